@@ -1,0 +1,50 @@
+# `make run` and `make test` are all a new machine needs; `make help` lists the rest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PY := .venv/bin/python
+UV_VERSION := 0.13.7
+export PYTHONUTF8 := 1
+export MLFLOW_DISABLE_TELEMETRY := true
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
+
+help: ## list the verbs
+	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+run: .venv/ready ## set up, then run Heddle end to end on generated events
+	@$(PY) -m heddle demo
+
+test: .venv/ready lint ## set up, then pass every check and test
+	@$(PY) -m pytest
+
+lint: .venv/ready ## style, types and the direction of imports
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+	@PYTHONPATH=. .venv/bin/python -m importlinter.cli lint
+
+format: .venv/ready ## rewrite the code in the house style
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
+
+setup: .venv/ready ## install everything into .venv
+
+lock: .venv/ready ## resolve requirements.in again into requirements.txt
+	@$(PY) -m uv pip compile requirements.in --override overrides.txt --python-version 3.11 --no-annotate --no-header -q -o requirements.txt
+
+clean: ## remove what runs and tests left behind (not .venv)
+	@rm -rf .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache run spark-warehouse
+
+.venv/ready: requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+	  || { echo "Heddle needs Python 3.11: install it, or name it with 'make PYTHON=/path/to/python3.11 ...'"; exit 1; }
+	@echo "setting up .venv (a minute the first time) ..."
+	@test -x $(PY) || "$(PYTHON)" -m venv .venv \
+	  || { echo "Python's venv module is missing: on Debian and Ubuntu, 'apt-get install python3.11-venv'"; exit 1; }
+	@$(PY) -m uv --version >/dev/null 2>&1 || $(PY) -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
+	@$(PY) -m uv pip sync requirements.txt
+	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
+	@mkdir -p -m 700 .cache .cache/numba
+	@touch $@
+
+.PHONY: help run test lint format setup lock clean

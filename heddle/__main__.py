@@ -1,0 +1,3 @@
+from heddle.main import main
+
+main()

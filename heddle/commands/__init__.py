@@ -1,0 +1,14 @@
+"""The commands of `heddle`, in the order --help lists them. Each module imports what is heavy inside its function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from heddle.commands.demo import demo
+
+COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
+    "demo": demo,
+}

@@ -1,0 +1,37 @@
+"""`heddle`: the commands, and what a user sees when one fails."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from heddle.commands import COMMANDS
+from optimizer.errors import HeddleError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def options() -> None:
+    """Weaves a catalog of sliding-window aggregates into a few shared execution trees and runs them on Spark."""
+
+
+for name, command in COMMANDS.items():
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
+
+
+def main() -> None:
+    """Run a command; a user's mistake becomes its lines on stderr and exit code 2."""
+    try:
+        app()
+    except HeddleError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)

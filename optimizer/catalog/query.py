@@ -1,0 +1,51 @@
+"""What a catalog holds once it is understood: streams, queries and the statements they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from optimizer.windows.window import Window
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Where events come from: a source that Spark can read, or SQL over other streams and tables."""
+
+    name: str
+    time: str
+    lateness: int  # microseconds
+    format: str = "parquet"
+    path: str = ""
+    sql: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Query:
+    """One sliding-window aggregate (an ACQ). Expressions are canonical Spark SQL, printed from a checked tree."""
+
+    id: str
+    stream: str
+    aggregate: str  # a name in AGGREGATES
+    arguments: tuple[str, ...]  # ("*",) for count(*)
+    window: Window
+    where: str  # "" when every event counts
+    group_by: tuple[str, ...]
+    statement: str  # the user's query this is one aggregate of; equal to id when it has only one
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a statement's result, in the order the user wrote them."""
+
+    name: str  # the name the user's SQL gives it
+    source: str  # a group-by column, "window", "window.start", "window.end", or the id of a Query
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A query as the user wrote it: plain Spark SQL, and the columns its result has."""
+
+    id: str
+    sql: str  # canonical Spark SQL over the stream's name: the oracle of its answers
+    columns: tuple[Column, ...]
