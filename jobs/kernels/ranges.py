@@ -1,0 +1,87 @@
+"""Which windows end, and which slices each of them holds, for many groups in one call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from optimizer.windows.window import Window
+
+Ints = npt.NDArray[np.int64]
+INT64 = np.iinfo(np.int64)
+
+
+class Ranges(NamedTuple):
+    """The windows that end, group by group and in order: window i holds the slices [lo[i], hi[i])."""
+
+    group: Ints
+    start: Ints
+    lo: Ints
+    hi: Ints
+
+
+def ranges(group_offsets: Ints, slice_start: Ints, window: Window, after: int, until: int) -> Ranges:
+    """The windows that end in (after, until] and hold a slice; group g owns slices group_offsets[g]..[g + 1].
+
+    Slice starts ascend within a group and may have gaps; both lo and hi ascend within a group, too.
+    """
+    first = (after - window.offset - window.range) // window.slide + 1
+    last = (until - window.offset - window.range) // window.slide
+    clock = (window.range, window.slide, window.offset, _clip(first), _clip(last))
+    none = np.empty(0, np.int64)
+    count = _walk(group_offsets, slice_start, clock, none, none, none, none)
+    answer = Ranges(*(np.empty(count, np.int64) for _ in Ranges._fields))
+    _walk(group_offsets, slice_start, clock, *answer)
+    return answer
+
+
+def _clip(number: int) -> int:
+    return min(max(number, int(INT64.min)), int(INT64.max))
+
+
+@njit(cache=True, nogil=True)
+def _first_at_or_after(starts, time, low, high):  # type: ignore[no-untyped-def]
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _walk(offsets, starts, clock, group, start, lo, hi):  # type: ignore[no-untyped-def]
+    """Count the windows; write them, too, when the arrays have room. Empty windows are jumped over, never visited."""
+    range_, slide, offset, first, last = clock
+    fill = group.size > 0
+    count = 0
+    for g in range(offsets.size - 1):
+        low, end = offsets[g], offsets[g + 1]
+        if low == end:
+            continue
+        k = max(first, (starts[low] - offset - range_) // slide + 1)
+        final = min(last, (starts[end - 1] - offset) // slide)
+        if k > final:
+            continue
+        begin = k * slide + offset
+        low = _first_at_or_after(starts, begin, low, end)
+        high = _first_at_or_after(starts, begin + range_, low, end)
+        while k <= final:
+            while starts[low] < begin:
+                low += 1
+            if starts[low] >= begin + range_:
+                k = (starts[low] - offset - range_) // slide + 1
+                begin = k * slide + offset
+                continue
+            while high < end and starts[high] < begin + range_:
+                high += 1
+            if fill:
+                group[count], start[count], lo[count], hi[count] = g, begin, low, high
+            count += 1
+            k += 1
+            begin += slide
+    return count
