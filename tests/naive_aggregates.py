@@ -1,0 +1,156 @@
+"""What one window holds, by design section 1: every aggregate over a list of rows, as Spark answers it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+Event = Mapping[str, Any]  # {"ts": microseconds, column: value, ...}; None is null
+Expression = str | Callable[[Event], Any]  # a column's name, "*", or a function of the event
+
+
+def value_of(row: Event, expression: Expression) -> Any:
+    if callable(expression):
+        return expression(row)
+    return True if expression == "*" else row[expression]
+
+
+def not_null(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if value is not None]
+
+
+def rank(value: Any) -> tuple[bool, Any]:
+    """Spark's order: NaN above every number."""
+    nan = isinstance(value, float) and math.isnan(value)
+    return nan, 0 if nan else value
+
+
+def int64(value: int) -> int:
+    if not -(2**63) <= value < 2**63:
+        raise OverflowError(f"{value} does not fit a bigint")
+    return value
+
+
+def to_double(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def total(values: list[Any]) -> Any:
+    """Integers exactly, or an error; floats exactly, then rounded once; what is not finite wins."""
+    if not values:
+        return None
+    if all(isinstance(value, int) for value in values):
+        return int64(sum(values))
+    wild = [value for value in values if not math.isfinite(value)]
+    if wild:
+        return sum(wild)
+    return to_double(sum(map(Fraction, values), Fraction(0)))
+
+
+def mean(values: list[Any]) -> float | None:
+    doubles = [float(value) for value in values]
+    if not doubles or not all(map(math.isfinite, doubles)):
+        return total(doubles)
+    return to_double(sum(map(Fraction, doubles)) / len(doubles))
+
+
+def variance(values: list[Any], sample: bool) -> float | None:
+    doubles = [float(value) for value in values]
+    if len(doubles) <= sample:
+        return None
+    if not all(map(math.isfinite, doubles)):
+        return math.nan
+    exact = [Fraction(value) for value in doubles]
+    center = sum(exact) / len(exact)
+    return to_double(sum((value - center) ** 2 for value in exact) / (len(exact) - sample))
+
+
+def deviation(values: list[Any], sample: bool) -> float | None:
+    squared = variance(values, sample)
+    return None if squared is None else math.sqrt(squared)
+
+
+def ln(value: float) -> float | None:
+    """Spark's ln: null where there is none, NaN of NaN."""
+    return None if value <= 0 else math.log(value)
+
+
+def geometric_mean(values: list[Any]) -> float | None:
+    logarithm = mean(not_null(map(ln, values)))
+    return None if logarithm is None else math.exp(logarithm)
+
+
+def width(values: list[Any]) -> Any:
+    if not values:
+        return None
+    difference = max(values, key=rank) - min(values, key=rank)
+    return int64(difference) if isinstance(difference, int) else difference
+
+
+def fold(combine: Callable[[Any, Any], Any]) -> Callable[[list[Any]], Any]:
+    def folded(values: list[Any]) -> Any:
+        result = values[0] if values else None
+        for value in values[1:]:
+            result = combine(result, value)
+        return result
+
+    return folded
+
+
+def squares(values: list[Any]) -> list[Any]:
+    return [int64(value * value) if isinstance(value, int) else value * value for value in values]
+
+
+OF_VALUES: dict[str, Callable[[list[Any]], Any]] = {  # each over the values that are not null, in event order
+    "count": len,
+    "sum": total,
+    "sum_squares": lambda values: total(squares(values)),
+    "product": lambda values: fold(lambda a, b: a * b)([float(value) for value in values]),
+    "min": lambda values: min(values, key=rank, default=None),
+    "max": lambda values: max(values, key=rank, default=None),
+    "bool_and": fold(lambda a, b: a and b),
+    "bool_or": fold(lambda a, b: a or b),
+    "bit_and": fold(lambda a, b: a & b),
+    "bit_or": fold(lambda a, b: a | b),
+    "avg": mean,
+    "var_pop": lambda values: variance(values, sample=False),
+    "var_samp": lambda values: variance(values, sample=True),
+    "stddev_pop": lambda values: deviation(values, sample=False),
+    "stddev_samp": lambda values: deviation(values, sample=True),
+    "range": width,
+    "geometric_mean": geometric_mean,
+}
+
+BY_ORDER = {"first": min, "last": max, "argmin": min, "argmax": max}  # Spark's min_by and max_by
+
+
+def choices(rows: Sequence[Event], aggregate: str, x: Expression, y: Expression) -> list[Any]:
+    """Every value that first, last, argmin or argmax may take: Spark leaves ties open; x may be null, y may not."""
+    pairs = [(value_of(row, x), value_of(row, y)) for row in rows if value_of(row, y) is not None]
+    if not pairs:
+        return [None]
+    best = BY_ORDER[aggregate](rank(order) for _, order in pairs)
+    return [value for value, order in pairs if rank(order) == best]
+
+
+def aggregate_of(rows: Sequence[Event], aggregate: str, x: Expression = "x", y: Expression = "y") -> Any:
+    """The aggregate of the rows of one window; of tied values the first to arrive."""
+    if aggregate in ("first", "last"):
+        return choices(rows, aggregate, x, "ts")[0]
+    if aggregate in BY_ORDER:
+        return choices(rows, aggregate, x, y)[0]
+    return OF_VALUES[aggregate](not_null(value_of(row, x) for row in rows))
+
+
+def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
+    """Equal as answers are: null with null, NaN with NaN, floats within a relative tolerance."""
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, float) and isinstance(b, float):
+        return (math.isnan(a) and math.isnan(b)) or a == b or math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
+    return bool(a == b)
