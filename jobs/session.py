@@ -1,0 +1,55 @@
+"""The SparkSession every job starts from."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jobs.java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.python.worker.reuse": "true",
+}
+QUIET = f'"-Dlog4j2.configurationFile={(Path(__file__).parent / "log4j2.properties").as_uri()}"'
+
+
+def cache_folder() -> Path:
+    """The private folder for compiled kernels and the Java wrapper (numba's cache files are pickles)."""
+    folder = Path(os.environ.get("HEDDLE_CACHE", Path(__file__).resolve().parents[1] / ".cache"))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def prepare_environment() -> None:
+    """Point Spark's launcher and its Python workers at this Java, this Python and the shared kernel cache."""
+    os.environ["JAVA_HOME"] = java_home(cache_folder())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "numba"))
+
+
+def spark_session(master: str | None = None, settings: dict[str, str] | None = None) -> SparkSession:
+    """The running session, or a new one; under spark-submit the master is the submitter's choice."""
+    prepare_environment()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("heddle").config("spark.driver.extraJavaOptions", QUIET)
+    if master:
+        builder = builder.master(master)
+    for name, value in {**SETTINGS, **(settings or {})}.items():
+        builder = builder.config(name, value)
+    # pyspark writes every failed query to stderr as JSON; errors reach the user as exceptions already
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    return builder.getOrCreate()
