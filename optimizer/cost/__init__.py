@@ -1,0 +1,1 @@
+"""What a plan costs: Omega of every technique, the cost models, calibration."""

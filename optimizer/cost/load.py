@@ -1,0 +1,50 @@
+"""What a set of windows asks of a technique: all that any Omega needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optimizer.windows.window import Window
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Distinct windows, summed up; merging two loads is right when they have no window in common."""
+
+    queries: int  # Q: distinct (range, slide, offset)
+    overlap: float  # sum of range / slide
+    ranges: NDArray[np.int64]  # distinct, ascending
+    counts: NDArray[np.int64]  # distinct windows of every range
+
+    @staticmethod
+    def of(windows: Iterable[Window]) -> Load:
+        """The load of windows; repeated ones count once."""
+        distinct = sorted(set(windows))
+        columns = np.array([(w.range, w.slide) for w in distinct], dtype=np.int64).reshape(-1, 2)
+        return Load.of_columns(columns[:, 0], columns[:, 1])
+
+    @staticmethod
+    def of_columns(ranges: NDArray[np.int64], slides: NDArray[np.int64]) -> Load:
+        """The load of windows given as columns, distinct already."""
+        distinct, counts = np.unique(ranges, return_counts=True)
+        return Load(len(ranges), float((ranges / slides).sum()), distinct, counts.astype(np.int64))
+
+    def merge(self, other: Load) -> Load:
+        """The load of both."""
+        ranges, index = np.unique(np.concatenate([self.ranges, other.ranges]), return_inverse=True)
+        counts = np.bincount(index, np.concatenate([self.counts, other.counts]), len(ranges)).astype(np.int64)
+        return Load(self.queries + other.queries, self.overlap + other.overlap, ranges, counts)
+
+    @property
+    def distinct_ranges(self) -> int:
+        """How many ranges there are; invertible techniques keep one accumulator each."""
+        return len(self.ranges)
+
+    @property
+    def max_range(self) -> int:
+        """The longest range."""
+        return int(self.ranges[-1]) if len(self.ranges) else 0

@@ -1,0 +1,22 @@
+"""Cascade: a tree reads the raw events or the partials of a tree whose edges strictly contain its own.
+
+C = sum of (feed_i + E_i * Omega_i); a union root that answers no query is a tree whose Omegas are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from optimizer.cost.models.tree_cost import TreeCost
+
+RAW = -1
+
+
+def cost(rate: float, trees: Sequence[TreeCost], feeds: Sequence[int]) -> float:
+    """Operations per tick when tree i is fed by tree feeds[i], or by the raw events where that is RAW."""
+    return sum(feed(rate, trees, index, source) + trees[index].finals for index, source in enumerate(feeds))
+
+
+def feed(rate: float, trees: Sequence[TreeCost], index: int, source: int) -> float:
+    """What one tree pays for its input: an operation per event or partial, once per component."""
+    return (rate if source == RAW else float(trees[source].edge_rate)) * trees[index].components

@@ -1,0 +1,10 @@
+"""FlatFIT, and both forms of Two-Stacks: three operations a query and slide."""
+
+from __future__ import annotations
+
+from optimizer.cost.load import Load
+
+
+def omega(load: Load, edge_rate: float) -> float:
+    """3 Q."""
+    return 3.0 * load.queries

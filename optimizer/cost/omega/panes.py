@@ -1,0 +1,10 @@
+"""Panes, naive: every final combines all the slides of its window."""
+
+from __future__ import annotations
+
+from optimizer.cost.load import Load
+
+
+def omega(load: Load, edge_rate: float) -> float:
+    """The overlap factors, summed."""
+    return load.overlap
