@@ -86,8 +86,10 @@ AGGREGATES: dict[str, Aggregate] = {
         _distributive("count", "count({x})"),
         _distributive("sum", "sum({x})"),
         _distributive("sum_squares", "sum({x} * {x})"),
-        # Spark's product is reachable from its DataFrame API only; this is the same fold in SQL
-        _distributive("product", "aggregate(collect_list(cast({x} AS DOUBLE)), 1D, (a, b) -> a * b)"),
+        # Spark's product is reachable from its DataFrame API only; this is the same fold in SQL, null of nulls only
+        _distributive(
+            "product", "if(count({x}) = 0, NULL, aggregate(collect_list(cast({x} AS DOUBLE)), 1D, (a, b) -> a * b))"
+        ),
         _distributive("min", "min({x})"),
         _distributive("max", "max({x})"),
         _distributive("bool_and", "bool_and({x})", 1, "every"),
