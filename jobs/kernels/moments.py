@@ -1,0 +1,61 @@
+"""Count, mean and M2 of windows over columns of slices, merged as Chan et al. do, by Two-Stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+
+from jobs.kernels.columns import Bools, Column, Ints
+
+
+def fold_moments(
+    columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None
+) -> tuple[Column, Column, Column]:
+    """Count, mean and M2 of every window [lo, hi) of slices; a slice that is null counts nothing."""
+    count, mean, m2 = (np.asarray(column, np.float64) for column in columns)
+    if valid is not None:
+        count = np.where(valid, count, 0.0)
+    out = (np.empty(len(lo)), np.empty(len(lo)), np.empty(len(lo)))
+    if len(lo):
+        stack = np.empty((3, int((hi - lo).max())))
+        _fold_moments(count, mean, m2, lo, hi, stack, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _merge(a, b):  # type: ignore[no-untyped-def]
+    na, mean_a, m2_a = a
+    nb, mean_b, m2_b = b
+    if na == 0:
+        return b
+    if nb == 0:
+        return a
+    n = na + nb
+    delta = mean_b - mean_a
+    share = delta * nb / n
+    return n, mean_a + share, m2_a + m2_b + delta * share * na
+
+
+@njit(cache=True, nogil=True)
+def _fold_moments(count, mean, m2, lo, hi, stack, out):  # type: ignore[no-untyped-def]
+    base = flip = end = 0
+    front = (0.0, 0.0, 0.0)
+    for i in range(lo.size):
+        low, high = lo[i], hi[i]
+        if low >= flip:
+            back = (0.0, 0.0, 0.0)
+            for j in range(high - 1, low - 1, -1):
+                back = _merge((count[j], mean[j], m2[j]), back)
+                stack[0, j - low], stack[1, j - low], stack[2, j - low] = back
+            base, flip, end = low, high, high
+            front = (0.0, 0.0, 0.0)
+            answer = back
+        else:
+            while end < high:
+                front = _merge(front, (count[end], mean[end], m2[end]))
+                end += 1
+            j = low - base
+            answer = _merge((stack[0, j], stack[1, j], stack[2, j]), front)
+        out[0][i], out[1][i], out[2][i] = answer

@@ -1,0 +1,58 @@
+"""Which slice a selective operator picks in every window: first, last, argmin and argmax by the index of their row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from jobs.kernels.columns import Bools, Column, Ints
+from jobs.kernels.operators import LAST, MIN, less
+
+
+def pick(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None) -> Ints:
+    """The index of the slice with the least (MIN) or largest order in each window [lo, hi), -1 where all are null.
+
+    A tie goes to the earlier slice, and to the later one for LAST.
+    """
+    out = np.empty(len(lo), np.int64)
+    if len(lo):
+        valid = np.ones(len(order), np.bool_) if valid is None else valid
+        _pick(op, order, valid, lo, hi, np.empty(int((hi - lo).max()), np.int64), out)
+    return out
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _better(op, order, i, j):  # type: ignore[no-untyped-def]
+    """The one of two slices, i before j, that the operator picks; -1 is no slice."""
+    if i < 0:
+        return j
+    if j < 0:
+        return i
+    if op == MIN:
+        right = less(order[j], order[i])
+    elif op == LAST:
+        right = not less(order[j], order[i])
+    else:
+        right = less(order[i], order[j])
+    return j if right else i
+
+
+@njit(cache=True, nogil=True)
+def _pick(op, order, valid, lo, hi, stack, out):  # type: ignore[no-untyped-def]
+    base = flip = end = 0
+    front = -1
+    for i in range(lo.size):
+        low, high = lo[i], hi[i]
+        if low >= flip:
+            back = -1
+            for j in range(high - 1, low - 1, -1):
+                back = _better(op, order, j if valid[j] else -1, back)
+                stack[j - low] = back
+            base, flip, end = low, high, high
+            front = -1
+            out[i] = back
+        else:
+            while end < high:
+                front = _better(op, order, front, end if valid[end] else -1)
+                end += 1
+            out[i] = _better(op, order, stack[low - base], front)
