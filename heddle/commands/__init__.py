@@ -8,7 +8,9 @@ from typing import Any
 import typer
 
 from heddle.commands.demo import demo
+from heddle.commands.generate import generate
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "demo": demo,
+    "generate": generate,
 }

@@ -1,0 +1,32 @@
+"""Synthetic events, as Parquet files that arrive in order: numpy draws them, pyarrow writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from jobs.generate.files import prepare, write_part, write_parts
+from jobs.generate.options import Options
+from jobs.generate.sensors import sensors
+from jobs.generate.trades import TABLES, trades
+
+STREAMS: dict[str, Callable[[Options], Iterator[pa.Table]]] = {
+    "sensors": sensors,
+    "trades": trades,
+}
+STATIC: dict[str, dict[str, Callable[[Options], pa.Table]]] = {"trades": TABLES}
+
+
+def silent(rows: int) -> None:
+    """Tells nobody how far it is."""
+
+
+def generate(stream: str, options: Options, folder: Path, progress: Callable[[int], object] = silent) -> list[Path]:
+    """Write a stream's events and, under `_tables` where no reader looks for events, the tables they are joined to."""
+    prepare(folder)
+    for name, table in STATIC.get(stream, {}).items():
+        (folder / "_tables").mkdir(exist_ok=True)
+        write_part(folder / "_tables" / f"{name}.parquet", iter([table(options)]), silent)
+    return write_parts(STREAMS[stream](options), folder, options.file_events, progress)

@@ -1,0 +1,62 @@
+"""Parquet files that arrive in order; a reader never sees half of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from optimizer.errors import HeddleError
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder; refuse one that holds events, since old and new would be read as one stream."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HeddleError(f"--out {folder}: {error.strerror}; name a folder that can be written") from error
+    if next(folder.glob("part-*.parquet"), None):
+        raise HeddleError(f"--out {folder} holds events already; name another folder, or remove it first")
+
+
+def write_parts(
+    tables: Iterable[pa.Table], folder: Path, file_events: int, progress: Callable[[int], object]
+) -> list[Path]:
+    """Write the tables as files of `file_events` events each; `progress` hears of every piece written."""
+    try:
+        return [
+            write_part(folder / f"part-{number:06}.parquet", (piece for _, piece in pieces), progress)
+            for number, pieces in groupby(cut(tables, file_events), key=itemgetter(0))
+        ]
+    except OSError as error:
+        raise HeddleError(f"cannot write to {folder}: {error}; the files before it are whole") from error
+
+
+def cut(tables: Iterable[pa.Table], size: int) -> Iterator[tuple[int, pa.Table]]:
+    """The same rows in pieces that no boundary of `size` rows crosses, each with the number of its part."""
+    row = 0
+    for table in tables:
+        while table.num_rows:
+            piece = table.slice(0, size - row % size)
+            yield row // size, piece
+            row += piece.num_rows
+            table = table.slice(piece.num_rows)
+
+
+def write_part(path: Path, pieces: Iterator[pa.Table], progress: Callable[[int], object]) -> Path:
+    """One file, under a hidden name until it is whole."""
+    hidden = path.with_name(f".{path.name}.tmp")
+    first = next(pieces)
+    try:
+        # without Arrow's own schema a dictionary-encoded string reads back as a plain string
+        with pq.ParquetWriter(hidden, first.schema, store_schema=False) as writer:
+            for piece in (first, *pieces):
+                writer.write_table(piece)
+                progress(piece.num_rows)
+        return hidden.replace(path)
+    finally:
+        hidden.unlink(missing_ok=True)
