@@ -15,9 +15,21 @@ class Stream:
     time: str
     lateness: int  # microseconds
     format: str = "parquet"
-    path: str = ""
+    path: str = ""  # where it is, ready to read
     sql: str = ""
     options: dict[str, str] = field(default_factory=dict)
+    written: str = ""  # the path as the catalog says it
+
+
+@dataclass(frozen=True)
+class Table:
+    """A static table that the SQL of a stream may join."""
+
+    name: str
+    format: str
+    path: str
+    options: dict[str, str] = field(default_factory=dict)
+    written: str = ""
 
 
 @dataclass(frozen=True)

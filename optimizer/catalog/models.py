@@ -1,0 +1,62 @@
+"""The shape of a catalog's YAML. What the texts in it mean is checked afterwards."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Model(BaseModel):
+    """Unknown fields are mistakes, and a list is not a text."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SourceModel(Model):
+    """source: {format, path, options} or {sql}."""
+
+    format: str = "parquet"
+    path: str = ""
+    sql: str = ""
+    options: dict[str, str] = Field(default_factory=dict)
+
+
+class StreamModel(Model):
+    """One entry of streams."""
+
+    source: SourceModel
+    time: str
+    lateness: str = "0 seconds"
+
+
+class TableModel(Model):
+    """One entry of tables."""
+
+    source: SourceModel
+
+
+class QueryModel(Model):
+    """One entry of queries in columns."""
+
+    id: str
+    stream: str
+    select: str | list[str]
+    range: str
+    slide: str | None = None
+    offset: str | None = None
+    where: str | None = None
+    group_by: str | list[str] | None = None
+
+
+class SqlQueryModel(Model):
+    """One entry of queries in SQL."""
+
+    id: str
+    sql: str
+
+
+class FileModel(Model):
+    """The top level of a file; its entries are checked one by one."""
+
+    streams: dict[str, object] | None = None
+    tables: dict[str, object] | None = None
+    queries: list[object] | None = None
