@@ -1,0 +1,36 @@
+"""What a plan costs, from the plan alone: every tree's feed, and its finals for every measure and key."""
+
+from __future__ import annotations
+
+from optimizer.cost.load import Load
+from optimizer.cost.models import TreeCost, cascade
+from optimizer.cost.omega import OMEGA
+from optimizer.plan import Demand, Plan, Traffic, Tree
+
+
+def plan_cost(plan: Plan) -> float:
+    """Operations per second of all trees."""
+    trees = {tree.id: tree for tree in plan.trees}
+    return sum(tree_cost(tree, trees.get(tree.feed), plan.traffic) for tree in plan.trees)
+
+
+def tree_cost(tree: Tree, feeder: Tree | None, traffic: Traffic) -> float:
+    """Operations per second of one tree; WeaveShare and TriWeave are cascades of one and two levels."""
+    rows = tree.windows.rows
+    keys = traffic.keys_of(tree.group_by, rows)
+    priced = [TreeCost(tree.edge_rate, _omegas(tree), keys)]
+    if feeder is not None:
+        priced.append(TreeCost(feeder.edge_rate, {}, keys))
+    source = cascade.RAW if feeder is None else 1
+    per_tick = cascade.feed(traffic.events_per_tick(rows), priced, 0, source) + priced[0].finals
+    return per_tick * traffic.ticks_per_second(rows)
+
+
+def _omegas(tree: Tree) -> dict[str, float]:
+    return {str(demand.measure): _omega(demand, float(tree.edge_rate)) for demand in tree.demands}
+
+
+def _omega(demand: Demand, rate: float) -> float:
+    if not demand.technique:
+        return 0.0
+    return OMEGA[demand.technique](Load.of_columns(demand.windows.range, demand.windows.slide), rate)

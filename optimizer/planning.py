@@ -1,0 +1,126 @@
+"""Planning: from windows or a catalog's stream to a plan, by a strategy of one's choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from optimizer.assembly import Group, assemble
+from optimizer.baselines import no_share_cost, shared_cost
+from optimizer.choosing import strategy_named, techniques_for
+from optimizer.columns import Ids, IntArray, WindowSet
+from optimizer.errors import HeddleError
+from optimizer.plan import EVENTS, Costs, Plan, Traffic, Tree
+from optimizer.problem import pose
+from optimizer.strategies.card import Card
+from optimizer.strategies.pricing import CostModel
+from optimizer.strategies.watch import Watch
+from optimizer.windows.window import Window
+
+Columns = Sequence[npt.ArrayLike]
+
+
+def optimize(
+    windows: Sequence[Window] | Columns,
+    rate: float,
+    strategy: str = "weave_share",
+    technique: str = "auto",
+    watch: Watch | None = None,
+) -> Plan:
+    """Plan windows given as a list, or as arrays of ranges, slides and offsets; `rate` is in events per tick."""
+    card = strategy_named(strategy)
+    traffic = Traffic(positive(rate, "rate"))
+    groups = [Group(pose(part, card.per_query), Ids(at), ()) for part, at in _by_clock(windows)]
+    return plan_groups("", groups, card, technique, traffic, watch or Watch())
+
+
+def plan_groups(
+    stream: str, groups: Sequence[Group], card: Card, technique: str, traffic: Traffic, watch: Watch
+) -> Plan:
+    """Plan every group on its own, and put the trees into one plan."""
+    trees: list[Tree] = []
+    no_share, shared = 0.0, 0.0
+    for number, group in enumerate(groups):
+        model = cost_model(group, technique, traffic)
+        draft = card.run(group.rows.problem, model, watch)
+        trees += _apart(assemble(group, draft, model, traffic), f"{number}.")
+        ticks = traffic.ticks_per_second(group.rows.windows.rows)
+        no_share += ticks * no_share_cost(group.rows, model)
+        shared += ticks * shared_cost(group.rows, model)
+    named = _named(trees)
+    exact = all(group.rows.problem.space.exact for group in groups)
+    return Plan(stream, card.name, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)
+
+
+def cost_model(group: Group, technique: str, traffic: Traffic) -> CostModel:
+    """The cost model of a group, in ticks of its clock."""
+    rows = group.rows.windows.rows
+    techniques = techniques_for(technique, group.rows.problem.measures)
+    return CostModel(traffic.events_per_tick(rows), traffic.keys_of(group.group_by, rows), techniques)
+
+
+def positive(value: float, name: str) -> float:
+    """A rate or a number of keys that makes sense, or one line."""
+    if not (math.isfinite(value) and value > 0):
+        raise HeddleError(f"{name} {value} makes no sense; give a number above 0")
+    return float(value)
+
+
+def _by_clock(windows: Sequence[Window] | Columns) -> list[tuple[WindowSet, IntArray]]:
+    """The windows as columns with their positions, those in ticks before those in rows."""
+    if not len(windows):
+        raise HeddleError("there are no windows to plan; give at least one")
+    if isinstance(windows[0], Window):
+        listed = [w for w in windows if isinstance(w, Window)]
+        whole, rows = WindowSet.of(listed), np.array([w.rows for w in listed])
+    else:
+        whole, rows = _from_arrays(windows), None
+    _check(whole)
+    if rows is None or not rows.any():
+        return [(whole, np.arange(len(whole)))]
+    parts = [(np.flatnonzero(rows == clock), clock) for clock in (False, True)]
+    return [(_clocked(whole.take(index), clock), index) for index, clock in parts if len(index)]
+
+
+def _from_arrays(columns: Sequence[Any]) -> WindowSet:
+    ranges, slides, *rest = (np.asarray(column, dtype=np.int64) for column in columns)
+    return WindowSet(ranges, slides, rest[0] if rest else np.zeros_like(slides))
+
+
+def _clocked(windows: WindowSet, rows: bool) -> WindowSet:
+    return WindowSet(windows.range, windows.slide, windows.offset, rows)
+
+
+def _check(windows: WindowSet) -> None:
+    wrong = np.flatnonzero((windows.slide <= 0) | (windows.range < windows.slide))
+    if len(wrong):
+        window = windows[int(wrong[0])]
+        raise HeddleError(f"{window}: a slide is at least 1 and at most the range; change one of them")
+
+
+def _apart(trees: list[Tree], prefix: str) -> list[Tree]:
+    """Local ids made different from those of other groups."""
+    return [
+        replace(tree, id=prefix + tree.id, feed=tree.feed if tree.feed == EVENTS else prefix + tree.feed)
+        for tree in trees
+    ]
+
+
+def _named(trees: list[Tree]) -> tuple[Tree, ...]:
+    """The trees in an order that only depends on what they are, feeders first, and ids by that order."""
+    found = {tree.id: tree for tree in trees}
+
+    def depth(tree: Tree) -> int:
+        return 0 if tree.feed == EVENTS else 1 + depth(found[tree.feed])
+
+    def place(tree: Tree) -> tuple[Any, ...]:
+        return tree.group_by, tree.windows.rows, depth(tree), tree.windows[0], tuple(tree.queries[:1])
+
+    ordered = sorted(trees, key=place)
+    names = {tree.id: f"t{number}" for number, tree in enumerate(ordered, 1)}
+    return tuple(replace(tree, id=names[tree.id], feed=names.get(tree.feed, EVENTS)) for tree in ordered)

@@ -1,0 +1,16 @@
+"""Every query in a tree of its own: what Spark does by itself, and the yardstick of every other plan."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimizer.problem import Problem
+from optimizer.strategies.draft import RAW, Draft
+from optimizer.strategies.pricing import CostModel
+from optimizer.strategies.watch import Watch
+
+
+def no_share(problem: Problem, model: CostModel, watch: Watch) -> Draft:
+    """One tree per query."""
+    count = len(problem.windows)
+    return Draft(np.arange(count), (RAW,) * count)

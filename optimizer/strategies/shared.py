@@ -1,0 +1,15 @@
+"""All queries in one tree: the least partial work, the most final work."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimizer.problem import Problem
+from optimizer.strategies.draft import RAW, Draft
+from optimizer.strategies.pricing import CostModel
+from optimizer.strategies.watch import Watch
+
+
+def shared(problem: Problem, model: CostModel, watch: Watch) -> Draft:
+    """One tree."""
+    return Draft(np.zeros(len(problem.windows), dtype=np.int64), (RAW,), by_class=True)

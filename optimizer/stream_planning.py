@@ -1,0 +1,76 @@
+"""Planning a catalog's stream: its queries grouped by clock and group-by columns, each group with its measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from optimizer.assembly import Group
+from optimizer.catalog.aggregates import AGGREGATES
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.table import QueryTable, Shape
+from optimizer.choosing import strategy_named
+from optimizer.columns import BoolArray, IntArray, WindowSet
+from optimizer.plan import Measure, Plan, Traffic
+from optimizer.planning import plan_groups, positive
+from optimizer.problem import pose_measures
+from optimizer.strategies.watch import Watch
+
+MICROSECONDS = 1_000_000
+
+
+def plan_stream(
+    catalog: Catalog,
+    stream: str,
+    rate: float,
+    strategy: str = "weave_share",
+    technique: str = "auto",
+    keys: float = 1.0,
+    watch: Watch | None = None,
+) -> Plan:
+    """Plan the queries of a stream at `rate` events per second; costs are operations per second."""
+    card = strategy_named(strategy)
+    traffic = Traffic(positive(rate, "rate"), positive(keys, "keys"), MICROSECONDS)
+    table = catalog.of_stream(stream)
+    ids = table.ids.to_pylist()
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+    shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
+    groups = [_group(table, ids, part, card.per_query) for part in _parts(table, order[shared[order]])]
+    plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch())
+    unshared = tuple(ids[row] for row in order[~shared[order]])
+    return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
+
+
+def measures_of(shape: Shape) -> list[Measure]:
+    """What the partials must hold to answer a query of this shape."""
+    first, *rest = shape.arguments
+    return [
+        Measure(need.component, (need.expression.replace("{x}", first), *rest), shape.where)
+        for need in AGGREGATES[shape.aggregate].needs
+    ]
+
+
+def _parts(table: QueryTable, rows: IntArray) -> list[IntArray]:
+    """Rows that can share a tree: the same clock, the same group-by columns."""
+    groupings = sorted({shape.group_by for shape in table.shapes})
+    number = np.array([groupings.index(shape.group_by) for shape in table.shapes], dtype=np.int64)
+    kind = number[table.codes[rows]] * 2 + table.windows.rows[rows]
+    return [rows[kind == found] for found in np.unique(kind)]
+
+
+def _group(table: QueryTable, ids: Sequence[str], rows: IntArray, per_query: bool) -> Group:
+    shapes = [table.shapes[code] for code in np.unique(table.codes[rows])]
+    measures = sorted({measure for shape in shapes for measure in measures_of(shape)})
+    windows = table.windows
+    columns = WindowSet(windows.range[rows], windows.slide[rows], windows.offset[rows], bool(windows.rows[rows[0]]))
+    needs = _needs(table, rows, measures)
+    return Group(pose_measures(columns, needs, measures, per_query), [ids[row] for row in rows], shapes[0].group_by)
+
+
+def _needs(table: QueryTable, rows: IntArray, measures: Sequence[Measure]) -> list[BoolArray]:
+    """Per measure, which of the rows need it."""
+    needed = [set(measures_of(shape)) for shape in table.shapes]
+    codes = table.codes[rows]
+    return [np.array([measure in found for found in needed], dtype=np.bool_)[codes] for measure in measures]
