@@ -51,9 +51,11 @@ def write_part(path: Path, pieces: Iterator[pa.Table], progress: Callable[[int],
     """One file, under a hidden name until it is whole."""
     hidden = path.with_name(f".{path.name}.tmp")
     first = next(pieces)
+    # doubles hardly repeat: trying a dictionary for them costs more than all the rest of the writing
+    repeating = [field.name for field in first.schema if field.type != pa.float64()]
     try:
         # without Arrow's own schema a dictionary-encoded string reads back as a plain string
-        with pq.ParquetWriter(hidden, first.schema, store_schema=False) as writer:
+        with pq.ParquetWriter(hidden, first.schema, use_dictionary=repeating, store_schema=False) as writer:
             for piece in (first, *pieces):
                 writer.write_table(piece)
                 progress(piece.num_rows)
