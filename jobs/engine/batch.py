@@ -1,0 +1,98 @@
+"""One micro-batch: give out the work, gather the reports, commit one manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jobs.engine import late_files, result_files
+from jobs.engine.bucket import BucketReport, Work
+from jobs.engine.feeding import FeedReport
+from jobs.engine.manifest import BEGINNING, DataFile, Manifest, commit
+from jobs.engine.program import Program
+from jobs.engine.steps import step
+from jobs.engine.storage import Storage
+from optimizer.errors import HeddleError
+
+
+@dataclass
+class Outcome:
+    """What the tasks of a batch report; an error of any of them keeps the batch from being committed."""
+
+    feeds: list[FeedReport] = field(default_factory=list)
+    buckets: list[BucketReport] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+Executor = Callable[[Program, Work], Outcome]
+
+
+def run_batch(storage: Storage, before: Manifest, program: Program, batch: int, execute: Executor) -> Manifest:
+    """Evaluate a batch of events. Windows end by the watermark of the batches before it, as in Spark."""
+    return _run(storage, before, program, batch, watermark(before, program), execute)
+
+
+def close(storage: Storage, before: Manifest, program: Program, execute: Executor) -> Manifest:
+    """Emit what the last batch's events let end, as Spark's batch without data does at the end of a run."""
+    until = watermark(before, program)
+    return _run(storage, before, program, before.batch, until, execute) if until > before.watermark else before
+
+
+def watermark(manifest: Manifest, program: Program) -> int:
+    """The largest event time seen, less the allowed lateness; it never goes back."""
+    if manifest.latest == BEGINNING:
+        return manifest.watermark
+    return max(manifest.watermark, manifest.latest - program.lateness)
+
+
+def _run(storage: Storage, before: Manifest, program: Program, batch: int, until: int, execute: Executor) -> Manifest:
+    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, before.results)
+    for folder in (result_files.FOLDER, late_files.FOLDER, "state"):
+        storage.make_folder(folder)
+    outcome = execute(program, work)
+    if outcome.errors:
+        raise HeddleError(outcome.errors[0])
+    step("collected")
+    after = _after(before, program, work, outcome)
+    commit(storage, after)
+    step("committed")
+    return after
+
+
+def _after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
+    gone = {file.name for report in outcome.buckets for file in report.merged}
+    added = [file for report in outcome.buckets for file in report.results]
+    late = [file for report in outcome.feeds for file in report.late]
+    return replace(
+        before,
+        sequence=before.sequence + 1,
+        batch=work.batch,
+        watermark=work.until,
+        latest=max([before.latest, *(report.latest for report in outcome.feeds)]),
+        plan=program.fingerprint,
+        results=tuple(file for file in (*before.results, *added) if file.name not in gone),
+        state=tuple(file for report in outcome.buckets for file in report.state),
+        late=(*before.late, *late),
+        counts=_counts(outcome, [file for file in added if not file.level], late),
+    )
+
+
+def _counts(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFile]) -> dict[str, Any]:
+    return {
+        "events": sum(report.events for report in outcome.feeds),
+        "without_time": sum(report.without_time for report in outcome.feeds),
+        "results": sum(file.rows for file in results),
+        "late": sum(file.rows for file in late),
+        "windows_missed": sum(report.windows_missed for report in outcome.feeds),
+        "partials": _summed([report.partials for report in outcome.buckets]),
+        "operations": _summed([report.operations for report in outcome.buckets]),
+    }
+
+
+def _summed(parts: Sequence[dict[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for part in parts:
+        for key, count in part.items():
+            total[key] = total.get(key, 0) + count
+    return total

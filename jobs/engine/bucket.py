@@ -1,0 +1,121 @@
+"""Finals: what one task does for its bucket: merge, answer, write the results and the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from jobs.engine import result_files, state
+from jobs.engine.answers import Answer, answers
+from jobs.engine.exchange import gathered, joined, label
+from jobs.engine.fold import Finals
+from jobs.engine.manifest import DataFile
+from jobs.engine.program import Grouping, Program, TreeProgram
+from jobs.engine.slices import Slices, fold_into, to_table
+from jobs.engine.steps import step
+from jobs.engine.storage import Storage
+from optimizer.plan import EVENTS
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the driver tells every task of a batch."""
+
+    root: str
+    batch: int
+    emitted: int  # windows that end at or before it are out already
+    until: int  # windows that end at or before it are emitted now
+    buckets: int
+    state: tuple[DataFile, ...] = ()
+    results: tuple[DataFile, ...] = ()
+
+
+@dataclass
+class BucketReport:
+    """What a bucket tells the driver."""
+
+    state: list[DataFile] = field(default_factory=list)
+    results: list[DataFile] = field(default_factory=list)
+    merged: list[DataFile] = field(default_factory=list)  # files whose rows are now in another file of `results`
+    operations: dict[str, int] = field(default_factory=dict)
+    partials: dict[str, int] = field(default_factory=dict)
+
+
+def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[bytes]) -> BucketReport:
+    """Merge the batch's partials into the retained slices and emit the windows that end."""
+    storage = Storage(work.root)
+    files = [file for file in work.state if file.bucket == bucket]
+    incoming = gathered(contents)
+    retained = state.load_state(storage, files)
+    report = BucketReport()
+    kept: dict[str, Slices] = {}
+    for grouping in program.groupings:
+        found: list[tuple[pa.Table, Answer]] = []
+        slices: dict[str, Slices] = {}
+        for tree in grouping.trees:
+            if not _gather(grouping, tree, slices, retained, incoming, work):
+                continue
+            report.partials[tree.id] = len(slices[tree.id].start)
+            finals = Finals(slices[tree.id], tree, work.emitted, work.until)
+            found += [(slices[tree.id].keys, answer) for answer in answers(finals)]
+            report.operations[tree.id] = sum(finals.operations.values())
+            if tree.feed == EVENTS:
+                kept[label(grouping, tree)] = slices[tree.id].since(work.until - tree.reach + 1)
+        step("finals")
+        if found:
+            table = pa.concat_tables(
+                [result_files.result_table(grouping, keys, [answer]) for keys, answer in found],
+                promote_options="default",
+            )
+            report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, table))
+    step("results")
+    report.state = _save(storage, work, bucket, files, kept, incoming)
+    _merge_results(storage, work, bucket, report)
+    step("state")
+    return report
+
+
+def _gather(
+    grouping: Grouping,
+    tree: TreeProgram,
+    slices: dict[str, Slices],
+    retained: dict[str, list[pa.Table]],
+    incoming: dict[str, list[pa.Table]],
+    work: Work,
+) -> bool:
+    """The tree's slices, from the raw events' partials or from the tree that feeds it; False when there are none."""
+    if tree.feed != EVENTS:
+        if tree.feed in slices:
+            slices[tree.id] = fold_into(tree.edges, slices[tree.feed], tree.measures)
+        return tree.feed in slices
+    name = label(grouping, tree)
+    tables = retained.get(name, []) + incoming.get(name, [])
+    if tables:
+        slices[tree.id] = joined(grouping, tree, tables).since(work.emitted - tree.reach + 1)
+    return bool(tables)
+
+
+def _save(
+    storage: Storage,
+    work: Work,
+    bucket: int,
+    files: list[DataFile],
+    kept: dict[str, Slices],
+    incoming: dict[str, list[pa.Table]],
+) -> list[DataFile]:
+    added = sum(table.num_rows for tables in incoming.values() for table in tables)
+    total = sum(len(slices.start) for slices in kept.values())
+    if not added and (not files or not state.rewrite(files, 0, total)):
+        return files
+    if state.rewrite(files, added, total):
+        return state.save_state(storage, work.batch, bucket, {name: to_table(slices) for name, slices in kept.items()})
+    delta = {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in incoming.items()}
+    return files + state.save_state(storage, work.batch, bucket, delta)
+
+
+def _merge_results(storage: Storage, work: Work, bucket: int, report: BucketReport) -> None:
+    for group in result_files.mergeable([file for file in work.results if file.bucket == bucket]):
+        report.results.append(result_files.merge_files(storage, result_files.FOLDER, work.batch, group))
+        report.merged += group

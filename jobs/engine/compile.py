@@ -1,0 +1,143 @@
+"""Compiles a plan and its catalog into the program the engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from jobs.engine.program import ALL, Coding, Grouping, Input, MeasureProgram, Program, QueryProgram, TreeProgram
+from jobs.engine.types import coding_of, result_type
+from jobs.kernels.operators import OPS
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.query import Query
+from optimizer.errors import HeddleError
+from optimizer.plan import EVENTS, Measure, Plan, Tree
+from optimizer.stream_planning import measures_of
+
+COUNT_ALL = ("*",)
+BY_TIME = ("first", "last")
+
+
+def inputs_of(measure: Measure) -> list[str]:
+    """The expressions a measure folds: what is compared or added up last, what is carried before it."""
+    if measure.arguments == COUNT_ALL:
+        return []
+    if measure.component == "sum_squares":
+        return [f"({measure.arguments[0]}) * ({measure.arguments[0]})"]
+    return list(measure.arguments)
+
+
+def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
+    """The expressions and the predicates that the plan's queries evaluate, each once, in a fixed order."""
+    values, predicates = set(), set()
+    for tree in plan.trees:
+        for query in map(catalog.query, map(str, tree.queries)):
+            values |= {sql for measure in measures_of(query) for sql in inputs_of(measure)}
+            predicates |= {query.where} - {""}
+    return sorted(values), sorted(predicates)
+
+
+def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> Program:
+    """The program of a plan; `types` holds the type of every expression and group-by column."""
+    stream = catalog.streams[plan.stream]
+    values, predicates = expressions(catalog, plan)
+    compiler = Compiler(catalog, stream.time, types, dict(_named("v", values)), dict(_named("p", predicates)))
+    groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
+    return Program(
+        stream.time,
+        tuple(Input(name, sql) for sql, name in compiler.values.items()),
+        tuple(Input(name, sql) for sql, name in compiler.predicates.items()),
+        tuple(compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings),
+        stream.lateness,
+        plan.fingerprint(),
+    )
+
+
+def _named(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(text, f"{letter}{number}") for number, text in enumerate(texts)]
+
+
+@dataclass
+class Compiler:
+    """Compiles the trees of a stream, one grouping after another."""
+
+    catalog: Catalog
+    time: str
+    types: Mapping[str, pa.DataType]
+    values: dict[str, str]
+    predicates: dict[str, str]
+    done: dict[str, TreeProgram] = field(default_factory=dict)
+
+    def grouping(self, keys: tuple[str, ...], trees: Sequence[Tree]) -> Grouping:
+        """The trees of one grouping, feeders first, each holding what the trees below it need."""
+        fed: dict[str, list[Tree]] = {}
+        for tree in trees:
+            fed.setdefault(tree.feed, []).append(tree)
+        ordered = []
+        queue = list(fed.get(EVENTS, []))
+        while queue:
+            ordered.append(queue.pop(0))
+            queue += fed.get(ordered[-1].id, [])
+        compiled: dict[str, TreeProgram] = {}
+        for tree in reversed(ordered):
+            below = [compiled[child.id] for child in fed.get(tree.id, [])]
+            compiled[tree.id] = self._tree(tree, below)
+        types = tuple(self.types[key] for key in keys) or (pa.bool_(),)
+        return Grouping(keys or (ALL,), types, tuple(compiled[tree.id] for tree in ordered))
+
+    def _tree(self, tree: Tree, below: Sequence[TreeProgram]) -> TreeProgram:
+        queries = [self._query(self.catalog.query(str(id))) for id in tree.queries]
+        measures = {
+            measure.key: measure
+            for query in map(self.catalog.query, map(str, tree.queries))
+            for measure in self._needed(query)
+        }
+        measures |= {measure.key: measure for child in below for measure in child.measures}
+        reach = max([query.window.range for query in queries] + [child.reach for child in below], default=0)
+        return TreeProgram(
+            tree.id,
+            tuple(sorted(tree.edges())),
+            tree.feed,
+            reach,
+            tuple(measures[key] for key in sorted(measures)),
+            tuple(queries),
+            {str(measure): technique for measure, technique in tree.techniques.items()},
+        )
+
+    def _needed(self, query: Query) -> list[MeasureProgram]:
+        needed = list(measures_of(query))
+        if query.where:
+            needed.append(Measure("count", COUNT_ALL, query.where))
+        return [self._measure(measure) for measure in needed]
+
+    def _query(self, query: Query) -> QueryProgram:
+        if query.window.rows:
+            raise HeddleError(f"query {query.id}: windows in rows cannot be evaluated yet; measure the window in time")
+        measures = measures_of(query)
+        passing = str(Measure("count", COUNT_ALL, query.where)) if query.where else ""
+        return QueryProgram(
+            query.id,
+            replace(query.window, offset=query.window.offset % query.window.slide),
+            query.aggregate,
+            tuple(map(str, measures)),
+            self.predicates.get(query.where, ""),
+            passing,
+            result_type(query.aggregate, [self.types[x] for x in query.arguments if x in self.types]),
+        )
+
+    def _measure(self, measure: Measure) -> MeasureProgram:
+        component, sources = measure.component, [self.values[sql] for sql in inputs_of(measure)]
+        where = self.predicates.get(measure.where, "")
+        if component in BY_TIME or not sources:  # the time is always there: it orders, and is not carried
+            return MeasureProgram(
+                str(measure), component, OPS[component, "int64"], "int64", "", sources[0] if sources else "", where
+            )
+        kind = self.types[inputs_of(measure)[-1]]
+        coding: Coding = "int64" if component == "count" else coding_of(kind)
+        op = OPS.get((component, "int64" if coding == "text" else coding))
+        if op is None:
+            raise HeddleError(f"{measure}: {component} is not defined for {kind}; cast it first")
+        payload = sources[0] if len(sources) == 2 else ""
+        return MeasureProgram(str(measure), component, op, coding, sources[-1], payload, where)

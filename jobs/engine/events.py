@@ -1,0 +1,92 @@
+"""A batch of events as the columns the fold needs: times, keys, values with their nulls, predicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.engine.program import ALL, TIME, Program
+from jobs.engine.text import text_ranks
+from jobs.kernels.operators import Rows
+
+Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Value:
+    """One input column: numbers that order as Spark orders the values, which are not null, and the column itself."""
+
+    numbers: Rows
+    valid: Mask | None
+    column: pa.Array
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events that have a time. Every array has one entry per event."""
+
+    times: Ints
+    keys: pa.Table
+    values: dict[str, Value]
+    predicates: dict[str, Mask]
+    without_time: int
+
+
+def events_from(table: pa.Table, program: Program) -> Events:
+    """Take apart a table whose columns are the time, the keys, and the program's inputs by name."""
+    time = table[TIME]
+    without_time = time.null_count
+    if without_time:
+        table = table.filter(pc.is_valid(time))
+    names = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
+    keys = table.select(sorted(names))
+    if any(grouping.keys == (ALL,) for grouping in program.groupings):
+        keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
+    return Events(
+        microseconds(_whole(table[TIME])),
+        keys,
+        {value.name: value_of(_whole(table[value.name])) for value in program.values},
+        {test.name: _truth(table[test.name]) for test in program.predicates},
+        without_time,
+    )
+
+
+def value_of(column: pa.Array) -> Value:
+    """Numbers and nulls of a column of any type a measure can fold."""
+    valid = pc.is_valid(column).to_numpy(zero_copy_only=False) if column.null_count else None
+    return Value(_numbers(column), valid, column)
+
+
+def microseconds(column: pa.Array) -> Ints:
+    """Timestamps of any unit as microseconds since the epoch."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return np.asarray(column.view(pa.int64()))
+
+
+def _numbers(column: pa.Array) -> Rows:
+    kind = column.type
+    if pa.types.is_floating(kind):
+        return np.asarray(pc.fill_null(column.cast(pa.float64()), 0.0))
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+        return np.asarray(pc.fill_null(column.cast(pa.int64()), 0))
+    if pa.types.is_timestamp(kind):
+        return microseconds(pc.fill_null(column, pa.scalar(0, kind)))
+    if pa.types.is_date32(kind):
+        return np.asarray(pc.fill_null(column.view(pa.int32()).cast(pa.int64()), 0))
+    return text_ranks(column)
+
+
+def _truth(column: pa.ChunkedArray) -> Mask:
+    """A predicate keeps an event only when it is true; unknown is not."""
+    return np.asarray(pc.fill_null(_whole(column), False).to_numpy(zero_copy_only=False))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.combine_chunks()
+    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole

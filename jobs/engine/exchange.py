@@ -1,0 +1,47 @@
+"""Exchange: partials go to the bucket of their key; a bucket is what one task finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.engine.keys import buckets
+from jobs.engine.program import Grouping, TreeProgram
+from jobs.engine.slices import Slices, from_tables, to_table
+from jobs.engine.tables import pack, unpack
+
+Parcel = tuple[int, bytes]  # bucket, packed tables
+
+
+def label(grouping: Grouping, tree: TreeProgram) -> str:
+    """What a tree's slices are called in parcels and state files: their keys and edges, not the plan's numbering."""
+    return f"{grouping.name}|{tree.digest}"
+
+
+def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices]], count: int) -> Iterator[Parcel]:
+    """The partials of every bucket that has any."""
+    sorted_out: dict[int, dict[str, pa.Table]] = {}
+    for grouping, tree, slices in fed:
+        of_group = buckets(slices.keys, count)
+        of_slice = of_group[slices.group]
+        for bucket in np.unique(of_slice).tolist():
+            kept = None if count == 1 else np.flatnonzero(of_slice == bucket)
+            sorted_out.setdefault(bucket, {})[label(grouping, tree)] = to_table(slices, kept)
+    for bucket, tables in sorted_out.items():
+        yield bucket, pack(tables)
+
+
+def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
+    """The tables of many parcels by label."""
+    tables: dict[str, list[pa.Table]] = {}
+    for content in contents:
+        for name, table in unpack(content).items():
+            tables.setdefault(name, []).append(table)
+    return tables
+
+
+def joined(grouping: Grouping, tree: TreeProgram, tables: list[pa.Table]) -> Slices:
+    """One tree's slices from its tables."""
+    return from_tables(tables, grouping.keys, tree.measures)

@@ -1,0 +1,217 @@
+"""Evaluates an expression on Arrow columns where that gives exactly what Spark gives; otherwise says so.
+
+The file lane uses it. What is not listed here (functions, division, decimals, casts of texts ...) is left to Spark,
+in the frame lane: `NotExact` is how that is found out, before any event is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from optimizer.catalog.expressions import parse
+
+Value = Any  # pa.Array, pa.ChunkedArray or pa.Scalar
+Columns = Mapping[str, Value]
+
+ARITHMETIC: dict[type, Callable[..., Value]] = {
+    exp.Add: pc.add_checked,  # checked: Spark's ANSI mode refuses to overflow, too
+    exp.Sub: pc.subtract_checked,
+    exp.Mul: pc.multiply_checked,
+}
+COMPARISONS: dict[type, Callable[..., Value]] = {
+    exp.EQ: pc.equal,
+    exp.NEQ: pc.not_equal,
+    exp.GT: pc.greater,
+    exp.GTE: pc.greater_equal,
+    exp.LT: pc.less,
+    exp.LTE: pc.less_equal,
+}
+WIDTHS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
+
+
+class NotExact(Exception):  # noqa: N818 (not an error: it chooses the lane)
+    """Arrow would not give Spark's answer for this expression."""
+
+
+def evaluate(sql: str, columns: Columns) -> Value:
+    """The value of an expression for every row."""
+    return _value(parse(sql), columns)
+
+
+def _value(node: Any, columns: Columns) -> Value:
+    kind = type(node)
+    if kind in ARITHMETIC:
+        return ARITHMETIC[kind](*_numbers(_value(node.this, columns), _value(node.expression, columns)))
+    if kind in COMPARISONS:
+        return _compare(kind, _value(node.this, columns), _value(node.expression, columns))
+    if kind not in NODES:
+        raise NotExact(node.sql("spark"))
+    return NODES[kind](node, columns)
+
+
+def _column(node: exp.Expression, columns: Columns) -> Value:
+    found = columns.get(node.name)
+    if found is None or node.args.get("table"):
+        raise NotExact(node.sql("spark"))
+    if pa.types.is_dictionary(found.type):
+        found = found.cast(found.type.value_type)
+    if not (_number(found.type) or pa.types.is_boolean(found.type) or _plain(found.type)):
+        raise NotExact(f"{node.name} is a {found.type}")
+    return found
+
+
+def _literal(node: exp.Expression, columns: Columns) -> Value:
+    if node.is_string:
+        return pa.scalar(node.name)
+    if node.name.isdigit():
+        whole = int(node.name)
+        if whole < 1 << 31:
+            return pa.scalar(whole, pa.int32())
+        if whole < 1 << 63:
+            return pa.scalar(whole, pa.int64())
+    # 1.5 is a decimal to Spark; beside a double it becomes the double nearest to it
+    return Decimal(float(node.name))
+
+
+class Decimal:
+    """A decimal literal: exact only where Spark turns it into a double."""
+
+    type = pa.decimal128(38, 18)
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+
+def _numbers(a: Value, b: Value) -> tuple[Value, Value]:
+    """Both sides in the type Spark computes in."""
+    if isinstance(a, Decimal) or isinstance(b, Decimal):
+        return _doubles(a, b)
+    if not (_number(a.type) and _number(b.type)):
+        raise NotExact(f"{a.type} and {b.type}")
+    if pa.types.is_floating(a.type) or pa.types.is_floating(b.type):
+        if pa.float32() in (a.type, b.type):
+            raise NotExact("single precision")
+        return a.cast(pa.float64(), safe=False), b.cast(pa.float64(), safe=False)
+    width = WIDTHS[max(WIDTHS.index(a.type), WIDTHS.index(b.type))]
+    return a.cast(width), b.cast(width)
+
+
+def _doubles(a: Value, b: Value) -> tuple[Value, Value]:
+    sides = [pa.scalar(side.value) if isinstance(side, Decimal) else side for side in (a, b)]
+    if any(side.type != pa.float64() for side in sides):
+        raise NotExact("a decimal beside something that is not a double")
+    return sides[0], sides[1]
+
+
+def _compare(kind: type, a: Value, b: Value) -> Value:
+    """Comparison in Spark's order, where NaN equals NaN and is above every number."""
+    if isinstance(a, Decimal) or isinstance(b, Decimal) or (_number(a.type) and _number(b.type)):
+        a, b = _numbers(a, b)
+    elif a.type != b.type or not (_plain(a.type) or pa.types.is_boolean(a.type)):
+        raise NotExact(f"{a.type} and {b.type}")
+    answer = COMPARISONS[kind](a, b)
+    if not pa.types.is_floating(a.type):
+        return answer
+    a_nan, b_nan = pc.is_nan(a), pc.is_nan(b)
+    if kind in (exp.EQ, exp.NEQ):
+        both = pc.and_kleene(a_nan, b_nan)
+        return pc.or_kleene(answer, both) if kind is exp.EQ else pc.and_kleene(answer, pc.invert(both))
+    if kind is exp.GT:
+        return pc.or_kleene(answer, pc.and_kleene(a_nan, pc.invert(b_nan)))
+    if kind is exp.GTE:
+        return pc.or_kleene(answer, pc.and_kleene(a_nan, _known(b_nan)))
+    if kind is exp.LT:
+        return pc.or_kleene(answer, pc.and_kleene(b_nan, pc.invert(a_nan)))
+    return pc.or_kleene(answer, pc.and_kleene(b_nan, _known(a_nan)))
+
+
+def _known(test: Value) -> Value:
+    """True, or null where the test is null: a comparison with null stays null."""
+    return pc.or_kleene(test, pc.invert(test))
+
+
+def _logic(node: exp.Expression, columns: Columns) -> Value:
+    operator = pc.and_kleene if isinstance(node, exp.And) else pc.or_kleene
+    return operator(_truth(node.this, columns), _truth(node.expression, columns))
+
+
+def _truth(node: exp.Expression, columns: Columns) -> Value:
+    value = _value(node, columns)
+    if not pa.types.is_boolean(value.type):
+        raise NotExact(node.sql("spark"))
+    return value
+
+
+def _is(node: exp.Expression, columns: Columns) -> Value:
+    if not isinstance(node.expression, exp.Null):
+        raise NotExact(node.sql("spark"))
+    return pc.is_null(_value(node.this, columns))
+
+
+def _between(node: exp.Expression, columns: Columns) -> Value:
+    value = _value(node.this, columns)
+    low = _compare(exp.GTE, value, _value(node.args["low"], columns))
+    return pc.and_kleene(low, _compare(exp.LTE, value, _value(node.args["high"], columns)))
+
+
+def _in(node: exp.Expression, columns: Columns) -> Value:
+    value = _value(node.this, columns)
+    tests = [_compare(exp.EQ, value, _value(option, columns)) for option in node.expressions]
+    answer = tests[0]
+    for test in tests[1:]:
+        answer = pc.or_kleene(answer, test)
+    return answer
+
+
+def _negative(node: exp.Expression, columns: Columns) -> Value:
+    value = _value(node.this, columns)
+    if isinstance(value, Decimal):
+        return Decimal(-value.value)
+    if not _number(value.type):
+        raise NotExact(node.sql("spark"))
+    return pc.negate_checked(value)
+
+
+def _cast(node: exp.Expression, columns: Columns) -> Value:
+    value = _value(node.this, columns)
+    if node.args["to"].this.name != "DOUBLE" or isinstance(value, Decimal) or not _number(value.type):
+        raise NotExact(node.sql("spark"))
+    return value.cast(pa.float64(), safe=False)
+
+
+def _function(node: exp.Expression, columns: Columns) -> Value:
+    if node.name.lower() == "abs" and len(node.expressions) == 1:
+        value = _value(node.expressions[0], columns)
+        if not isinstance(value, Decimal) and _number(value.type):
+            return pc.abs_checked(value)
+    raise NotExact(node.sql("spark"))
+
+
+def _number(kind: pa.DataType) -> bool:
+    return kind in WIDTHS or kind in (pa.float32(), pa.float64())
+
+
+def _plain(kind: pa.DataType) -> bool:
+    return kind in (pa.string(), pa.large_string(), pa.date32()) or pa.types.is_timestamp(kind)
+
+
+NODES: dict[type, Callable[[exp.Expression, Columns], Value]] = {
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Boolean: lambda node, columns: pa.scalar(bool(node.this)),
+    exp.Paren: lambda node, columns: _value(node.this, columns),
+    exp.And: _logic,
+    exp.Or: _logic,
+    exp.Not: lambda node, columns: pc.invert(_truth(node.this, columns)),
+    exp.Is: _is,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Neg: _negative,
+    exp.Cast: _cast,
+    exp.Anonymous: _function,
+}

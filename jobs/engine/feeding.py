@@ -1,0 +1,83 @@
+"""What one feed task does: read events, fold them into partials, set late events apart, address the partials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.engine.bucket import Work
+from jobs.engine.events import Events, events_from
+from jobs.engine.exchange import Parcel, joined, label, parcels
+from jobs.engine.feed import feed
+from jobs.engine.late import late
+from jobs.engine.late_files import write_late
+from jobs.engine.manifest import BEGINNING, DataFile
+from jobs.engine.program import Grouping, Program, TreeProgram
+from jobs.engine.slices import Slices, to_table
+from jobs.engine.source import Split, read_split, with_inputs
+from jobs.engine.steps import step
+from jobs.engine.storage import Storage
+
+FOLD_AT = 32  # tables of partials held at once
+
+
+@dataclass
+class FeedReport:
+    """What a feed task tells the driver."""
+
+    events: int = 0
+    without_time: int = 0
+    latest: int = BEGINNING
+    windows_missed: int = 0
+    late: list[DataFile] = field(default_factory=list)
+
+
+def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[FeedReport, list[Parcel]]:
+    """The file lane's task."""
+    raw = (table for split in splits for table in read_split(split, program))
+    return feed_tables(program, work, ((table, with_inputs(table, program)) for table in raw))
+
+
+def feed_tables(
+    program: Program, work: Work, pairs: Iterable[tuple[pa.Table, pa.Table]]
+) -> tuple[FeedReport, list[Parcel]]:
+    """Fold tables of events; each comes as it was read, and as the columns the fold wants."""
+    report = FeedReport()
+    held: dict[str, list[pa.Table]] = {}
+    for raw, table in pairs:
+        step("read")
+        events = events_from(table, program)
+        _count(report, events)
+        _set_apart(report, raw, events, program, work)
+        for grouping, tree in program.roots():
+            tables = held.setdefault(label(grouping, tree), [])
+            tables.append(to_table(feed(events, grouping, tree, work.emitted)))
+            if len(tables) >= FOLD_AT:
+                tables[:] = [to_table(joined(grouping, tree, tables))]
+        step("feed")
+    return report, list(parcels(_fed(program, held), work.buckets))
+
+
+def _fed(program: Program, held: dict[str, list[pa.Table]]) -> Iterator[tuple[Grouping, TreeProgram, Slices]]:
+    for grouping, tree in program.roots():
+        tables = held.get(label(grouping, tree))
+        if tables:
+            yield grouping, tree, joined(grouping, tree, tables)
+
+
+def _count(report: FeedReport, events: Events) -> None:
+    report.events += len(events.times) + events.without_time
+    report.without_time += events.without_time
+    if len(events.times):
+        report.latest = max(report.latest, int(events.times.max()))
+
+
+def _set_apart(report: FeedReport, raw: pa.Table, events: Events, program: Program, work: Work) -> None:
+    position, missed = late(events, program, work.emitted)
+    if len(position):
+        rows = raw.filter(raw[program.time].is_valid()) if events.without_time else raw
+        report.windows_missed += int(np.sum(missed))
+        report.late.append(write_late(Storage(work.root), work.batch, rows.take(pa.array(position)), missed))

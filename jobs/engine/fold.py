@@ -1,0 +1,97 @@
+"""The partials of the windows that end: one measure of a tree under one window, by the technique of the plan."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.engine.program import MeasureProgram, TreeProgram
+from jobs.engine.slices import Slices
+from jobs.kernels.operators import COUNT, MOMENTS, SUM_FLOAT, SUM_INT, VALID, Rows, lower
+from jobs.kernels.pick import pick
+from jobs.kernels.ranges import Ranges, ranges
+from jobs.kernels.stream import run
+from jobs.kernels.two_stacks_block import fold as fold_block
+from optimizer.windows.window import Window
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+BLOCK = "two_stacks_block"
+
+
+class Folded(NamedTuple):
+    """One number per window (three for moments), which are not null, and the slice a selective one was taken from."""
+
+    numbers: tuple[Rows, ...]
+    valid: Mask
+    overflow: Mask
+    taken: Ints
+
+
+class Finals:
+    """The windows of one tree that end in (after, until]; every (measure, window) is folded once."""
+
+    def __init__(self, slices: Slices, tree: TreeProgram, after: int, until: int) -> None:
+        self.slices, self.tree, self.after, self.until = slices, tree, after, until
+        self.operations: dict[str, int] = {}
+        self._ranges: dict[Window, Ranges] = {}
+        self._folded: dict[tuple[str, Window], Folded] = {}
+
+    def ranges(self, window: Window) -> Ranges:
+        """The windows that end and hold a slice."""
+        if window not in self._ranges:
+            self._ranges[window] = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
+        return self._ranges[window]
+
+    def folded(self, key: str, window: Window) -> Folded:
+        """The answers of one measure, one per window of `ranges(window)`."""
+        if (key, window) not in self._folded:
+            self._fold(self.tree.measure(key), window)
+        return self._folded[key, window]
+
+    def _fold(self, measure: MeasureProgram, window: Window) -> None:
+        technique = self.tree.techniques.get(measure.key, BLOCK)
+        if technique == BLOCK:
+            self._folded[measure.key, window] = _block(measure, self.slices.rows[measure.key], self.ranges(window))
+        else:
+            self._literal(measure, technique)
+
+    def _literal(self, measure: MeasureProgram, technique: str) -> None:
+        """One pass answers all windows of the tree that ask for the measure."""
+        windows = sorted({q.window for q in self.tree.queries if measure.key in (*q.measures, q.passing)})
+        rows = self.slices.rows[measure.key]
+        slices = self.slices
+        answers = run(technique, windows, measure.component, slices.offsets, slices.start, rows, self.until, self.after)
+        for number, window in enumerate(windows):
+            mine = np.flatnonzero(answers.query == number)
+            self._folded[measure.key, window] = _lowered(measure, answers.rows[mine])
+
+
+def _block(measure: MeasureProgram, rows: Rows, found: Ranges) -> Folded:
+    valid = rows[:, VALID] != 0
+    none = np.zeros(len(found.lo), np.int64)
+    if measure.carries:
+        index = pick(measure.op, np.ascontiguousarray(rows[:, 0]), found.lo, found.hi, valid)
+        return Folded((none,), index >= 0, none.astype(np.bool_), np.maximum(index, 0))
+    answer = fold_block(measure.op, _columns(measure.op, rows), found.lo, found.hi, valid)
+    held = answer.valid if measure.op != COUNT else np.ones(len(found.lo), np.bool_)
+    return Folded(answer.columns, held, answer.overflow, none)
+
+
+def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
+    if op == MOMENTS:
+        return rows[:, 0], rows[:, 1], rows[:, 2]
+    if op == SUM_FLOAT:
+        return (rows[:, 0] + rows[:, 1],)
+    if op == SUM_INT:
+        return np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
+    return (np.ascontiguousarray(rows[:, 0]),)
+
+
+def _lowered(measure: MeasureProgram, rows: Rows) -> Folded:
+    numbers, valid, overflow = lower(measure.op, rows)
+    columns = (rows[:, 0], rows[:, 1], rows[:, 2]) if measure.op == MOMENTS else (numbers,)
+    index = rows[:, 1].astype(np.int64) if measure.carries else np.zeros(len(rows), np.int64)
+    return Folded(columns, valid, overflow, index)

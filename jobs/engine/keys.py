@@ -1,0 +1,59 @@
+"""Group-by keys as numbers: a code per row, and the distinct keys the codes stand for."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Ints = npt.NDArray[np.int64]
+
+
+class Keys(NamedTuple):
+    """Row i has the key distinct[codes[i]]."""
+
+    codes: Ints
+    distinct: pa.Table
+
+
+def key_codes(columns: pa.Table) -> Keys:
+    """Number the distinct rows of some columns; null is a key like any other."""
+    codes, distinct = _column_codes(columns.column(0))
+    parts = [(codes, distinct)]
+    for column in columns.columns[1:]:
+        more, values = _column_codes(column)
+        parts.append((more, values))
+        codes = codes * max(1, len(values)) + more
+    if len(parts) == 1:
+        return Keys(codes, pa.table([distinct], names=columns.column_names))
+    used, codes = np.unique(codes, return_inverse=True)
+    taken, left = [], used
+    for _, values in reversed(parts):
+        left, index = np.divmod(left, max(1, len(values)))
+        taken.append(values.take(pa.array(index)))
+    return Keys(codes.astype(np.int64), pa.table(taken[::-1], names=columns.column_names))
+
+
+def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+    if pa.types.is_dictionary(column.type):
+        encoded = column.unify_dictionaries().combine_chunks()
+        if encoded.null_count:
+            encoded = column.cast(column.type.value_type).combine_chunks().dictionary_encode(null_encoding="encode")
+    else:
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], encoded.type)
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary
+
+
+def buckets(keys: pa.Table, count: int) -> Ints:
+    """The bucket of every key: a digest of its values, the same in every process and every run."""
+    if count == 1 or not keys.num_rows:
+        return np.zeros(keys.num_rows, np.int64)
+    rows = zip(*(column.to_pylist() for column in keys.columns), strict=True)
+    digests = (zlib.crc32(json.dumps(row, default=str).encode()) for row in rows)
+    return np.fromiter(digests, np.int64, keys.num_rows) % count

@@ -1,0 +1,34 @@
+"""Late events: those that arrived after some of their windows were emitted."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.engine.events import Events
+from jobs.engine.program import Program
+from optimizer.windows.window import Window
+
+Ints = npt.NDArray[np.int64]
+
+
+def windows_missed(times: Ints, window: Window, emitted: int) -> Ints:
+    """How many windows hold the event's time and had ended when `emitted` was the watermark."""
+    newest = np.minimum(times, emitted - window.range)
+    missed = (newest - window.offset) // window.slide - (times - window.range - window.offset) // window.slide
+    return np.maximum(missed, 0)
+
+
+def late(events: Events, program: Program, emitted: int) -> tuple[Ints, Ints]:
+    """The positions of the late events, and the number of windows of all queries that missed each."""
+    early = np.flatnonzero(events.times < emitted)
+    missed = np.zeros(len(early), np.int64)
+    if len(early):
+        times = events.times[early]
+        for grouping in program.groupings:
+            for tree in grouping.trees:
+                for query in tree.queries:
+                    counted = windows_missed(times, query.window, emitted)
+                    missed += counted * events.predicates[query.where][early] if query.where else counted
+    found = np.flatnonzero(missed)
+    return early[found], missed[found]

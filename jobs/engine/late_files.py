@@ -1,0 +1,28 @@
+"""The late table: every event that some window missed, with the number of windows that did."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.engine.manifest import DataFile
+from jobs.engine.result_files import fresh_name
+from jobs.engine.storage import Storage
+
+FOLDER = "late"
+MISSED, BATCH = "windows_missed", "batch"
+
+
+def write_late(storage: Storage, batch: int, rows: pa.Table, missed: npt.NDArray[np.int64]) -> DataFile:
+    """Write the late events of one task."""
+    plain = pa.table({name: _plain(rows[name]) for name in rows.column_names})
+    table = plain.append_column(MISSED, pa.array(missed)).append_column(BATCH, pa.array(np.full(len(missed), batch)))
+    name = fresh_name(FOLDER, batch, 0, "parquet")
+    pq.write_table(table, storage.path(name), filesystem=storage.filesystem)
+    return DataFile(name, 0, table.num_rows, batch)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

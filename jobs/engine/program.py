@@ -1,0 +1,122 @@
+"""What the engine runs: a plan and its catalog, compiled into plain data that tasks can carry."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import pyarrow as pa
+
+from jobs.engine.slicing import Edges
+from optimizer.plan import EVENTS
+from optimizer.windows.window import Window
+
+ALL = "__all__"  # the one key of a query without group-by
+TIME = "__time__"
+Coding = Literal["int64", "float64", "text"]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A column that events bring into the fold: an expression, evaluated once per event."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class MeasureProgram:
+    """How one measure is folded. `order` is the input compared or added up, `payload` the input carried along."""
+
+    key: str
+    component: str
+    op: int
+    coding: Coding
+    order: str  # "" for count(*)
+    payload: str  # "" unless the answer is another input's value (argmax, first)
+    where: str  # the predicate's input, "" when every event counts
+
+    @property
+    def carries(self) -> dict[str, str]:
+        """The columns kept beside the rows, by name, and the input each is taken from."""
+        carried = {"order": self.order} if self.coding == "text" else {}
+        if self.payload:
+            carried["payload"] = self.payload
+        return {f"{label} {self.key}": source for label, source in carried.items()}
+
+
+@dataclass(frozen=True)
+class QueryProgram:
+    """How one query is finished: its window, the measures it reads, and the type of its answers."""
+
+    id: str
+    window: Window
+    aggregate: str
+    measures: tuple[str, ...]
+    where: str  # the predicate's input, "" when every event counts
+    passing: str  # the measure that counts the events passing the predicate; "" when all do
+    type: pa.DataType
+
+    @cached_property
+    def label(self) -> str:
+        """What result files call it: an answer belongs to a query as it was defined, not just to its id."""
+        definition = (self.window, self.aggregate, self.measures, str(self.type))
+        return f"{self.id}@{hashlib.sha256(repr(definition).encode()).hexdigest()[:12]}"
+
+
+@dataclass(frozen=True)
+class TreeProgram:
+    """One tree: its slices, what they hold, who feeds it, how far back windows reach, and the queries it answers."""
+
+    id: str
+    edges: Edges
+    feed: str
+    reach: int
+    measures: tuple[MeasureProgram, ...]
+    queries: tuple[QueryProgram, ...]
+    techniques: dict[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the edges, whatever plan they are part of."""
+        return hashlib.sha256(repr(self.edges).encode()).hexdigest()[:16]
+
+    def measure(self, key: str) -> MeasureProgram:
+        """The measure of this key."""
+        return next(measure for measure in self.measures if measure.key == key)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The trees of all queries with the same group-by columns, every feeding tree before those it feeds."""
+
+    keys: tuple[str, ...]
+    types: tuple[pa.DataType, ...]
+    trees: tuple[TreeProgram, ...]
+
+    @property
+    def name(self) -> str:
+        """How files and manifests call it."""
+        return ",".join(self.keys)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything a task needs to know about a stream's plan."""
+
+    time: str
+    values: tuple[Input, ...]
+    predicates: tuple[Input, ...]
+    groupings: tuple[Grouping, ...]
+    lateness: int
+    fingerprint: str
+
+    def roots(self) -> Iterator[tuple[Grouping, TreeProgram]]:
+        """The trees that read raw events; they alone keep state."""
+        for grouping in self.groupings:
+            for tree in grouping.trees:
+                if tree.feed == EVENTS:
+                    yield grouping, tree

@@ -1,0 +1,95 @@
+"""Result files: the answers of one bucket and grouping, all queries together, one column per type of value."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.engine.answers import Answer
+from jobs.engine.manifest import DataFile
+from jobs.engine.program import ALL, Grouping
+from jobs.engine.storage import Storage
+
+FOLDER = "results"
+QUERY, START = "query", "window_start"
+INSTANT = pa.timestamp("us", "UTC")
+ROW_GROUP = 1 << 20
+MERGE_AT = 16  # files of a level; their merger is one file of the next level
+
+
+def fresh_name(folder: str, batch: int, bucket: int, suffix: str) -> str:
+    """A name no other attempt of any task has."""
+    return f"{folder}/{batch:012d}-{bucket:04d}-{uuid.uuid4().hex}.{suffix}"
+
+
+def value_column(kind: pa.DataType) -> str:
+    """The column that holds values of a type."""
+    return f"value {kind}"
+
+
+def result_table(grouping: Grouping, keys: pa.Table, found: Sequence[Answer]) -> pa.Table:
+    """Answers of many queries as one table; sorted by query, so that a reader of one query skips the others."""
+    groups = np.concatenate([answer.group for answer in found])
+    sizes = [len(answer.group) for answer in found]
+    labels = pa.array([answer.query.label for answer in found])
+    numbers = pa.array(np.repeat(np.arange(len(found), dtype=np.int32), sizes))
+    columns = {QUERY: pa.DictionaryArray.from_arrays(numbers, labels)}
+    for name in grouping.keys:
+        if name != ALL:
+            columns[f"key {name}"] = keys[name].combine_chunks().take(pa.array(groups))
+    starts = np.concatenate([answer.start for answer in found])
+    columns[START] = pa.array(starts).view(INSTANT)
+    for kind in dict.fromkeys(answer.value.type for answer in found):
+        parts = [answer.value if answer.value.type == kind else pa.nulls(len(answer.value), kind) for answer in found]
+        columns[value_column(kind)] = pa.chunked_array(parts)
+    return pa.table(columns)
+
+
+def write_results(storage: Storage, batch: int, bucket: int, grouping: str, table: pa.Table) -> DataFile:
+    """Write one file of answers."""
+    name = fresh_name(FOLDER, batch, bucket, "parquet")
+    encoded = [column for column in table.column_names if column == QUERY or column.startswith("key ")]
+    pq.write_table(
+        table,
+        storage.path(name),
+        filesystem=storage.filesystem,
+        row_group_size=ROW_GROUP,
+        use_dictionary=encoded,
+        compression="lz4",
+        store_schema=False,
+    )
+    return DataFile(name, bucket, table.num_rows, batch, grouping)
+
+
+def mergeable(files: Iterable[DataFile]) -> list[list[DataFile]]:
+    """Groups of files of the same bucket, grouping and level that have become too many."""
+    groups: dict[tuple[int, str, int], list[DataFile]] = {}
+    for file in files:
+        groups.setdefault((file.bucket, file.grouping, file.level), []).append(file)
+    return [group for group in groups.values() if len(group) >= MERGE_AT]
+
+
+def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataFile]) -> DataFile:
+    """One file with the rows of many, read and written a row group at a time."""
+    first = files[0]
+    name = fresh_name(folder, batch, first.bucket, "parquet")
+    paths = [storage.path(file.name) for file in files]
+    schema = pa.unify_schemas([pq.read_schema(path, filesystem=storage.filesystem) for path in paths])
+    with pq.ParquetWriter(storage.path(name), schema, filesystem=storage.filesystem, compression="lz4") as writer:
+        for path in paths:
+            with pq.ParquetFile(path, filesystem=storage.filesystem) as source:
+                for group in range(source.num_row_groups):
+                    writer.write_table(_conformed(source.read_row_group(group), schema))
+    return DataFile(name, first.bucket, sum(file.rows for file in files), batch, first.grouping, first.level + 1)
+
+
+def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = [
+        table[field.name].cast(field.type) if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

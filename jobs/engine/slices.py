@@ -1,0 +1,128 @@
+"""The slices of one tree: for every key, in slice order, the partials of all its measures side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.engine.keys import key_codes
+from jobs.engine.merge import merge_rows
+from jobs.engine.program import MeasureProgram
+from jobs.engine.slicing import Edges, slice_starts
+from jobs.engine.text import text_ranks
+from jobs.kernels.operators import WIDTH, Rows
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Group g (row g of `keys`) owns the slices offsets[g]..offsets[g + 1]; row i of every measure is slice i's."""
+
+    keys: pa.Table
+    offsets: Ints
+    start: Ints
+    rows: dict[str, Rows]
+    carried: dict[str, pa.Array]
+
+    @property
+    def group(self) -> Ints:
+        """The group of every slice."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def since(self, time: int) -> Slices:
+        """The slices that start at `time` or later."""
+        return self._take(np.flatnonzero(self.start >= time))
+
+    def _take(self, kept: Ints) -> Slices:
+        groups = len(self.offsets) - 1
+        sizes = np.bincount(self.group[kept], minlength=groups)
+        return Slices(
+            self.keys,
+            np.concatenate([[0], np.cumsum(sizes)]),
+            self.start[kept],
+            {key: rows[kept] for key, rows in self.rows.items()},
+            {name: column.take(pa.array(kept)) for name, column in self.carried.items()},
+        )
+
+
+class Partials(NamedTuple):
+    """Partials in any order: row i is of the key codes[i] (a row of `keys`) and the slice that starts at start[i]."""
+
+    codes: Ints
+    keys: pa.Table
+    start: Ints
+    rows: dict[str, Rows]
+    carried: Mapping[str, pa.Array]
+
+
+def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
+    """Slices from partials in any order: those of the same key and slice are combined into one."""
+    order = np.lexsort((partials.start, partials.codes))
+    codes, start = partials.codes[order], partials.start[order]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (codes[1:] != codes[:-1]) | (start[1:] != start[:-1])
+    segments = np.append(np.flatnonzero(first), len(order))
+    rows: dict[str, Rows] = {}
+    carried: dict[str, pa.Array] = {}
+    for measure in measures:
+        held = partials.rows[measure.key]
+        if measure.carries:
+            held[:, 1] = np.arange(len(held))
+        rows[measure.key] = merge_rows(measure.op, held, order, segments)
+        carried |= carry(measure, rows[measure.key], partials.carried)
+    sizes = np.bincount(codes[segments[:-1]], minlength=partials.keys.num_rows)
+    return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), start[segments[:-1]], rows, carried)
+
+
+def carry(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """What selective rows carry along: the column's values at the rows' positions, which then become 0, 1, 2, ..."""
+    if not measure.carries:
+        return {}
+    position = pa.array(rows[:, 1].astype(np.int64))
+    rows[:, 1] = np.arange(len(rows))
+    return {name: columns[name].take(position) for name in measure.carries}
+
+
+def fold_into(edges: Edges, parent: Slices, measures: Sequence[MeasureProgram]) -> Slices:
+    """A tree's slices from the partials of the tree that feeds it."""
+    rows = {measure.key: parent.rows[measure.key].copy() for measure in measures}
+    return merge(Partials(parent.group, parent.keys, slice_starts(edges, parent.start), rows, parent.carried), measures)
+
+
+def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
+    """Slices as an Arrow table: the key's columns, the slice's start, a list of four per measure, the payloads."""
+    chosen = slices if kept is None else slices._take(kept)
+    columns = {
+        f"key {name}": chosen.keys[name].combine_chunks().take(pa.array(chosen.group))
+        for name in chosen.keys.column_names
+    }
+    columns["start"] = pa.array(chosen.start)
+    for key, rows in chosen.rows.items():
+        columns[f"rows {key}"] = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), WIDTH)
+    return pa.table(columns | chosen.carried)
+
+
+def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram]) -> Slices:
+    """Slices from tables of partials, in any order and number (at least one)."""
+    table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+    keys = key_codes(table.select([f"key {name}" for name in names]).rename_columns(list(names)))
+    rows: dict[str, Rows] = {}
+    carried: dict[str, pa.Array] = {}
+    for measure in measures:
+        flat = _column(table, f"rows {measure.key}").flatten().to_numpy(zero_copy_only=False)
+        rows[measure.key] = flat.reshape(-1, WIDTH).copy()
+        carried |= {name: _column(table, name) for name in measure.carries}
+        if measure.coding == "text":
+            rows[measure.key][:, 0] = text_ranks(carried[f"order {measure.key}"])
+    return merge(Partials(keys.codes, keys.distinct, _column(table, "start").to_numpy(), rows, carried), measures)
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    column = table[name].combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column

@@ -1,0 +1,59 @@
+"""Which slice an event falls into: the last edge of the tree at or before its time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int64]
+Edges = tuple[tuple[int, int], ...]  # (period, residue): the times residue + k * period
+
+DENSE_EDGES = 4  # edges are laid out one by one while there are at most this many per event
+
+
+def edges_between(edges: Edges, first: int, last: int) -> Ints:
+    """Every edge from the last one at or before `first` up to `last`, in order."""
+    start = max(residue + (first - residue) // period * period for period, residue in edges)
+    runs = [np.arange(_at_or_after(start, period, residue), last + 1, period) for period, residue in edges]
+    return np.unique(np.concatenate(runs)) if len(runs) > 1 else runs[0]
+
+
+def count_between(edges: Edges, first: int, last: int) -> int:
+    """An upper bound of the edges in the span, without laying them out."""
+    return sum((last - first) // period + 2 for period, _ in edges)
+
+
+def slice_starts(edges: Edges, times: Ints) -> Ints:
+    """The start of the slice that holds each time."""
+    if not len(times):
+        return times
+    first, last = int(times.min()), int(times.max())
+    if count_between(edges, first, last) <= DENSE_EDGES * len(times) + 1024:
+        laid_out = edges_between(edges, first, last)
+        return laid_out[slice_numbers(laid_out, times)]
+    starts = np.full(len(times), np.iinfo(np.int64).min)
+    for period, residue in edges:
+        np.maximum(starts, times - (times - residue) % period, out=starts)
+    return starts
+
+
+def _at_or_after(time: int, period: int, residue: int) -> int:
+    return time + (residue - time) % period
+
+
+@njit(cache=True, nogil=True)
+def slice_numbers(edges: Ints, times: Ints) -> Ints:
+    """The index of the last edge at or before each time; quick when neighbours share a slice."""
+    numbers = np.empty(times.size, np.int64)
+    current = 0
+    last = edges.size - 1
+    for i in range(times.size):
+        time = times[i]
+        if time < edges[current] or (current < last and time >= edges[current + 1]):
+            if current < last and time >= edges[current + 1] and (current + 1 == last or time < edges[current + 2]):
+                current += 1
+            else:
+                current = np.searchsorted(edges, time, side="right") - 1
+        numbers[i] = current
+    return numbers

@@ -1,0 +1,101 @@
+"""Small files and folders of a warehouse, on any file system pyarrow knows."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pyarrow import fs
+
+from optimizer.errors import HeddleError
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A folder and what is below it; names are relative, with forward slashes."""
+
+    root: str
+
+    @cached_property
+    def _place(self) -> tuple[Any, str]:
+        uri = self.root.replace("s3a://", "s3://", 1)
+        if "://" in uri:
+            system, path = fs.FileSystem.from_uri(uri)
+            return system, path
+        return fs.LocalFileSystem(), str(Path(uri).absolute())
+
+    @property
+    def filesystem(self) -> Any:
+        """The pyarrow file system."""
+        return self._place[0]
+
+    @property
+    def local(self) -> bool:
+        """Whether the folder is on this machine."""
+        return isinstance(self.filesystem, fs.LocalFileSystem)
+
+    def path(self, name: str) -> str:
+        """The path of a name, as the file system wants it."""
+        return f"{self._place[1]}/{name}"
+
+    def below(self, name: str) -> Storage:
+        """The storage of a folder inside this one."""
+        return Storage(f"{self.root.rstrip('/')}/{name}")
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a small file."""
+        with self.filesystem.open_input_stream(self.path(name)) as stream:
+            return bytes(stream.read())
+
+    def exists(self, name: str) -> bool:
+        """Whether a file of this name is there."""
+        return bool(self.filesystem.get_file_info(self.path(name)).type == fs.FileType.File)
+
+    def make_folder(self, name: str) -> None:
+        """Create a folder, and those above it, if need be."""
+        self.filesystem.create_dir(self.path(name), recursive=True)
+
+    def names(self, folder: str) -> Iterator[str]:
+        """The files below a folder, by name."""
+        found = self.filesystem.get_file_info(fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True))
+        prefix = len(self.path(""))
+        return (info.path[prefix:] for info in found if info.type == fs.FileType.File)
+
+    def delete(self, name: str) -> None:
+        """Remove a file."""
+        self.filesystem.delete_file(self.path(name))
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file by one atomic step, unless it is there already: then False, and nothing is touched."""
+        if not self.local:
+            return self._create_remote(name, content)
+        path = Path(self.path(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        try:
+            with draft.open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.link(draft, path)  # unlike rename, link never replaces what another run has put there
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise HeddleError(
+                f"{path}: cannot be written ({error.strerror}); free some space or mend the folder"
+            ) from None
+        finally:
+            draft.unlink(missing_ok=True)
+        return True
+
+    def _create_remote(self, name: str, content: bytes) -> bool:
+        if self.exists(name):
+            return False
+        with self.filesystem.open_output_stream(self.path(name)) as stream:
+            stream.write(content)
+        return True

@@ -1,0 +1,55 @@
+"""Several Arrow tables in one file or one blob: one stream after another, each with its label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import ipc
+
+from jobs.engine.storage import Storage
+
+LABEL = b"heddle.label"
+COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
+
+
+def pack(tables: Mapping[str, pa.Table]) -> bytes:
+    """Tables as bytes."""
+    sink = pa.BufferOutputStream()
+    _write(sink, tables)
+    return bytes(sink.getvalue())
+
+
+def unpack(content: bytes) -> dict[str, pa.Table]:
+    """Tables from bytes."""
+    return _read(pa.BufferReader(content))
+
+
+def save(storage: Storage, name: str, tables: Mapping[str, pa.Table]) -> int:
+    """Write tables to a file nobody else writes; what a failed task leaves behind is swept later."""
+    with storage.filesystem.open_output_stream(storage.path(name)) as sink:
+        _write(sink, tables)
+    return int(storage.filesystem.get_file_info(storage.path(name)).size)
+
+
+def load(storage: Storage, name: str) -> dict[str, pa.Table]:
+    """Read the tables of a file."""
+    with storage.filesystem.open_input_file(storage.path(name)) as source:
+        return _read(pa.BufferReader(source.read()))
+
+
+def _write(sink: Any, tables: Mapping[str, pa.Table]) -> None:
+    for label, table in tables.items():
+        labelled = table.replace_schema_metadata({LABEL: label.encode()})
+        with ipc.new_stream(sink, labelled.schema, options=COMPRESSED) as writer:
+            writer.write_table(labelled)
+
+
+def _read(source: Any) -> dict[str, pa.Table]:
+    tables = {}
+    while source.tell() < source.size():
+        with ipc.open_stream(source) as reader:
+            table = reader.read_all()
+        tables[table.schema.metadata[LABEL].decode()] = table
+    return tables
