@@ -1,0 +1,71 @@
+"""SlickDeque (Inv): every partial updates the answer of every range at once, plus the new, minus the expired."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from jobs.kernels import exact
+from jobs.kernels.clock import INSERT, RESET, Steps
+from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
+from jobs.kernels.operators import Rows
+
+
+@njit(cache=True)
+def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+    """The answers map of the paper: an accumulator for each range; the links are the slices' starts."""
+    return allocate(op, ranges, lane, like, capacity, 0, exact.COLUMNS)
+
+
+@njit(cache=True)
+def _evict(memory: Memory, lane: int, first: int) -> None:
+    acc, mask = memory.lanes[lane], len(memory.rows) - 1
+    for s in range(acc[exact.FIRST], first):
+        exact.accumulate(memory.scalars[OP], acc, memory.rows, s & mask, -1)
+        count(memory, 1)
+    acc[exact.FIRST] = max(acc[exact.FIRST], first)
+
+
+@njit(cache=True)
+def _expired(memory: Memory, lane: int, start: int) -> int:
+    """The first partial that shares a window of the lane's range with a slice that begins at `start`."""
+    mask, first = len(memory.rows) - 1, max(memory.lanes[lane, exact.FIRST], memory.scalars[OLDEST])
+    while first < memory.scalars[TAIL] and memory.links[first & mask] <= start - memory.ranges[lane]:
+        first += 1
+    return int(first)
+
+
+@njit(cache=True)
+def insert(memory: Memory, start: int, rows: Rows, i: int) -> Memory:
+    """answer = answer + new - expired, for every range."""
+    for lane in range(len(memory.lanes)):
+        exact.accumulate(memory.scalars[OP], memory.lanes[lane], rows, i, 1)
+        _evict(memory, lane, _expired(memory, lane, start))
+    count(memory, len(memory.lanes))
+    memory = store(memory, rows, i)
+    memory.links[(memory.scalars[TAIL] - 1) & (len(memory.rows) - 1)] = start
+    return memory
+
+
+@njit(cache=True)
+def query(memory: Memory, lane: int, first: int, out: Rows, k: int) -> None:
+    """The range's answer; after a gap, partials may have expired since the latest came in."""
+    _evict(memory, lane, first)
+    exact.read(memory.scalars[OP], memory.lanes[lane], out, k)
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+    """Take the steps: partials from rows, answers into out."""
+    i = k = 0
+    for step in range(len(steps.query)):
+        q = steps.query[step]
+        if q == INSERT:
+            begin_slide(memory, steps.first[step])
+            memory = insert(memory, steps.start[step], rows, i)
+            i += 1
+        elif q == RESET:
+            reset(memory)
+        else:
+            query(memory, memory.lane[q], steps.first[step], out, k)
+            k += 1
+    return memory

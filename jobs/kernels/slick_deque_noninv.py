@@ -1,0 +1,94 @@
+"""SlickDeque (Non-Inv): a deque of the partials that no later one outdoes; its head answers the longest range."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from jobs.kernels.clock import INSERT, RESET, Steps
+from jobs.kernels.memory import (
+    CURSOR,
+    CURSOR_FIRST,
+    DEQUE_HEAD,
+    DEQUE_TAIL,
+    OLDEST,
+    OP,
+    TAIL,
+    Ints,
+    Memory,
+    allocate,
+    begin_slide,
+    count,
+    grow,
+    reset,
+)
+from jobs.kernels.operators import VALID, Rows, clear_row, copy_row, selects_right
+
+
+@njit(cache=True)
+def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+    """The rows are the deque's nodes, the links their positions in the stream."""
+    return allocate(op, ranges, lane, like, capacity, 0, 0)
+
+
+@njit(cache=True)
+def _push(memory: Memory, rows: Rows, i: int) -> Memory:
+    """Drop from the tail what the new partial outdoes, then add it."""
+    op, scalars, mask = memory.scalars[OP], memory.scalars, len(memory.rows) - 1
+    while scalars[DEQUE_TAIL] > scalars[DEQUE_HEAD]:
+        count(memory, 1)
+        if not selects_right(op, memory.rows, (scalars[DEQUE_TAIL] - 1) & mask, rows, i):
+            break
+        scalars[DEQUE_TAIL] -= 1
+    if scalars[DEQUE_TAIL] - scalars[DEQUE_HEAD] > mask:
+        memory = grow(memory, scalars[DEQUE_HEAD], scalars[DEQUE_TAIL])
+    place = scalars[DEQUE_TAIL] & (len(memory.rows) - 1)
+    copy_row(rows, i, memory.rows, place)
+    memory.links[place] = scalars[TAIL]
+    scalars[DEQUE_TAIL] += 1
+    return memory
+
+
+@njit(cache=True)
+def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+    """Drop the expired head, then let the partial in; a null never answers anything."""
+    scalars, mask = memory.scalars, len(memory.rows) - 1
+    while scalars[DEQUE_HEAD] < scalars[DEQUE_TAIL] and memory.links[scalars[DEQUE_HEAD] & mask] < scalars[OLDEST]:
+        scalars[DEQUE_HEAD] += 1
+    if rows[i, VALID] != 0:
+        memory = _push(memory, rows, i)
+    scalars[TAIL] += 1
+    scalars[CURSOR] = scalars[DEQUE_HEAD]
+    scalars[CURSOR_FIRST] = 0
+    return memory
+
+
+@njit(cache=True)
+def query(memory: Memory, first: int, out: Rows, k: int) -> None:
+    """The first node inside the window. Ranges come in from the longest to the shortest: one walk answers all."""
+    scalars, mask = memory.scalars, len(memory.rows) - 1
+    cursor = scalars[CURSOR] if first >= scalars[CURSOR_FIRST] else scalars[DEQUE_HEAD]
+    while cursor < scalars[DEQUE_TAIL] and memory.links[cursor & mask] < first:
+        cursor += 1
+    if cursor < scalars[DEQUE_TAIL]:
+        copy_row(memory.rows, cursor & mask, out, k)
+    else:
+        clear_row(out, k)
+    scalars[CURSOR] = cursor
+    scalars[CURSOR_FIRST] = first
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+    """Take the steps: partials from rows, answers into out."""
+    i = k = 0
+    for step in range(len(steps.query)):
+        if steps.query[step] == INSERT:
+            begin_slide(memory, steps.first[step])
+            memory = insert(memory, rows, i)
+            i += 1
+        elif steps.query[step] == RESET:
+            reset(memory)
+        else:
+            query(memory, steps.first[step], out, k)
+            k += 1
+    return memory

@@ -1,0 +1,81 @@
+"""Partials through a kernel: one key batch by batch (`make`, `advance`), or many keys at once (`run`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jobs.kernels.clock import EVER, RESET, Ints, Steps, check_order, make_clock, schedule, schedule_groups
+from jobs.kernels.contract import Answers, Operations, State
+from jobs.kernels.memory import OPERATIONS, TAIL, WORST, Memory
+from jobs.kernels.operators import OPS, WIDTH, Rows
+from jobs.kernels.registry import KERNELS
+from optimizer.errors import HeddleError
+from optimizer.techniques import require_allowed
+from optimizer.windows.window import Window
+
+
+def make(
+    technique: str,
+    windows: Sequence[Window],
+    component: str,
+    kind: str = "float64",
+    since: int = EVER,
+    capacity: int = 16,
+) -> State:
+    """A state that has seen nothing. It emits the windows that end after `since`, and grows beyond `capacity`."""
+    return State(technique, make_clock(windows, since), _memory(technique, windows, component, kind, capacity))
+
+
+def advance(state: State, starts: Ints, rows: Rows, until: int | None = None) -> tuple[State, Answers]:
+    """Take in a batch of partials and emit the windows that end up to `until`, at least up to the last slice's start.
+
+    The arrays of the given state are used further: go on with the returned one.
+    """
+    if until is None:
+        until = int(starts[-1]) if len(starts) else EVER
+    check_order(state.clock, starts, until)
+    clock, steps = schedule(state.clock, np.ascontiguousarray(starts, np.int64), until)
+    memory, answers = _take(state.technique, state.memory, steps, rows)
+    return State(state.technique, clock, memory), answers
+
+
+def run(
+    technique: str,
+    windows: Sequence[Window],
+    component: str,
+    offsets: Ints,
+    starts: Ints,
+    rows: Rows,
+    until: int,
+    since: int = EVER,
+) -> Answers:
+    """The windows that end in (since, until] of many groups, group g from the partials offsets[g] to offsets[g + 1]."""
+    steps = schedule_groups(make_clock(windows), offsets, np.ascontiguousarray(starts, np.int64), since, until)
+    memory = _memory(technique, windows, component, str(rows.dtype), 16)
+    return _take(technique, memory, steps, rows)[1]
+
+
+def operations(state: State) -> Operations:
+    """How many combine operations the state has cost so far."""
+    scalars = state.memory.scalars
+    return Operations(int(scalars[OPERATIONS]), int(scalars[WORST]), int(scalars[TAIL]))
+
+
+def _memory(technique: str, windows: Sequence[Window], component: str, kind: str, capacity: int) -> Memory:
+    require_allowed(technique, component)
+    if (component, kind) not in OPS:
+        kinds = " or ".join(known for name, known in OPS if name == component)
+        raise HeddleError(f"component {component} has no partials of {kind}; give {kinds}")
+    ranges, lane = np.unique([window.range for window in windows], return_inverse=True)
+    room = 1 << max(1, (capacity - 1).bit_length())
+    like = np.zeros((0, WIDTH), kind)
+    return KERNELS[technique].make(OPS[component, kind], ranges.astype(np.int64), lane.astype(np.int64), like, room)
+
+
+def _take(technique: str, memory: Memory, steps: Steps, rows: Rows) -> tuple[Memory, Answers]:
+    ended = steps.query >= 0
+    out = np.empty((int(ended.sum()), WIDTH), rows.dtype)
+    memory = KERNELS[technique].advance(memory, steps, np.ascontiguousarray(rows), out)
+    return memory, Answers(steps.query[ended], steps.start[ended], out, steps.group[ended])
