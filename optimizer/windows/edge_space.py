@@ -1,4 +1,4 @@
-"""The edge classes of one catalog, and exact edge rates of any set of them.
+"""The edge classes of one catalog, and the edge rate of any set of them.
 
 A tree's edges are a mask: bit c is set when the tree holds windows of class c. A merge is an OR.
 """
@@ -7,46 +7,83 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from optimizer.windows.counters import bit_set, prime_recursion
+from optimizer.windows.atoms import Atoms, Floats
+from optimizer.windows.counters import bit_set, divisor_mask
+from optimizer.windows.counters.prime_recursion import BUDGET
 from optimizer.windows.edges import Progressions, period, union
+from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
+from optimizer.windows.recursive_rates import RecursiveRates
+
+MOST_REMEMBERED = 1 << 20
+Value = TypeVar("Value")
 
 
 class EdgeSpace:
-    """Edge rates of sets of classes, exact and remembered; the counter is chosen by what the classes are."""
+    """Edge rates of sets of classes, remembered; the counter is chosen by what the classes are.
 
-    def __init__(self, classes: Sequence[Progressions]) -> None:
+    Divisor masks where no residues are left, bit sets where the period is short, prime recursion for the rest. The
+    budget is for recursion: what goes beyond it is estimated, and `exact` turns false.
+    """
+
+    def __init__(self, classes: Sequence[Progressions], budget: int = BUDGET) -> None:
         self.classes = tuple(classes)
+        self._atoms = (divisor_mask.atoms(self.classes) or bit_set.atoms(self.classes)) if self.classes else None
+        self._recursive = RecursiveRates(budget)
         self._rates: dict[int, Fraction] = {}
         self._floats: dict[int, float] = {}
+        self._octets: dict[tuple[int, int], int] = {}
 
     @property
     def exact(self) -> bool:
         """Whether every rate given so far is exact."""
-        return True
+        return self._recursive.exact
 
     def rate(self, mask: int) -> Fraction:
         """The edge rate of the classes in the mask."""
-        if mask not in self._rates:
-            self._rates[mask] = self._count(self.edges(mask))
-        return self._rates[mask]
+        found = self._rates.get(mask)
+        if found is None:
+            found = self._recursive.rate(self.edges(mask)) if self._atoms is None else self._share(self._atoms, mask)
+            _remember(self._rates, mask, found)
+        return found
 
     def rate_float(self, mask: int) -> float:
         """The edge rate as a float, for searches."""
-        if mask not in self._floats:
-            self._floats[mask] = float(self.rate(mask))
-        return self._floats[mask]
+        found = self._floats.get(mask)
+        if found is None:
+            if self._atoms is None:
+                found = self._recursive.rate_float(self.edges(mask))
+            else:
+                found = self._atoms.count(self._bits(self._atoms, mask)) / self._atoms.length
+            _remember(self._floats, mask, found)
+        return found
 
-    def pair_rates(self, mask: int, masks: Iterable[int]) -> NDArray[np.float64]:
+    def pair_rates(self, mask: int, masks: Sequence[int]) -> Floats:
         """The edge rates of `mask` merged with each of `masks`."""
-        return np.array([self.rate_float(mask | other) for other in masks])
+        if self._atoms is None:
+            return np.array([self.rate_float(mask | other) for other in masks])
+        bits = self._bits(self._atoms, mask)
+        return self._atoms.rates(self._atoms.rows(bits | self._bits(self._atoms, other) for other in masks))
+
+    def pair_table(self, masks: Sequence[int]) -> PairTable:
+        """The same for a search that merges: the masks are kept as rows and rewritten in place."""
+        if self._atoms is None:
+            return LoosePairs(self.rate_float, masks)
+        edge_sets = [self._bits(self._atoms, mask) for mask in masks]
+        if self._atoms.weights is None:
+            return WordPairs(self._atoms, edge_sets)
+        return WeightedPairs(self._atoms, self._atoms.weights, edge_sets)
 
     def contains(self, outer: int, inner: int) -> bool:
-        """Whether the edges of `outer` contain those of `inner`."""
-        return self.rate(outer | inner) == self.rate(outer)
+        """Whether the edges of `outer` contain those of `inner`; an estimate never says yes."""
+        if inner & ~outer == 0:
+            return True
+        if self._atoms is not None:
+            return self._bits(self._atoms, inner) & ~self._bits(self._atoms, outer) == 0
+        return self._recursive.contains(self.edges(outer), self.edges(inner))
 
     def composite_slide(self, mask: int) -> int:
         """After how many ticks the edges of the mask repeat."""
@@ -58,13 +95,47 @@ class EdgeSpace:
 
     def bounds(self, mask: int) -> tuple[Fraction, Fraction]:
         """Between which two rates the true one lies; equal when it is exact."""
-        return self.rate(mask), self.rate(mask)
+        rate = self.rate(mask)
+        return (rate, rate) if self._atoms is not None else self._recursive.bounds(self.edges(mask), rate)
 
     def _parts(self, mask: int) -> Iterator[Progressions]:
-        while mask:
-            low = mask & -mask
-            yield self.classes[low.bit_length() - 1]
-            mask ^= low
+        return (self.classes[place] for place in ones(mask))
 
-    def _count(self, edges: Progressions) -> Fraction:
-        return bit_set.rate(edges) if period(edges) <= 1 << 16 else prime_recursion.rate(edges)
+    def _share(self, atoms: Atoms, mask: int) -> Fraction:
+        return Fraction(atoms.count(self._bits(atoms, mask)), atoms.length)
+
+    def _bits(self, atoms: Atoms, mask: int) -> int:
+        """The atoms of the mask, eight classes at a time."""
+        bits = 0
+        for place, octet in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
+            if octet:
+                part = self._octets.get((place, octet))
+                if part is None:
+                    part = 0
+                    for bit in ones(octet):
+                        part |= atoms.bits[8 * place + bit]
+                    self._octets[place, octet] = part
+                bits |= part
+        return bits
+
+
+def ones(mask: int) -> Iterator[int]:
+    """The places of the bits that are set, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def mask_of(places: Iterable[int]) -> int:
+    """The mask with those bits set."""
+    mask = 0
+    for place in places:
+        mask |= 1 << place
+    return mask
+
+
+def _remember(memo: dict[int, Value], mask: int, value: Value) -> None:
+    if len(memo) >= MOST_REMEMBERED:
+        memo.clear()
+    memo[mask] = value

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from math import lcm
+from math import gcd, lcm
 
 from optimizer.errors import HeddleError
 from optimizer.windows.slicing import SLICINGS
@@ -30,23 +31,33 @@ def union(parts: Iterable[Progressions]) -> Progressions:
 def canonical(edges: Iterable[Progression]) -> Progressions:
     """The same edges with complete residue systems joined and contained progressions dropped."""
     kept = drop_contained(edges)
-    while (joined := _join_complete(kept)) != kept:
-        kept = drop_contained(joined)
+    while joined := _complete_system(kept):
+        system, whole = joined
+        kept = drop_contained((kept - system) | {whole})
     return kept
-
-
-def covers(outer: Progression, inner: Progression) -> bool:
-    """Whether every edge of `inner` is one of `outer`."""
-    return inner[0] % outer[0] == 0 and inner[1] % outer[0] == outer[1]
 
 
 def drop_contained(edges: Iterable[Progression]) -> Progressions:
     """The progressions that no other one contains."""
-    kept: list[Progression] = []
-    for progression in sorted(set(edges)):
-        if not any(covers(outer, progression) for outer in kept):
-            kept.append(progression)
+    kept: set[Progression] = set()
+    periods: list[int] = []
+    for size, residue in sorted(set(edges)):
+        if not any(size % outer == 0 and (outer, residue % outer) in kept for outer in periods):
+            kept.add((size, residue))
+            if not periods or periods[-1] != size:
+                periods.append(size)
     return frozenset(kept)
+
+
+def intersection(left: Progression, right: Progression) -> Progression | None:
+    """The common edges of two progressions, by the Chinese remainder theorem; None when there are none."""
+    (size, residue), (other, remainder) = left, right
+    common = gcd(size, other)
+    steps, apart = divmod(remainder - residue, common)
+    if apart:
+        return None
+    whole = size // common * other
+    return whole, (residue + size * (steps * pow(size // common, -1, other // common) % (other // common))) % whole
 
 
 def period(edges: Iterable[Progression]) -> int:
@@ -54,12 +65,14 @@ def period(edges: Iterable[Progression]) -> int:
     return lcm(*(progression[0] for progression in edges))
 
 
-def _join_complete(edges: Progressions) -> Progressions:
-    """Replace {r, r + p/q, r + 2p/q, ...} modulo p, all q of them, by r modulo p/q."""
-    for size, residue in sorted(edges):
-        for parts in range(2, len(edges) + 1):
+def _complete_system(edges: Progressions) -> tuple[set[Progression], Progression] | None:
+    """All q of {r, r + p/q, r + 2p/q, ...} modulo p, and r modulo p/q, which they are together."""
+    alike = Counter(size for size, _ in edges)
+    for size, residue in edges:
+        for parts in range(2, alike[size] + 1):
             step, rest = divmod(size, parts)
-            system = {(size, (residue + k * step) % size) for k in range(parts)}
-            if rest == 0 and system <= edges:
-                return (edges - system) | {(step, residue % step)}
-    return edges
+            if rest == 0 and (size, (residue + step) % size) in edges:
+                system = {(size, (residue + k * step) % size) for k in range(parts)}
+                if system <= edges:
+                    return system, (step, residue % step)
+    return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
-from math import prod
 
 
 @cache
-def factorize(number: int) -> dict[int, int]:
-    """Prime -> exponent, by trial division; do not change the result, it is shared."""
+def factorize(number: int) -> Mapping[int, int]:
+    """Prime -> exponent, by trial division."""
     factors: dict[int, int] = {}
     prime = 2
     while prime * prime <= number:
@@ -21,14 +21,20 @@ def factorize(number: int) -> dict[int, int]:
     return factors
 
 
-def divisors(number: int) -> list[int]:
-    """All divisors, ascending."""
-    found = [1]
-    for prime, exponent in factorize(number).items():
-        found = [divisor * prime**power for divisor in found for power in range(exponent + 1)]
-    return sorted(found)
+def factorize_lcm(numbers: Iterable[int]) -> dict[int, int]:
+    """The factors of the least common multiple, which may itself be far too large to factorize."""
+    factors: dict[int, int] = {}
+    for number in numbers:
+        for prime, exponent in factorize(number).items():
+            factors[prime] = max(exponent, factors.get(prime, 0))
+    return factors
 
 
-def totient(number: int) -> int:
-    """Euler's phi: how many of 1..number have no factor in common with it."""
-    return prod((prime - 1) * prime ** (exponent - 1) for prime, exponent in factorize(number).items())
+def divisor_weights(factors: Mapping[int, int]) -> dict[int, int]:
+    """Every divisor d of L, and how many of 0..L-1 have it as greatest common divisor with L: phi(L / d)."""
+    weights = {1: 1}
+    for prime, exponent in factors.items():
+        powers = {prime**power: prime ** (exponent - power - 1) * (prime - 1) for power in range(exponent)}
+        powers[prime**exponent] = 1
+        weights = {d * power: w * count for d, w in weights.items() for power, count in powers.items()}
+    return dict(sorted(weights.items()))

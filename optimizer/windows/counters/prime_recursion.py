@@ -1,7 +1,7 @@
 """Residues modulo different prime powers are independent: recurse over the primes, on any catalog.
 
 A progression is a tuple of digits ((prime, exponent, residue modulo prime**exponent), ...) and a chance `miss`: the
-probability that it misses an x that all its digits fit. It starts at 0. A prime that only one progression has needs no
+probability that it misses an x that all its digits fit; it starts at 0. A prime that only one progression has needs no
 branches: it goes into that progression's miss. What remains is cut into components that share no prime; a component
 branches over the residues modulo one prime, and equal components are counted once.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from math import prod
 from typing import Generic, TypeVar
 
 from optimizer.windows.edges import Progressions, drop_contained
@@ -19,69 +20,66 @@ Number = TypeVar("Number", Fraction, float)
 Digits = tuple[tuple[int, int, int], ...]
 System = dict[Digits, Number]
 
-
-class OutOfBudget(Exception):
-    """The recursion met more components than it was allowed."""
+BUDGET = 1_000_000  # progressions visited, which a budget counts instead of seconds so that plans are reproducible
 
 
-def rate(edges: Progressions, budget: int = 1_000_000) -> Fraction:
+class BudgetError(Exception):
+    """The recursion visited more progressions than it was allowed."""
+
+
+def applies(edges: Progressions) -> bool:
+    """Always; how long it takes depends on how the primes are shared."""
+    return True
+
+
+def rate(edges: Progressions, budget: int = BUDGET) -> Fraction:
     """The share of all ticks that are edges."""
-    return 1 - Recursion(Fraction(1), budget).missed(edges)
+    return 1 - Recursion(Fraction(1)).missed(edges, budget)
 
 
 class Recursion(Generic[Number]):
-    """One memo of components; `one` decides the arithmetic: Fraction(1) is exact, 1.0 is fast."""
+    """A memo of components. `one` decides the arithmetic: Fraction(1) is exact, 1.0 is fast."""
 
-    def __init__(self, one: Number, budget: int) -> None:
-        self._one = one
-        self._budget = budget
+    def __init__(self, one: Number) -> None:
+        self._one: Number = one
+        self._zero: Number = one - one
         self._memo: dict[frozenset[tuple[Digits, Number]], Number] = {}
+        self.left = 0
 
-    def missed(self, edges: Progressions) -> Number:
-        """The share of ticks that no progression hits."""
-        zero = self._one - self._one
-        return self._none({_digits(size, residue): zero for size, residue in drop_contained(edges)})
+    def missed(self, edges: Progressions, budget: int = BUDGET) -> Number:
+        """The share of ticks that no progression hits; `left` tells what it left of the budget."""
+        self.left = budget
+        return self._none({_digits(size, residue): self._zero for size, residue in drop_contained(edges)})
 
     def _none(self, system: System[Number]) -> Number:
-        if system.get((), self._one) == 0:
-            return self._one - self._one
-        chance = system.pop((), self._one)
+        """The chance that all progressions miss; a progression without digits is down to its own miss."""
+        self.left -= len(system)
+        if self.left < 0:
+            raise BudgetError
         _strip_private(system, self._one)
-        if () in system:
-            chance = chance * system.pop(())
-        for component in _components(system):
-            chance = chance * self._component(component)
+        chance = system.pop((), self._one)
+        if chance:
+            for component in _components(system):
+                chance = chance * self._component(component)
         return chance
 
     def _component(self, system: System[Number]) -> Number:
-        if len(system) == 1:
-            return self._single(system)
         key = frozenset(system.items())
-        if key not in self._memo:
-            if len(self._memo) >= self._budget:
-                raise OutOfBudget
-            self._memo[key] = self._branch(system, _branching_prime(system))
-        return self._memo[key]
-
-    def _single(self, system: System[Number]) -> Number:
-        ((digits, miss),) = system.items()
-        size = 1
-        for prime, exponent, _ in digits:
-            size *= prime**exponent
-        return self._one - (self._one - miss) / size
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._branch(system, _branching_prime(system))
+        return found
 
     def _branch(self, system: System[Number], prime: int) -> Number:
-        """Sum over x modulo `prime`; the residues that no progression names are alike."""
+        """Average over x modulo `prime`; the residues that no progression names are alike."""
         free: System[Number] = {}
         branches: dict[int, System[Number]] = {}
         for digits, miss in system.items():
-            split = _split(digits, prime)
-            if split is None:
-                _add(free, digits, miss)
-            else:
-                residue, rest = split
-                _add(branches.setdefault(residue, {}), rest, miss)
-        total = (prime - len(branches)) * self._none(_reduced(free)) if len(branches) < prime else self._one - self._one
+            residue, rest = _split(digits, prime)
+            _add(free if residue < 0 else branches.setdefault(residue, {}), rest, miss)
+        total = self._zero
+        if len(branches) < prime:
+            total = (prime - len(branches)) * self._none(dict(free))
         for branch in branches.values():
             for digits, miss in free.items():
                 _add(branch, digits, miss)
@@ -93,13 +91,13 @@ def _digits(size: int, residue: int) -> Digits:
     return tuple((prime, power, residue % prime**power) for prime, power in sorted(factorize(size).items()))
 
 
-def _split(digits: Digits, prime: int) -> tuple[int, Digits] | None:
-    """The residue modulo `prime` and the digits that are left once it is known; None without that prime."""
+def _split(digits: Digits, prime: int) -> tuple[int, Digits]:
+    """The residue modulo `prime` (-1 without that prime), and the digits that are left once it is known."""
     for place, (base, exponent, residue) in enumerate(digits):
         if base == prime:
             left = ((prime, exponent - 1, residue // prime),) if exponent > 1 else ()
             return residue % prime, digits[:place] + left + digits[place + 1 :]
-    return None
+    return -1, digits
 
 
 def _add(system: System[Number], digits: Digits, miss: Number) -> None:
@@ -108,24 +106,22 @@ def _add(system: System[Number], digits: Digits, miss: Number) -> None:
 
 
 def _reduced(system: System[Number]) -> System[Number]:
-    """Without the progressions that a certain one contains."""
-    certain = [
-        dict((prime, (power, residue)) for prime, power, residue in digits)
-        for digits, miss in system.items()
-        if miss == 0
-    ]
-    if not certain:
-        return dict(system)
+    """Without the progressions that a certain one contains; a certain one hits whenever its digits fit."""
+    certain: dict[int, list[Digits]] = {}  # by largest prime, which whatever it contains has too
+    for digits, miss in system.items():
+        if not miss and digits:
+            certain.setdefault(digits[-1][0], []).append(digits)
     kept: System[Number] = {}
     for digits, miss in system.items():
-        own = {prime: (power, residue) for prime, power, residue in digits}
-        if not any(outer is not own and outer != own and _covers(outer, own) for outer in certain):
+        powers = {prime: (power, residue) for prime, power, residue in digits}
+        rivals = (outer for prime in powers for outer in certain.get(prime, ()) if outer != digits)
+        if not any(_covers(outer, powers) for outer in rivals):
             kept[digits] = miss
     return kept
 
 
-def _covers(outer: dict[int, tuple[int, int]], inner: dict[int, tuple[int, int]]) -> bool:
-    for prime, (power, residue) in outer.items():
+def _covers(outer: Digits, inner: dict[int, tuple[int, int]]) -> bool:
+    for prime, power, residue in outer:
         held = inner.get(prime)
         if held is None or held[0] < power or held[1] % prime**power != residue:
             return False
@@ -134,22 +130,22 @@ def _covers(outer: dict[int, tuple[int, int]], inner: dict[int, tuple[int, int]]
 
 def _strip_private(system: System[Number], one: Number) -> None:
     """Turn primes that one progression has alone into its chance to miss; repeat, since equals then join."""
-    while True:
-        owners: dict[int, Digits | None] = {}
-        for digits in system:
-            for prime, _, _ in digits:
-                owners[prime] = None if prime in owners else digits
-        private = {prime for prime, owner in owners.items() if owner is not None}
-        if not private:
-            return
-        for digits in {owner for owner in owners.values() if owner is not None}:
-            miss = system.pop(digits)
-            share = one
-            for prime, power, _ in digits:
-                if prime in private:
-                    share = share / prime**power
+    while private := _private_primes(system):
+        for digits in set(private.values()):
+            alone = prod(prime**power for prime, power, _ in digits if prime in private)
             rest = tuple(digit for digit in digits if digit[0] not in private)
-            _add(system, rest, one - share * (one - miss))
+            _add(system, rest, one - (one - system.pop(digits)) / alone)
+
+
+def _private_primes(system: System[Number]) -> dict[int, Digits]:
+    owners: dict[int, Digits] = {}
+    shared: set[int] = set()
+    for digits in system:
+        for prime, _, _ in digits:
+            if prime in owners:
+                shared.add(prime)
+            owners[prime] = digits
+    return {prime: owner for prime, owner in owners.items() if prime not in shared}
 
 
 def _components(system: System[Number]) -> Iterable[System[Number]]:
@@ -168,9 +164,9 @@ def _components(system: System[Number]) -> Iterable[System[Number]]:
 
 
 def _branching_prime(system: System[Number]) -> int:
-    """The prime with the fewest progressions: it leaves the least to do again in every branch."""
+    """The prime that most progressions have: every branch then keeps few of them, and the rest falls apart."""
     count: dict[int, int] = {}
     for digits in system:
         for prime, _, _ in digits:
             count[prime] = count.get(prime, 0) + 1
-    return min(count, key=lambda prime: (count[prime], -prime))
+    return max(count, key=lambda prime: (count[prime], prime))

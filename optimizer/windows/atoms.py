@@ -1,0 +1,65 @@
+"""Atoms: ticks that the same classes have as edges are counted together.
+
+An edge set is an integer with one bit per atom, a merge is an OR, and a rate is the weight of the bits over the length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+
+class Atoms:
+    """What a catalog's atoms weigh, and which of them every class has."""
+
+    def __init__(self, length: int, bits: Sequence[int], size: int, weights: Sequence[int] | None = None) -> None:
+        """`size` atoms in a period of `length` ticks; without `weights` every atom is one tick."""
+        self.length = length
+        self.bits = tuple(bits)
+        self.size = size
+        self._tables = None if weights is None else byte_tables(weights)
+        # whole numbers while they fit: sums are then exact, whatever their order
+        self.weights = None if weights is None else np.array(weights, dtype=np.float64)
+
+    def count(self, bits: int) -> int:
+        """The ticks of a period that the bits stand for."""
+        if self._tables is None:
+            return bits.bit_count()
+        octets = bits.to_bytes(len(self._tables), "little")
+        return sum([table[octet] for table, octet in zip(self._tables, octets, strict=True)])
+
+    def rows(self, edge_sets: Iterable[int]) -> Words:
+        """Edge sets as rows of 64-bit words."""
+        words = -(-self.size // 64)
+        joined = b"".join([bits.to_bytes(words * 8, "little") for bits in edge_sets])
+        return np.frombuffer(joined, dtype="<u8").reshape(-1, words).copy()
+
+    def spread(self, rows: Words) -> Floats:
+        """Rows of words as rows of zeros and ones, one per atom."""
+        octets = rows.astype("<u8", copy=False).view(np.uint8)
+        return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").astype(np.float64)
+
+    def rates(self, rows: Words) -> Floats:
+        """The rate of every row."""
+        counts: Floats
+        if self.weights is None:
+            counts = np.bitwise_count(rows).sum(axis=1, dtype=np.float64)
+        else:
+            counts = self.spread(rows) @ self.weights
+        return counts / self.length
+
+
+def byte_tables(weights: Sequence[int]) -> list[list[int]]:
+    """For every eight atoms, the weight of each of the 256 ways to choose among them."""
+    tables = []
+    for start in range(0, len(weights), 8):
+        table = [0]
+        for weight in weights[start : start + 8]:
+            table += [weight + chosen for chosen in table]
+        tables.append(table)
+    return tables

@@ -1,0 +1,82 @@
+"""Divisor mask: without residues, x modulo L matters only by its greatest common divisor with L.
+
+phi(L / d) of the ticks in a period have the divisor d, so an edge set is a bit mask over the divisors of L. Windows
+that all start at a common tick have no residues either: counting from there, every progression starts at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm, prod
+from operator import or_
+
+from optimizer.windows.atoms import Atoms, byte_tables
+from optimizer.windows.counters.f1 import common_edges
+from optimizer.windows.edges import Progression, Progressions
+from optimizer.windows.primes import divisor_weights, factorize_lcm
+
+MOST_DIVISORS = 4096
+
+
+class Lattice:
+    """The divisors of L, their weights, and which of them a slide divides."""
+
+    def __init__(self, factors: Mapping[int, int]) -> None:
+        self.weights = divisor_weights(factors)
+        self.length = max(self.weights)
+        self._tables = byte_tables(list(self.weights.values()))
+        self._multiples: dict[int, int] = {}
+
+    def multiples(self, size: int) -> int:
+        """The ticks that `size` divides, as a mask over the divisors of L."""
+        mask = self._multiples.get(size)
+        if mask is None:
+            mask = sum(1 << place for place, divisor in enumerate(self.weights) if divisor % size == 0)
+            self._multiples[size] = mask
+        return mask
+
+    def rate(self, edges: Progressions) -> Fraction:
+        """One OR per slide, one look-up per eight divisors."""
+        mask = 0
+        for size, _ in edges:
+            mask |= self.multiples(size)
+        octets = mask.to_bytes(len(self._tables), "little")
+        return Fraction(sum([table[octet] for table, octet in zip(self._tables, octets, strict=True)]), self.length)
+
+
+_LATTICES: dict[int, Lattice] = {}
+
+
+def lattice(sizes: Iterable[int]) -> Lattice:
+    """The divisor lattice of the composite slide of some slides; the last few are kept."""
+    sizes = tuple(sizes)
+    length = lcm(*sizes)
+    if length not in _LATTICES:
+        if len(_LATTICES) >= 64:
+            _LATTICES.clear()
+        _LATTICES[length] = Lattice(factorize_lcm(sizes))
+    return _LATTICES[length]
+
+
+def applies(edges: Progressions) -> bool:
+    """Whether all progressions meet in one tick, and the period has few enough divisors."""
+    factors = factorize_lcm(size for size, _ in edges)
+    return prod(exponent + 1 for exponent in factors.values()) <= MOST_DIVISORS and common_edges(edges) is not None
+
+
+def rate(edges: Progressions) -> Fraction:
+    """Edges in a period over its length."""
+    return lattice(size for size, _ in edges).rate(edges)
+
+
+def atoms(classes: Sequence[Progressions]) -> Atoms | None:
+    """The divisor masks of all classes over one lattice; None where they do not apply."""
+    everything = frozenset[Progression]().union(*classes)
+    if not applies(everything):
+        return None
+    scale = gcd(*(size for size, _ in everything))
+    whole = lattice(size // scale for size, _ in everything)
+    bits = [reduce(or_, (whole.multiples(size // scale) for size, _ in edges), 0) for edges in classes]
+    return Atoms(whole.length * scale, bits, len(whole.weights), list(whole.weights.values()))

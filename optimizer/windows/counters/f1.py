@@ -1,0 +1,36 @@
+"""F1: inclusion and exclusion over all subsets, residues by the Chinese remainder theorem. 2^n: the reference only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import combinations
+
+from optimizer.windows.edges import Progression, Progressions, intersection, period
+
+
+def applies(edges: Progressions) -> bool:
+    """Up to 2^16 subsets."""
+    return len(edges) <= 16
+
+
+def rate(edges: Progressions) -> Fraction:
+    """The sum over subsets of (-1)^(size + 1) / (least common multiple), where the subset has a common edge."""
+    length, count = period(edges), 0
+    for size in range(1, len(edges) + 1):
+        sign = 1 if size % 2 else -1
+        for subset in combinations(sorted(edges), size):
+            common = common_edges(subset)
+            if common:
+                count += sign * (length // common[0])
+    return Fraction(count, length)
+
+
+def common_edges(edges: Iterable[Progression]) -> Progression | None:
+    """The edges that all progressions have, one progression again; None when there are none."""
+    common: Progression | None = (1, 0)
+    for progression in edges:
+        if common is None:
+            break
+        common = intersection(common, progression)
+    return common

@@ -1,0 +1,66 @@
+"""Beyond the budget: some edges are counted, the rest estimated from samples, between bounds that always hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from random import Random
+
+from optimizer.windows.counters.prime_recursion import BudgetError, Recursion
+from optimizer.windows.edges import Progression, Progressions, drop_contained, intersection, period
+
+SAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An edge rate that is not known exactly: low <= rate <= high is certain."""
+
+    rate: Fraction
+    low: Fraction
+    high: Fraction
+
+
+def estimate(edges: Progressions, budget: int) -> Estimate:
+    """Count the densest progressions exactly, as many as the budget allows; sample what the others add."""
+    ordered = sorted(drop_contained(edges))
+    counted, low = _counted(ordered, budget)
+    others = ordered[counted:]
+    high = min(Fraction(1), low + sum(_most_added(other, ordered[:counted]) for other in others))
+    middle = low + _sampled(ordered[:counted], others)
+    return Estimate(min(max(middle, low), high), low, high)
+
+
+def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction]:
+    """How many progressions, from the densest on, could be counted, and their rate."""
+    many = len(ordered)
+    while many > 1:
+        try:
+            return many, 1 - Recursion(Fraction(1)).missed(frozenset(ordered[:many]), budget)
+        except BudgetError:
+            many //= 2
+    return 1, Fraction(1, ordered[0][0])
+
+
+def _most_added(other: Progression, counted: Sequence[Progression]) -> Fraction:
+    """What a progression adds at most: itself without what it shares with one that is counted already."""
+    meetings = (intersection(other, one) for one in counted)
+    shared = max((Fraction(1, met[0]) for met in meetings if met), default=Fraction(0))
+    return Fraction(1, other[0]) - shared
+
+
+def _sampled(counted: Sequence[Progression], others: Sequence[Progression]) -> Fraction:
+    """What the others add, on average over random edges of theirs; an edge that k of them share counts 1/k."""
+    if not others:
+        return Fraction(0)
+    length = lcm(period(counted), period(others))
+    random = Random(length)
+    weights = [1 / size for size, _ in others]
+    total = 0.0
+    for size, residue in random.choices(others, weights, k=SAMPLES):
+        tick = residue + size * random.randrange(length // size)
+        if not any(tick % step == start for step, start in counted):
+            total += 1 / sum(tick % step == start for step, start in others)
+    return Fraction(total / SAMPLES) * sum(Fraction(1, size) for size, _ in others)
