@@ -49,7 +49,8 @@ class WeightedPairs:
         """The edge rate of `row` merged with every row, itself included."""
         own = self._rows[row]
         added: Floats = self._rows @ (self._weights * (1 - own))
-        return (added + own @ self._weights) / self._length
+        total: Floats = added + own @ self._weights
+        return total / self._length
 
     def merge(self, into: int, other: int) -> None:
         """Weave `other` into `into`; the row of `other` is left empty."""

@@ -38,3 +38,8 @@ def divisor_weights(factors: Mapping[int, int]) -> dict[int, int]:
         powers[prime**exponent] = 1
         weights = {d * power: w * count for d, w in weights.items() for power, count in powers.items()}
     return dict(sorted(weights.items()))
+
+
+def divisors(number: int) -> list[int]:
+    """All divisors, ascending."""
+    return list(divisor_weights(factorize(number)))

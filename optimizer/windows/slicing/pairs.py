@@ -1,4 +1,4 @@
-"""Pairs: a slide is cut in two where a window ends (Krishnamurthy et al., SIGMOD 2006); no disjoint slices are fewer."""
+"""Pairs: a slide is cut in two where a window ends (Krishnamurthy et al., SIGMOD 2006), the fewest slices there are."""
 
 from __future__ import annotations
 
