@@ -7,10 +7,12 @@ from typing import Any
 
 import typer
 
+from heddle.commands.catalog import catalog
 from heddle.commands.demo import demo
 from heddle.commands.generate import generate
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "demo": demo,
+    "catalog": catalog,
     "generate": generate,
 }

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from optimizer.catalog.draft import ID_RIGHT, Draft, Origin, check_keys, unknown_stream
+from optimizer.catalog.draft import ID_RIGHT, Draft, at_line, check_keys, unknown_stream
 from optimizer.catalog.durations import LONGEST, make_window, parse_length
 from optimizer.catalog.entries import default_parsed_columns, group_keys
 from optimizer.catalog.expressions import expression
@@ -78,8 +78,7 @@ class _Bulk:
     def refuse(self, bad: Any, mistake: Callable[[int], Mistake]) -> None:
         """Note a problem for each of the rows (of the first hundred)."""
         for row in np.flatnonzero(bad)[:REPORTED].tolist():
-            origin = Origin(self.file, lambda field, line=row + 2: line)  # type: ignore[misc]
-            self.draft.refuse(origin, self.ids[row].as_py() or "", mistake(row))
+            self.draft.refuse(at_line(self.file, row + 2), self.ids[row].as_py() or "", mistake(row))
 
     def _check_ids(self) -> None:
         good = pc.match_substring_regex(self.ids, "^[a-z][a-z0-9_]{0,62}$").to_numpy(zero_copy_only=False)

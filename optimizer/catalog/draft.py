@@ -31,6 +31,11 @@ class Origin:
     line: Callable[[str], int]  # of a field of it
 
 
+def at_line(file: str, line: int) -> Origin:
+    """An origin that is one line, whatever the field."""
+    return Origin(file, lambda field: line)
+
+
 class Draft:
     """Collects streams, queries and problems, file by file; `finish` is the catalog or all problems."""
 
@@ -43,6 +48,7 @@ class Draft:
         self.pending: list[tuple[str, Parsed, Origin]] = []
         self.bulk: list[tuple[str, QueryTable]] = []
         self.columns: dict[str, tuple[Column, ...]] = {}
+        self.origins: list[Origin] = []  # of the queries that are not from bulk files, which come first
 
     def guard(self, file: Path, read: Callable[[Draft, Path], None]) -> None:
         """Read one file; what it cannot give becomes a problem of the file."""
@@ -66,16 +72,16 @@ class Draft:
         """The catalog, once nothing is wrong with it."""
         for name, mistake in check_sources(self.streams, self.tables):
             self.refuse(self.places[name], name, mistake, "source")
-        builder, origins = TableBuilder(), list[tuple[str, Origin]]()
+        builder = TableBuilder()
         for statement, parsed, origin in self.pending:
             try:
                 self._check_stream(parsed)
                 self._add(builder, statement, parsed)
-                origins.extend((statement, origin) for _ in parsed.selected)
+                self.origins.extend([origin] * len(parsed.selected))
             except Mistake as mistake:
                 self.refuse(origin, statement, mistake)
         table = join_tables([builder.table(), *(bulk for _, bulk in self.bulk)])
-        self._check_unique(table, origins)
+        self._check_unique(table)
         if self.problems:
             raise CatalogError(self.problems)
         return Catalog(self.streams, table, self.columns, self.tables)
@@ -99,25 +105,26 @@ class Draft:
         if len(ids) > 1 or columns[:-1] != default:
             self.columns[statement] = tuple(Column(*column) for column in columns)
 
-    def _check_unique(self, table: QueryTable, origins: Sequence[tuple[str, Origin]]) -> None:
+    def _check_unique(self, table: QueryTable) -> None:
         if pc.count_distinct(table.ids).as_py() == len(table):
             return
         counts = pc.value_counts(table.ids)
         twice = set(counts.field(0).filter(pc.greater(counts.field(1), 1)).to_pylist())
-        starts, row = list[tuple[int, str]](), len(origins)
-        for file, bulk in self.bulk:
-            starts.append((row, file))
-            row += len(bulk)
         for row, query in enumerate(table.ids.to_pylist()):
             if query in twice:
                 mistake = Mistake("the id is there twice", "give one of them another id", "id")
-                origin = origins[row][1] if row < len(origins) else _bulk_origin(starts, row)
-                self.refuse(origin, query, mistake)
+                self.refuse(self.origin(row), query, mistake)
 
-
-def _bulk_origin(starts: list[tuple[int, str]], row: int) -> Origin:
-    first, file = max(start for start in starts if start[0] <= row)
-    return Origin(file, lambda field: row - first + 2)
+    def origin(self, row: int) -> Origin:
+        """Where the query of a row of the finished table is written."""
+        if row < len(self.origins):
+            return self.origins[row]
+        line = row - len(self.origins)
+        for file, bulk in self.bulk:
+            if line < len(bulk):
+                return at_line(file, line + 2)
+            line -= len(bulk)
+        raise IndexError(row)
 
 
 def unknown_stream(name: str, streams: dict[str, Stream]) -> Mistake:

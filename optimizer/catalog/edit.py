@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from optimizer.catalog.bulk import read_table
-from optimizer.catalog.draft import Origin, check_id
+from optimizer.catalog.draft import at_line, check_id
 from optimizer.catalog.entries import add_query_entry, read_text
 from optimizer.catalog.load import catalog_files, read_folder
 from optimizer.catalog.mistakes import Mistake, did_you_mean
@@ -35,7 +35,7 @@ def add_query(path: str | os.PathLike[str], entry: Mapping[str, Any]) -> Path:
     if file.exists():
         raise CatalogError([Problem(file.name, 0, name, "id", "the file is there already", "choose another id")])
     draft = read_folder(folder)
-    add_query_entry(draft, content, Origin(file.name, lambda field: 0))
+    add_query_entry(draft, content, at_line(file.name, 0))
     draft.finish()
     write_atomically(file, dump({"queries": [content]}).encode())
     return file

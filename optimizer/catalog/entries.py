@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from optimizer.catalog.draft import Draft, Origin, check_id
+from optimizer.catalog.draft import Draft, Origin, at_line, check_id
 from optimizer.catalog.durations import parse_window
 from optimizer.catalog.expressions import column_name, expression
 from optimizer.catalog.mistakes import Mistake, did_you_mean, in_field, show
@@ -166,7 +166,7 @@ def group_keys(group_by: Any) -> tuple[str, ...]:
 
 def add_sql(draft: Draft, file: Path) -> None:
     """Read one SQL file, a query named by the file, into the draft."""
-    origin = Origin(file.name, lambda field: 1)
+    origin = at_line(file.name, 1)
     try:
         check_id(file.stem)
         draft.pending.append((file.stem, parse_statement(read_text(file)), origin))

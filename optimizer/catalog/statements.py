@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -11,12 +12,16 @@ from sqlglot import exp
 from optimizer.catalog.durations import make_window, parse_duration
 from optimizer.catalog.expressions import NAME, canonical, check, parse
 from optimizer.catalog.mistakes import Mistake, show
-from optimizer.catalog.query import Column
 from optimizer.catalog.selects import Selected, selected, unalias
 from optimizer.windows.window import Window
 
 SHAPE = "write SELECT keys, window, aggregates FROM stream [WHERE ...] GROUP BY keys, window(time, range[, slide])"
-WINDOW_PARTS = ("window", "window.start", "window.end")
+
+_WINDOW = re.compile(
+    r"\bwindow\s*\(\s*([a-z_]\w*)\s*,\s*'([^']*)'(?:\s*,\s*'([^']*)'(?:\s*,\s*'([^']*)')?)?\s*\)",
+    re.IGNORECASE | re.ASCII,
+)
+_UNSURE = re.compile(r"[\"`\\]")  # where counting single quotes would not tell what is inside a text
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,17 @@ class Parsed:
 
 
 def parse_statement(text: str) -> Parsed:
-    """A statement from its SQL text."""
+    """A statement from its SQL text. Statements that differ in their windows alone are parsed once."""
+    found = list(_WINDOW.finditer(text))
+    if len(found) != 1 or _UNSURE.search(text) or text.count("'", 0, found[0].start()) % 2:
+        return _parse_statement(text)
+    time, *lengths = found[0].groups()
+    parsed = _parse_statement(f"{text[: found[0].start()]}window({time}, '1 second'){text[found[0].end() :]}")
+    return replace(parsed, window=_window([parse_duration(length) for length in lengths if length is not None]))
+
+
+@lru_cache(maxsize=8_192)
+def _parse_statement(text: str) -> Parsed:
     tree = parse(text.strip().removesuffix(";"))
     if not isinstance(tree, exp.Select):
         raise Mistake(f"{type(tree).__name__} is not a SELECT", SHAPE)
@@ -105,9 +120,12 @@ def parse_window_call(tree: exp.Expr) -> tuple[str, Window]:
     if not isinstance(arguments[0], exp.Column) or arguments[0].args.get("table"):
         raise Mistake("the first argument of window is no column", "name the stream's time column")
     check(arguments[0])
-    lengths = [_length(argument) for argument in arguments[1:]]
+    return str(arguments[0].name), _window([_length(argument) for argument in arguments[1:]])
+
+
+def _window(lengths: list[int]) -> Window:
     slide = lengths[1] if len(lengths) > 1 else lengths[0]
-    return str(arguments[0].name), make_window(lengths[0], slide, lengths[2] if len(lengths) > 2 else 0)
+    return make_window(lengths[0], slide, lengths[2] if len(lengths) > 2 else 0)
 
 
 def _length(tree: exp.Expr) -> int:
@@ -174,10 +192,3 @@ def _selected_key(tree: exp.Expr, keys: tuple[str, ...]) -> str:
         if not tree.table and key.lower() == tree.name.lower():
             return key
     raise Mistake(f"{show(tree.sql('spark'))} is selected but not grouped by", "add it to GROUP BY or aggregate it")
-
-
-def columns_of(parsed: Parsed, query_id: Callable[[int], str]) -> tuple[Column, ...]:
-    """The statement's columns once its aggregates have ids."""
-    return tuple(
-        Column(name, source if isinstance(source, str) else query_id(source)) for name, source in parsed.columns
-    )

@@ -1,0 +1,85 @@
+"""`heddle catalog`: look at a catalog and find its mistakes, without Spark."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from optimizer.catalog import Catalog
+    from optimizer.catalog.query import Query
+
+catalog = typer.Typer(no_args_is_help=True, help="Check a catalog and show what is in it.")
+
+Folder = Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")]
+LISTED = 200
+
+
+@catalog.command()
+def check(folder: Folder) -> None:
+    """Find every mistake of a catalog; columns and types too, where the events are there to be read."""
+    from optimizer.catalog.check import check_catalog
+
+    report = check_catalog(folder)
+    console = _console()
+    console.print(f"{folder}: {_counts(report.catalog)}, no mistakes")
+    for stream, reason in report.unread.items():
+        console.print(f"{stream}: columns and types not checked, {reason}")
+    console.print(f"Next: heddle catalog show {folder}", style="dim")
+
+
+@catalog.command()
+def show(folder: Folder) -> None:
+    """Print a catalog's queries, stream by stream."""
+    from optimizer.catalog import load_catalog
+
+    loaded = load_catalog(folder)
+    console = _console()
+    for stream in loaded.streams:
+        console.print(_table(loaded, stream))
+    console.print(f"{_counts(loaded)}. Next: heddle plan {folder}", style="dim")
+
+
+def _console() -> Console:
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 160  # a file or a pipe has no width of its own
+    return console
+
+
+def _counts(loaded: Catalog) -> str:
+    streams, statements, queries = len(loaded.streams), len(loaded.statements), len(loaded.queries)
+    return f"{streams} streams, {statements:,} statements, {queries:,} queries"
+
+
+def _table(loaded: Catalog, stream: str) -> Table:
+    table = Table(title=f"{stream}: {len(loaded.of_stream(stream)):,} queries", box=SIMPLE_HEAD, title_justify="left")
+    table.add_column("statement", no_wrap=True)
+    for name in ("selects", "range / slide", "where", "by", "woven"):
+        table.add_column(name, overflow="fold")
+    queries = loaded.of_stream(stream)
+    for statement, group in groupby(queries[:LISTED], key=attrgetter("statement")):
+        table.add_row(*map(Text, _row(statement, list(group))))
+    if len(queries) > LISTED:
+        table.caption = f"the first {LISTED}"
+    return table
+
+
+def _row(statement: str, queries: list[Query]) -> tuple[str, ...]:
+    from optimizer.catalog.aggregates import AGGREGATES
+    from optimizer.catalog.durations import print_length
+    from optimizer.catalog.render import user_aggregate
+
+    query, window = queries[0], queries[0].window
+    lengths = " / ".join(print_length(ticks, window.rows) for ticks in (window.range, window.slide))
+    shared = dict.fromkeys("shared" if AGGREGATES[each.aggregate].shared else "unshared" for each in queries)
+    selects = "\n".join(map(user_aggregate, queries))
+    return statement, selects, lengths, query.where, ", ".join(query.group_by), ", ".join(shared)

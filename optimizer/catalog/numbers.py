@@ -1,0 +1,89 @@
+"""Spark's arithmetic on types, with spark.sql.ansi.enabled as it ships (on)."""
+
+from __future__ import annotations
+
+import re
+
+UNKNOWN = "unknown"
+INTEGRAL = ("tinyint", "smallint", "int", "bigint")
+NUMERIC = (*INTEGRAL, "float", "double")
+DECIMAL = r"decimal\((\d+),(\d+)\)"
+_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+
+
+def numeric(found: str) -> bool:
+    """Is it a type one can add up?"""
+    return found in NUMERIC or found.startswith("decimal") or found == "void"
+
+
+def decimal(precision: int, scale: int) -> str:
+    """A decimal, cut to Spark's 38 digits the way Spark cuts it: whole digits are kept, at least 6 after the point."""
+    if precision > 38:
+        scale = max(38 - (precision - scale), min(scale, 6))
+        precision = 38
+    return f"decimal({precision},{scale})"
+
+
+def literal(text: str) -> str:
+    """The type of a number as it is written."""
+    if "e" in text.lower():
+        return "double"
+    whole, point, part = text.partition(".")
+    if point:
+        digits = len(whole.lstrip("0")) + len(part)
+        return f"decimal({max(digits, len(part), 1)},{len(part)})"
+    value = int(whole)
+    if value < 1 << 31:
+        return "int"
+    return "bigint" if value < 1 << 63 else f"decimal({len(whole)},0)"
+
+
+def wider(left: str, right: str) -> str:
+    """The type that two values of one column must have."""
+    if left == right or right == "void":
+        return left
+    if left == "void":
+        return right
+    if UNKNOWN in (left, right) or not (numeric(left) and numeric(right)):
+        return UNKNOWN
+    pair = {left, right}
+    if "double" in pair:
+        return "double"
+    if "float" in pair:
+        return "double"
+    if left in INTEGRAL and right in INTEGRAL:
+        return max(left, right, key=INTEGRAL.index)
+    (p1, s1), (p2, s2) = _digits(left), _digits(right)
+    scale = max(s1, s2)
+    return decimal(max(p1 - s1, p2 - s2) + scale, scale)
+
+
+def arithmetic(operator: str, left: str, right: str) -> str:
+    """The type of `left operator right` (operators by sqlglot's names)."""
+    if UNKNOWN in (left, right) or not (numeric(left) and numeric(right)):
+        return UNKNOWN
+    if operator == "IntDiv":
+        return "bigint"
+    if "decimal" in left + right and not {"float", "double"} & {left, right}:
+        return _decimal_arithmetic(operator, *_digits(left), *_digits(right))
+    return "double" if operator == "Div" else wider(left, right)
+
+
+def _digits(found: str) -> tuple[int, int]:
+    match = re.fullmatch(DECIMAL, found)
+    return (int(match[1]), int(match[2])) if match else (_DIGITS.get(found, 1), 0)
+
+
+def _decimal_arithmetic(operator: str, p1: int, s1: int, p2: int, s2: int) -> str:
+    if operator in ("Add", "Sub"):
+        scale = max(s1, s2)
+        return decimal(max(p1 - s1, p2 - s2) + scale + 1, scale)
+    if operator == "Mul":
+        return decimal(p1 + p2 + 1, s1 + s2)
+    if operator == "Div":
+        scale = max(6, s1 + p2 + 1)
+        return decimal(p1 - s1 + s2 + scale, scale)
+    if operator == "Mod":
+        scale = max(s1, s2)
+        return decimal(min(p1 - s1, p2 - s2) + scale, scale)
+    return UNKNOWN
