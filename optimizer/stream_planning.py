@@ -10,6 +10,7 @@ import numpy as np
 from optimizer.assembly import Group
 from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.query import Query
 from optimizer.catalog.table import QueryTable, Shape
 from optimizer.choosing import strategy_named
 from optimizer.columns import BoolArray, IntArray, WindowSet
@@ -43,7 +44,7 @@ def plan_stream(
     return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
 
 
-def measures_of(shape: Shape) -> list[Measure]:
+def measures_of(shape: Shape | Query) -> list[Measure]:
     """What the partials must hold to answer a query of this shape."""
     first, *rest = shape.arguments
     return [

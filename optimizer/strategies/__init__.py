@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 from optimizer.strategies.card import Card
+from optimizer.strategies.exhaustive import exhaustive
+from optimizer.strategies.factor_windows import factor_windows
+from optimizer.strategies.insert_then_weave import insert_then_weave
+from optimizer.strategies.local_search import local_search
 from optimizer.strategies.no_share import no_share
+from optimizer.strategies.random import random
 from optimizer.strategies.shared import shared
+from optimizer.strategies.tri_weave import tri_weave
 from optimizer.strategies.weave_share import weave_share
+
+WEAVE = "Weave Share (CIKM 2011)"
+THREE_LEVEL = "Three-Level Processing (ICDE 2012)"
+FACTOR = "Factor Windows (ICDE 2022)"
 
 STRATEGIES: dict[str, Card] = {
     card.name: card
     for card in (
-        Card("no_share", "No sharing", no_share, "weave_share", "n", "CIKM 2011, section 2", per_query=True),
-        Card("shared", "One shared tree", shared, "weave_share", "n", "CIKM 2011, section 2"),
-        Card("weave_share", "Weave Share", weave_share, "weave_share", "c^2 log c", "CIKM 2011, section 4"),
+        Card("no_share", "No sharing", no_share, "weave_share", "n", f"{WEAVE}, section 2", per_query=True),
+        Card("shared", "One shared tree", shared, "weave_share", "n", f"{WEAVE}, section 2", bounded=False),
+        Card("random", "Random trees", random, "weave_share", "c", f"{WEAVE}, section 5"),
+        Card(
+            "insert_then_weave",
+            "Insert-then-Weave",
+            insert_then_weave,
+            "weave_share",
+            "cm + m^3",
+            f"{WEAVE}, section 4",
+        ),
+        Card("local_search", "Local search", local_search, "weave_share", "cm a pass", f"{WEAVE}, section 4"),
+        Card("exhaustive", "All partitions", exhaustive, "weave_share", "3^n", f"{WEAVE}, section 4"),
+        Card("weave_share", "Weave Share", weave_share, "weave_share", "c^2", f"{WEAVE}, section 4"),
+        Card("tri_weave", "TriWeave", tri_weave, "tri_weave", "c^2", f"{THREE_LEVEL}, section 4"),
+        Card("factor_windows", "Factor windows", factor_windows, "cascade", "n^2", f"{FACTOR}, Algorithms 1 to 5"),
     )
 }

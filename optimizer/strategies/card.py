@@ -24,3 +24,4 @@ class Card:
     time: str
     paper: str
     per_query: bool = False  # equal windows are planned one by one
+    bounded: bool = True  # never dearer than no_share; one shared tree can be, and is what its name says all the same

@@ -13,23 +13,34 @@ SNAP = 1 - 1e-9  # P counts as whole when it is this near, as in cost/omega/flat
 
 
 class FatSums:
-    """The ranges of some windows, ready to be summed at any edge rate."""
+    """The ranges of some windows in parts, ready to be summed part by part at any edge rates."""
 
-    def __init__(self, ranges: IntArray) -> None:
-        self.ranges = np.sort(ranges).astype(np.float64)
+    def __init__(self, ranges: IntArray, bounds: IntArray) -> None:
+        """Part p holds ranges[bounds[p]:bounds[p + 1]], ascending."""
+        self.ranges, self.bounds = ranges.astype(np.float64), bounds
+        self.longest = float(self.ranges.max(initial=1.0))
+        self.span = self.longest + 1  # parts laid end to end are ascending as a whole
+        self.line = self.ranges + np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)) * self.span
         self.prefix = np.concatenate([[0.0], np.cumsum(self.ranges)])
 
-    def at(self, rates: FloatArray) -> FloatArray:
-        """The sums at each of the edge rates."""
-        if not len(self.ranges):
-            return np.zeros(len(rates))
-        levels = np.exp2(np.arange(max(2, int(np.log2(max(1.0, self.ranges[-1] * rates.max()))) + 2)))
-        steps = len(self.ranges) - self._below(levels[1:] + 1, rates)
-        cuts = np.concatenate([self._below(levels, rates), np.full((len(rates), 1), len(self.ranges))], axis=1)
+    @classmethod
+    def of(cls, ranges: IntArray | FloatArray) -> FatSums:
+        """All the ranges as one part."""
+        return cls(np.sort(ranges), np.array([0, len(ranges)]))
+
+    def at(self, parts: IntArray, rates: FloatArray) -> FloatArray:
+        """The sum of each part at its own edge rate."""
+        if not len(parts):
+            return np.zeros(0)
+        levels = np.exp2(np.arange(max(2, int(np.log2(max(1.0, self.longest * rates.max()))) + 2)))
+        ends = self.bounds[parts + 1]
+        steps = ends[:, None] - self._below(levels[1:] + 1, parts, rates)
+        cuts = np.concatenate([self._below(levels, parts, rates), ends[:, None]], axis=1)
         lines = np.diff(self.prefix[cuts], axis=1) * rates[:, None] - np.diff(cuts, axis=1)
         total: FloatArray = steps.sum(axis=1) + (lines / levels).sum(axis=1)
         return total
 
-    def _below(self, partials: FloatArray, rates: FloatArray) -> IntArray:
-        """How many ranges hold fewer than this many partials."""
-        return np.searchsorted(self.ranges, partials[None, :] / rates[:, None] * SNAP)
+    def _below(self, partials: FloatArray, parts: IntArray, rates: FloatArray) -> IntArray:
+        """Where in the line the ranges of a part begin that hold at least this many partials."""
+        thresholds = np.minimum(partials[None, :] / rates[:, None] * SNAP, self.span)
+        return np.searchsorted(self.line, thresholds + parts[:, None] * self.span)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from optimizer.columns import FloatArray
 from optimizer.strategies.bulk_omega import BULK_OMEGA
 from optimizer.strategies.units import Profile, Units, bits
+
+EPSILON = 1e-12  # of two costs that differ by less, relatively, neither is smaller
 
 
 @dataclass(frozen=True)
@@ -26,24 +28,16 @@ class OneTree:
 
     def __init__(self, profile: Profile, units: list[int]) -> None:
         self.profile, self.units = profile, units
-
-    @cached_property
-    def queries(self) -> FloatArray:
-        return self.profile.queries[self.units].sum(keepdims=True)
-
-    @cached_property
-    def overlap(self) -> FloatArray:
-        return self.profile.overlap[self.units].sum(keepdims=True)
-
-    @cached_property
-    def longest(self) -> FloatArray:
-        return self.profile.longest[self.units].max(keepdims=True)
+        self.queries = np.array([profile.queries[units].sum()])
+        self.overlap = np.array([profile.overlap[units].sum()])
+        self.longest = np.array([profile.longest[units].max()])
 
     def distinct_ranges(self) -> FloatArray:
         return np.array([self.profile.distinct_ranges(self.units)], dtype=np.float64)
 
     def flat_fat(self, rates: FloatArray) -> FloatArray:
-        return np.sum([self.profile.fat_sums(unit).at(rates) for unit in self.units], axis=0)
+        sums = self.profile.fat.at(np.array(self.units), np.full(len(self.units), rates[0]))
+        return np.array([sums.sum()])
 
 
 class Pricing:
@@ -51,8 +45,7 @@ class Pricing:
 
     def __init__(self, units: Units, model: CostModel) -> None:
         self.units, self.model = units, model
-        self._finals: dict[int, float] = {0: 0.0}
-        self._measures: dict[int, int] = {0: 0}
+        self._parts: dict[int, tuple[float, int]] = {}
 
     def rate(self, mask: int) -> float:
         """The edge rate of a set of units."""
@@ -60,45 +53,41 @@ class Pricing:
 
     def measures(self, mask: int) -> int:
         """How many measures a tree of these units serves; it is fed once for each."""
-        if mask not in self._measures:
-            self._price(mask)
-        return self._measures[mask]
+        return self._parted(mask)[1]
 
     def finals(self, mask: int) -> float:
         """Final operations per tick of a tree of these units, each measure by its cheapest technique."""
-        if mask not in self._finals:
-            self._price(mask)
-        return self._finals[mask]
+        return self._parted(mask)[0]
 
     def tree(self, mask: int) -> float:
-        """What a tree of these units costs when it reads the raw events (WeaveShare)."""
-        return self.model.rate * self.measures(mask) + self.finals(mask) if mask else 0.0
+        """What a tree of these units costs."""
+        if not mask:
+            return 0.0
+        finals, served = self._parted(mask)
+        return float(self.feeds(np.array(self.rate(mask)), np.array(served))) + finals
 
-    def forest(self, masks: list[int]) -> float:
-        """What trees cost that all read the raw events."""
+    def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
+        """What trees with these edge rates pay to be fed for so many measures: WeaveShare's read the raw events."""
+        return self.model.rate * served
+
+    def forest(self, masks: Iterable[int]) -> float:
+        """What trees cost together."""
         return sum(map(self.tree, sorted(masks)))
 
-    def techniques(self, mask: int) -> dict[int, str]:
-        """The cheapest technique of every measure that the units ask for; the model's order breaks ties."""
-        rates, members = np.array([self.rate(mask)]), list(bits(mask))
-        chosen = {}
-        for measure, profile in enumerate(self.units.profiles):
-            tree = OneTree(profile, members)
-            if tree.queries[0]:
-                omegas = {name: BULK_OMEGA[name](tree, rates)[0] for name in self.model.techniques[measure]}
-                chosen[measure] = cheapest(omegas)
-        return chosen
+    def _parted(self, mask: int) -> tuple[float, int]:
+        if mask not in self._parts:
+            self._parts[mask] = self._price(mask)
+        return self._parts[mask]
 
-    def _price(self, mask: int) -> None:
+    def _price(self, mask: int) -> tuple[float, int]:
         rates, members = np.array([self.rate(mask)]), list(bits(mask))
         total, served = 0.0, 0
-        for measure, profile in enumerate(self.units.profiles):
+        for names, profile in zip(self.model.techniques, self.units.profiles, strict=True):
             tree = OneTree(profile, members)
             if tree.queries[0]:
                 served += 1
-                total += min(BULK_OMEGA[name](tree, rates)[0] for name in self.model.techniques[measure])
-        self._finals[mask] = float(rates[0]) * self.model.keys * float(total)
-        self._measures[mask] = served
+                total += min(float(BULK_OMEGA[name](tree, rates)[0]) for name in names)
+        return float(rates[0]) * self.model.keys * total, served
 
 
 def cheapest(omegas: dict[str, float]) -> str:

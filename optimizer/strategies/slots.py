@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from optimizer.columns import FloatArray, IntArray
@@ -12,35 +10,36 @@ from optimizer.strategies.common_ranges import CommonRanges
 from optimizer.strategies.fat_sums import FatSums
 from optimizer.strategies.units import Profile
 
-INVERTIBLE = ("panes_inv", "slick_deque_inv")
-FAT = ("flat_fat", "b_int")
+INVERTIBLE = {"panes_inv", "slick_deque_inv"}
+FAT = {"flat_fat", "b_int"}
 
 
 class Slots:
-    """The trees of a search by slot; a merge lands in the smaller slot."""
+    """The trees of a search by slot, a unit each at first; a merge lands in the smaller slot."""
 
     def __init__(self, profile: Profile, techniques: tuple[str, ...]) -> None:
-        self.techniques = techniques
+        self.profile, self.techniques = profile, techniques
         self.queries, self.overlap = profile.queries.copy(), profile.overlap.copy()
         self.longest = profile.longest.copy()
-        slots = range(len(self.queries))
-        self.common = CommonRanges(profile) if set(techniques) & set(INVERTIBLE) else None
-        self.fat = [profile.fat_sums(slot) for slot in slots] if set(techniques) & set(FAT) else []
+        self.slot_of = np.arange(len(self.queries))
+        self.common = CommonRanges(profile) if INVERTIBLE & set(techniques) else None
 
     def omegas(self, slot: int, others: IntArray, rates: FloatArray) -> FloatArray:
         """The least Omega of the merges of a slot with each of the others, at the merges' edge rates."""
         merges = Merges(self, slot, others)
-        return np.min([BULK_OMEGA[name](merges, rates) for name in self.techniques], axis=0)
+        omegas = BULK_OMEGA[self.techniques[0]](merges, rates)
+        for name in self.techniques[1:]:
+            omegas = np.minimum(omegas, BULK_OMEGA[name](merges, rates))
+        return omegas
 
     def absorb(self, slot: int, other: int) -> None:
         """Merge a slot into a smaller one."""
         self.queries[slot] += self.queries[other]
         self.overlap[slot] += self.overlap[other]
         self.longest[slot] = max(self.longest[slot], self.longest[other])
+        self.slot_of[self.slot_of == other] = slot
         if self.common is not None:
             self.common.absorb(slot, other)
-        if self.fat:
-            self.fat[slot] = FatSums(np.concatenate([self.fat[slot].ranges, self.fat[other].ranges]))
 
 
 class Merges:
@@ -48,24 +47,22 @@ class Merges:
 
     def __init__(self, slots: Slots, slot: int, others: IntArray) -> None:
         self.slots, self.slot, self.others = slots, slot, others
-
-    @cached_property
-    def queries(self) -> FloatArray:
-        return self.slots.queries[self.slot] + self.slots.queries[self.others]
-
-    @cached_property
-    def overlap(self) -> FloatArray:
-        return self.slots.overlap[self.slot] + self.slots.overlap[self.others]
-
-    @cached_property
-    def longest(self) -> FloatArray:
-        return np.maximum(self.slots.longest[self.slot], self.slots.longest[self.others])
+        self.queries: FloatArray = slots.queries[slot] + slots.queries[others]
+        self.overlap: FloatArray = slots.overlap[slot] + slots.overlap[others]
+        self.longest: FloatArray = np.maximum(slots.longest[slot], slots.longest[others])
 
     def distinct_ranges(self) -> FloatArray:
         assert self.slots.common is not None
         return self.slots.common.unions(self.slot, self.others)
 
     def flat_fat(self, rates: FloatArray) -> FloatArray:
-        fat = self.slots.fat
-        others = [fat[other].at(rates[k : k + 1])[0] for k, other in enumerate(self.others)]
-        return fat[self.slot].at(rates) + np.array(others)
+        """The slot's own sum at every rate, and every other's at its own."""
+        profile, slot_of = self.slots.profile, self.slots.slot_of
+        own = FatSums.of(np.concatenate([profile.ranges_of(unit) for unit in np.flatnonzero(slot_of == self.slot)]))
+        place = np.full(len(slot_of), -1)
+        place[self.others] = np.arange(len(self.others))
+        units = np.flatnonzero(place[slot_of] >= 0)
+        at = place[slot_of[units]]
+        others = np.bincount(at, profile.fat.at(units, rates[at]), len(rates))
+        total: FloatArray = own.at(np.zeros(len(rates), dtype=np.int64), rates) + others
+        return total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -30,21 +30,30 @@ class Profile:
     longest: FloatArray
     ranges: IntArray  # of every asking window, sorted by (unit, range)
     bounds: IntArray  # unit u has ranges[bounds[u]:bounds[u + 1]]
-    _fat: dict[int, FatSums] = field(default_factory=dict)
 
     def ranges_of(self, unit: int) -> IntArray:
         """The ranges of a unit's windows, ascending."""
         return self.ranges[self.bounds[unit] : self.bounds[unit + 1]]
 
-    def fat_sums(self, unit: int) -> FatSums:
-        """FlatFAT's sums over the ranges of a unit."""
-        if unit not in self._fat:
-            self._fat[unit] = FatSums(self.ranges_of(unit))
-        return self._fat[unit]
+    @cached_property
+    def fat(self) -> FatSums:
+        """FlatFAT's sums over the ranges of every unit."""
+        return FatSums(self.ranges, self.bounds)
+
+    @cached_property
+    def _owners(self) -> tuple[IntArray, IntArray]:
+        """For up to 63 units: the sets of units that have ranges in common, as masks, and how many ranges each."""
+        _, ids = np.unique(self.ranges, return_inverse=True)
+        owners = np.zeros(int(ids.max(initial=-1)) + 1, dtype=np.int64)
+        np.bitwise_or.at(owners, ids, np.repeat(1 << np.arange(len(self.queries)), np.diff(self.bounds)))
+        return np.unique(owners, return_counts=True)
 
     def distinct_ranges(self, units: list[int]) -> int:
         """How many ranges some units have together."""
-        return len(np.unique(np.concatenate([self.ranges_of(unit) for unit in units])))
+        if len(self.queries) > 63:
+            return len(np.unique(np.concatenate([self.ranges_of(unit) for unit in units])))
+        owners, counts = self._owners
+        return int(counts[(owners & sum(1 << unit for unit in units)) != 0].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +96,11 @@ class Units:
             found |= 1 << int(self.class_of[unit])
         return found
 
+    def spread(self, mask: int) -> int:
+        """The windows of a set of units, as a mask of windows."""
+        chosen = np.isin(self.unit_of, list(bits(mask)))
+        return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
+
     def labels(self, forest: list[int]) -> IntArray:
         """The tree of every window, when tree t holds the units of forest[t]."""
         tree_of = np.empty(len(self), dtype=np.int64)
@@ -101,7 +115,7 @@ class Units:
         if asked is not None:
             ranges, slides, unit_of = ranges[asked], slides[asked], unit_of[asked]
         bounds = np.searchsorted(unit_of, np.arange(len(self) + 1))
-        overlap = np.bincount(unit_of, ranges / slides, len(self))
+        overlap = np.bincount(unit_of, ranges / slides, len(self)).astype(np.float64)
         queries = np.diff(bounds).astype(np.float64)
         longest = np.where(queries > 0, np.append(ranges, 0)[bounds[1:] - 1], 0).astype(np.float64)
         return Profile(queries, overlap, longest, ranges, bounds)

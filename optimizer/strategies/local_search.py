@@ -1,0 +1,17 @@
+"""Local search: from every class in a tree of its own, move classes and merge trees while the cost falls."""
+
+from __future__ import annotations
+
+from optimizer.problem import Problem
+from optimizer.strategies.draft import Draft
+from optimizer.strategies.moves import refine
+from optimizer.strategies.pricing import CostModel, Pricing
+from optimizer.strategies.units import Units
+from optimizer.strategies.watch import Watch
+
+
+def local_search(problem: Problem, model: CostModel, watch: Watch) -> Draft:
+    """Steepest descent, unit by unit, to a plan that no single move improves."""
+    units = Units.classes(problem)
+    start = [1 << unit for unit in range(len(units))]
+    return Draft.of_forest(units, refine(start, Pricing(units, model).tree, watch))

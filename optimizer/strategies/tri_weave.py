@@ -1,0 +1,51 @@
+"""TriWeave: one sub-aggregation at the union of all edges, whose partials every tree folds into its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimizer.columns import BoolArray, FloatArray
+from optimizer.problem import Problem
+from optimizer.strategies.draft import RAW, Draft
+from optimizer.strategies.pricing import CostModel, Pricing
+from optimizer.strategies.units import Units
+from optimizer.strategies.watch import Watch
+from optimizer.strategies.weave_share import woven
+
+
+class TriPricing(Pricing):
+    """A tree pays the union's edge rate, unless its edges are the union's; the raw events are paid for once."""
+
+    def __init__(self, units: Units, model: CostModel) -> None:
+        super().__init__(units, model)
+        self.union_rate = units.problem.space.rate_float(units.problem.everything)
+
+    def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
+        """What trees pay for the union's partials, one per key."""
+        return np.where(self.whole(rates), 0.0, self.union_rate * self.model.keys * served)
+
+    def whole(self, rates: FloatArray) -> BoolArray:
+        """Whether trees with these edge rates have all edges."""
+        return np.isclose(rates, self.union_rate, rtol=1e-12, atol=0.0)
+
+
+def tri_weave(problem: Problem, model: CostModel, watch: Watch) -> Draft:
+    """Weave under TriWeave's cost; where events are rarer than edges, every class reads the raw events instead."""
+    pricing, forest = woven(problem, model, TriPricing, watch)
+    classes = Pricing(Units.classes(problem), model)
+    alone = [1 << unit for unit in range(len(classes.units))]
+    measures = model.rate * len(problem.measures)
+    if measures + pricing.forest(forest) > classes.forest(alone):
+        return Draft.of_forest(classes.units, alone)
+    return under_root(pricing.units, forest)
+
+
+def under_root(units: Units, forest: list[int]) -> Draft:
+    """Trees fed by a tree that has all edges: one of them, or one of its own that answers no query."""
+    space, everything = units.problem.space, units.problem.everything
+    whole = [tree for tree in forest if space.contains(units.edge_mask(tree), everything)]
+    root = sum(whole)
+    trees = [root, *(tree for tree in forest if tree not in whole)] if whole else forest
+    if whole:
+        return Draft.of_forest(units, trees, (RAW,) + (0,) * (len(trees) - 1))
+    return Draft.of_forest(units, trees, (len(trees),) * len(trees) + (RAW,), (space.edges(everything),))
