@@ -73,6 +73,35 @@ def trades(
     write("trades", options, out)
 
 
+@generate.command()
+def workload(
+    name: Annotated[str, typer.Argument(help="A workload of docs/workloads.md, such as factors or trades_a.")],
+    queries: Annotated[int, typer.Option(help="Q_num: how many queries.")],
+    out: Annotated[Path, typer.Option(help="The catalog's folder.")],
+    seed: Annotated[int, typer.Option(help="Equal seeds give equal workloads.")] = 0,
+    s_max: Annotated[int | None, typer.Option(help="The longest slide, in ticks.")] = None,
+    o_max: Annotated[int | None, typer.Option(help="The largest overlap factor, range over slide.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Lambda: events a second.")] = None,
+    z_skew: Annotated[float | None, typer.Option(help="Zipf's exponent over the slides; 0 is uniform.")] = None,
+    residues: Annotated[bool | None, typer.Option("--residues", help="Ranges that no slide divides.")] = None,
+    hopping: Annotated[bool | None, typer.Option("--hopping", help="Hopping instead of tumbling windows.")] = None,
+    multiples: Annotated[int | None, typer.Option(help="The largest multiple of a seed window.")] = None,
+    tick: Annotated[str, typer.Option(help="How long a tick is.")] = "1 second",
+    data: Annotated[str, typer.Option(help="Where the events are, if not in data/sensors or data/trades.")] = "",
+) -> None:
+    """Write the catalog of a paper's workload: YAML, or a bulk Parquet file for more than 1,000 queries."""
+    from optimizer.workloads import workload as draw
+    from optimizer.workloads.catalog import parse_tick, write_catalog
+
+    asked = {
+        "s_max": s_max, "o_max": o_max, "rate": rate, "z_skew": z_skew,
+        "residues": residues, "hopping": hopping, "multiples": multiples,
+    }  # fmt: skip
+    drawn = draw(name, queries, seed=seed, **{option: value for option, value in asked.items() if value is not None})
+    file = write_catalog(drawn, out, data, parse_tick(tick))
+    say(f"{queries:,} queries in {file}. Next: heddle plan {out} --stream {drawn.stream} --rate {drawn.rate:g}")
+
+
 def write(stream: str, options: Options, out: Path) -> None:
     """Generate with a bar that shows how far it is, then say what to do with the files."""
     from rich.console import Console
@@ -85,9 +114,14 @@ def write(stream: str, options: Options, out: Path) -> None:
         task = bar.add_task(stream, total=options.events)
         parts = generate_events(stream, options, out, lambda rows: bar.advance(task, rows))
     files = "1 file" if len(parts) == 1 else f"{len(parts)} files"
-    Console(soft_wrap=True).print(
+    say(
         f"{options.events:,} {stream} events in {files} in {out}. "
-        f"Next: name it as a stream's path in a catalog (format parquet, time ts), then heddle plan CATALOG",
-        highlight=False,
-        markup=False,
+        "Next: name it as a stream's path in a catalog (format parquet, time ts), then heddle plan CATALOG"
     )
+
+
+def say(line: str) -> None:
+    """One plain line for the user."""
+    from rich.console import Console
+
+    Console(soft_wrap=True).print(line, highlight=False, markup=False)

@@ -25,12 +25,6 @@ def generator(seed: int, column: str, block: int = 0) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(entropy))
 
 
-def zipf_weights(count: int, skew: float) -> Doubles:
-    """Zipf's law over `count` ranks, summing to 1; skew 0 is uniform."""
-    weights = np.arange(1, count + 1, dtype=np.float64) ** -skew
-    return np.asarray(weights / weights.sum())
-
-
 def slots(weights: Doubles) -> Codes:
     """A table whose entries are drawn uniformly to draw ranks by weight: one gather instead of a search."""
     edges = np.cumsum(weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from optimizer.errors import HeddleError
+from optimizer.workloads.draws import option_name, require
 
 RANGES: dict[str, tuple[float, float]] = {
     "events": (1, 100_000_000_000),
@@ -41,19 +42,11 @@ class Options:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            low, high = RANGES[field.name]
-            value = getattr(self, field.name)
-            if not low <= value <= high:
-                raise HeddleError(f"{flag(field.name)} {value:g} is out of range; it goes from {low:g} to {high:g}")
+            require(field.name, getattr(self, field.name), *RANGES[field.name])
         self._require_share("out_of_order", "late")
         self._require_share("nulls", "nan", "infinities")
 
     def _require_share(self, *names: str) -> None:
         total = sum(getattr(self, name) for name in names)
         if total > 1:
-            raise HeddleError(f"{' + '.join(map(flag, names))} is {total:g}; together they are at most 1")
-
-
-def flag(name: str) -> str:
-    """The option as the user types it."""
-    return "--" + name.replace("_", "-")
+            raise HeddleError(f"{' + '.join(map(option_name, names))} is {total:g}; together they are at most 1")

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.generate.arrivals import SECOND, START, blocks, event_times, keys_in_turn
-from jobs.generate.draws import Doubles, Integers, generator, slots, table_of, zipf_weights
+from jobs.generate.draws import Doubles, Integers, generator, slots, table_of
 from jobs.generate.options import Options
+from optimizer.workloads.draws import zipf_weights
 
 SCHEMA = pa.schema(
     [

@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.generate.arrivals import blocks, event_times, keys_in_turn
-from jobs.generate.draws import SLOTS, Codes, Doubles, Integers, generator, pick, slots, strings, table_of, zipf_weights
+from jobs.generate.draws import SLOTS, Codes, Doubles, Integers, generator, pick, slots, strings, table_of
 from jobs.generate.options import Options
+from optimizer.workloads.draws import zipf_weights
 
 SCHEMA = pa.schema(
     [
@@ -68,8 +69,7 @@ def trades(options: Options) -> Iterator[pa.Table]:
 def prices(rng: np.random.Generator, symbol: Codes, level: Doubles) -> Doubles:
     """One step of its symbol's walk per trade, in cents; `level` carries each walk on to the next block."""
     order = np.argsort(symbol, kind="stable")
-    steps = rng.normal(0, STEP, len(symbol))
-    walk = np.cumsum(steps)
+    walk = np.cumsum(rng.normal(0, STEP, len(symbol))[order])
     counts = np.bincount(symbol, minlength=len(level))
     ends = np.cumsum(counts)
     before = np.concatenate([[0.0], walk])[ends - counts]

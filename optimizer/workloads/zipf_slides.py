@@ -1,0 +1,27 @@
+"""The large workload of the multi-query papers: any slide up to 100,000, hardly a common factor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimizer.workloads.draws import ranges_for, require, zipf_weights
+from optimizer.workloads.workload import Workload
+
+
+def zipf_slides(
+    queries: int,
+    seed: int = 0,
+    s_max: int = 100_000,
+    o_max: int = 100,
+    rate: float = 1000.0,
+    z_skew: float = 1.0,
+    residues: bool = False,
+) -> Workload:
+    """Slides 1 to S_max by Zipf's law, slide 1 the most popular; overlap factors 1 to Omega_max."""
+    require("s_max", s_max, 1, 10**6)
+    require("o_max", o_max, 1, 10**6)
+    require("rate", rate, 0.001, 10**9)
+    require("z_skew", z_skew, 0, 5)
+    rng = np.random.default_rng(seed)
+    slides = rng.choice(s_max, queries, p=zipf_weights(s_max, z_skew)) + 1
+    return Workload(ranges_for(slides, o_max, residues, rng), slides, rate=rate)
