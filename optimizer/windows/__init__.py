@@ -9,6 +9,7 @@ from math import lcm
 from optimizer.windows.collapse import collapse
 from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import Progressions, progressions, union
+from optimizer.windows.recursive_rates import rate_of
 from optimizer.windows.window import Window
 
 __all__ = [
@@ -25,8 +26,8 @@ __all__ = [
 
 
 def edge_rate(windows: Iterable[Window], slicing: str = "pairs") -> Fraction:
-    """Edges per tick of one tree that holds all the windows, exactly."""
-    return EdgeSpace([union(progressions(window, slicing) for window in windows)]).rate(1)
+    """Edges per tick of one tree that holds all the windows; exact within the budget of `EdgeSpace`."""
+    return rate_of(frozenset().union(*(progressions(window, slicing) for window in windows)))
 
 
 def composite_slide(windows: Iterable[Window]) -> int:
@@ -46,6 +47,6 @@ def merged_edges(windows: Iterable[Window], slicing: str = "pairs") -> list[int]
 
 def weaveability(left: Iterable[Window], right: Iterable[Window]) -> Fraction:
     """Common edges of two trees over all their edges: 1 when weaving is free, near 0 when it doubles the work."""
-    space = EdgeSpace([union(map(progressions, left)), union(map(progressions, right))])
-    together = space.rate(0b11)
-    return (space.rate(0b01) + space.rate(0b10) - together) / together
+    edges, others = union(map(progressions, left)), union(map(progressions, right))
+    together = rate_of(edges | others)
+    return (rate_of(edges) + rate_of(others) - together) / together

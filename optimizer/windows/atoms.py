@@ -5,7 +5,7 @@ An edge set is an integer with one bit per atom, a merge is an OR, and a rate is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +33,17 @@ class Atoms:
         octets = bits.to_bytes(len(self._tables), "little")
         return sum([table[octet] for table, octet in zip(self._tables, octets, strict=True)])
 
-    def rows(self, edge_sets: Iterable[int]) -> Words:
-        """Edge sets as rows of 64-bit words."""
-        words = -(-self.size // 64)
-        joined = b"".join([bits.to_bytes(words * 8, "little") for bits in edge_sets])
-        return np.frombuffer(joined, dtype="<u8").reshape(-1, words).copy()
+    def row(self, bits: int) -> bytes:
+        """An edge set as 64-bit words, little end first."""
+        return bits.to_bytes(-(-self.size // 64) * 8, "little")
+
+    def rows(self, edge_sets: Sequence[bytes]) -> Words:
+        """Edge sets as the rows of a matrix of words."""
+        return np.frombuffer(b"".join(edge_sets), dtype="<u8").reshape(len(edge_sets), -1)
 
     def spread(self, rows: Words) -> Floats:
         """Rows of words as rows of zeros and ones, one per atom."""
-        octets = rows.astype("<u8", copy=False).view(np.uint8)
+        octets = np.ascontiguousarray(rows, dtype="<u8").view(np.uint8)
         return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").astype(np.float64)
 
     def rates(self, rows: Words) -> Floats:

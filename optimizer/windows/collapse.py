@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.windows.edges import Progressions, canonical
+from optimizer.windows.edges import Progressions
 
 Integers = NDArray[np.int64]
+
+LONGEST_TABLE = 1 << 22
+HASHES = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93)
 
 
 def collapse(
     ranges: Integers, slides: Integers, offsets: Integers | None = None
 ) -> tuple[list[Progressions], Integers]:
     """The distinct edge classes (pairs) of windows given as columns, and every window's class."""
+    sizes, place = distinct(slides)
     starts = np.zeros_like(slides) if offsets is None else offsets % slides
     ends = (starts + ranges) % slides
-    low, high = np.minimum(starts, ends), np.maximum(starts, ends)
-    keys, index = np.unique(np.stack([slides, low, high], axis=1), axis=0, return_inverse=True)
+    if not ends.any() and not starts.any():
+        return [frozenset({(size, 0)}) for size in sizes.tolist()], place
+    (lows, low), (highs, high) = distinct(np.minimum(starts, ends)), distinct(np.maximum(starts, ends))
+    keys, index = distinct((place * len(lows) + low) * len(highs) + high)
+    columns = sizes[keys // (len(lows) * len(highs))], lows[keys // len(highs) % len(lows)], highs[keys % len(highs)]
     found: dict[Progressions, int] = {}
-    renumber = [
-        found.setdefault(canonical({(slide, low), (slide, high)}), len(found)) for slide, low, high in keys.tolist()
+    numbers = [
+        found.setdefault(_pair(size, start, end), len(found))
+        for size, start, end in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    return list(found), np.array(renumber, dtype=np.int64)[index]
+    return list(found), np.array(numbers, dtype=np.int64)[index]
+
+
+def _pair(size: int, start: int, end: int) -> Progressions:
+    """Two progressions of one period, canonical; two that halve their period are one."""
+    if 2 * (end - start) == size:
+        return frozenset({(size // 2, start)})
+    return frozenset({(size, start), (size, end)})
+
+
+def distinct(keys: Integers) -> tuple[Integers, Integers]:
+    """The distinct keys, ascending, and where every key is among them: by a table where one fits, else by sorting."""
+    for slots, size in _tables(keys):
+        owner = np.zeros(size, dtype=np.int64)
+        owner[slots] = keys
+        if np.array_equal(owner[slots], keys):  # no two keys in one slot
+            used = np.zeros(size, dtype=np.bool_)
+            used[slots] = True
+            taken = np.flatnonzero(used)
+            taken = taken[np.argsort(owner[taken])]
+            rank = np.zeros(size, dtype=np.int64)
+            rank[taken] = np.arange(len(taken))
+            return owner[taken], rank[slots]
+    found, index = np.unique(keys, return_inverse=True)
+    return found, index.astype(np.int64)
+
+
+def _tables(keys: Integers) -> Iterator[tuple[Integers, int]]:
+    """A slot for every key and the number of slots: the key itself when keys are close together, else hashes."""
+    low, high = int(keys.min(initial=0)), int(keys.max(initial=0))
+    if high - low < LONGEST_TABLE:
+        yield keys - low, high - low + 1
+        return
+    if len(np.unique(keys[:1000])) == min(1000, len(keys)):
+        return  # hardly a key comes twice: sorting is quicker than failing
+    for multiplier in HASHES:
+        yield ((keys.view(np.uint64) * np.uint64(multiplier)) >> np.uint64(44)).astype(np.int64), 1 << 20

@@ -19,6 +19,7 @@ from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, W
 from optimizer.windows.recursive_rates import RecursiveRates
 
 MOST_REMEMBERED = 1 << 20
+MOST_ROW_BYTES = 1 << 26
 Value = TypeVar("Value")
 
 
@@ -35,6 +36,7 @@ class EdgeSpace:
         self._recursive = RecursiveRates(budget)
         self._rates: dict[int, Fraction] = {}
         self._floats: dict[int, float] = {}
+        self._rows: dict[int, bytes] = {}
         self._octets: dict[tuple[int, int], int] = {}
 
     @property
@@ -65,17 +67,17 @@ class EdgeSpace:
         """The edge rates of `mask` merged with each of `masks`."""
         if self._atoms is None:
             return np.array([self.rate_float(mask | other) for other in masks])
-        bits = self._bits(self._atoms, mask)
-        return self._atoms.rates(self._atoms.rows(bits | self._bits(self._atoms, other) for other in masks))
+        rows = self._atoms.rows([self._row(self._atoms, other) for other in masks])
+        return self._atoms.rates(rows | self._atoms.rows([self._row(self._atoms, mask)]))
 
     def pair_table(self, masks: Sequence[int]) -> PairTable:
         """The same for a search that merges: the masks are kept as rows and rewritten in place."""
         if self._atoms is None:
             return LoosePairs(self.rate_float, masks)
-        edge_sets = [self._bits(self._atoms, mask) for mask in masks]
+        rows = self._atoms.rows([self._row(self._atoms, mask) for mask in masks])
         if self._atoms.weights is None:
-            return WordPairs(self._atoms, edge_sets)
-        return WeightedPairs(self._atoms, self._atoms.weights, edge_sets)
+            return WordPairs(self._atoms, rows.copy())
+        return WeightedPairs(self._atoms, self._atoms.weights, rows)
 
     def contains(self, outer: int, inner: int) -> bool:
         """Whether the edges of `outer` contain those of `inner`; an estimate never says yes."""
@@ -103,6 +105,16 @@ class EdgeSpace:
 
     def _share(self, atoms: Atoms, mask: int) -> Fraction:
         return Fraction(atoms.count(self._bits(atoms, mask)), atoms.length)
+
+    def _row(self, atoms: Atoms, mask: int) -> bytes:
+        """The atoms of the mask as bytes, kept while they take little room."""
+        found = self._rows.get(mask)
+        if found is None:
+            found = atoms.row(self._bits(atoms, mask))
+            if len(self._rows) * len(found) > MOST_ROW_BYTES:
+                self._rows.clear()
+            self._rows[mask] = found
+        return found
 
     def _bits(self, atoms: Atoms, mask: int) -> int:
         """The atoms of the mask, eight classes at a time."""

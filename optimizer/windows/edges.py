@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from math import gcd, lcm
 
 from optimizer.errors import HeddleError
@@ -14,6 +15,7 @@ Progression = tuple[int, int]
 Progressions = frozenset[Progression]
 
 
+@lru_cache(maxsize=1 << 16)
 def progressions(window: Window, slicing: str = "pairs") -> Progressions:
     """The edges of a window, canonical: two windows have equal edges if and only if these are equal."""
     if window.slide <= 0 or window.range <= 0:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from optimizer.windows.atoms import Atoms, Floats
+from optimizer.windows.atoms import Atoms, Floats, Words
 
 
 class PairTable(Protocol):
@@ -23,9 +23,9 @@ class PairTable(Protocol):
 class WordPairs:
     """Rows of bits, one tick each: a merge is an OR of words."""
 
-    def __init__(self, atoms: Atoms, edge_sets: Sequence[int]) -> None:
+    def __init__(self, atoms: Atoms, rows: Words) -> None:
         self._atoms = atoms
-        self._rows = atoms.rows(edge_sets)
+        self._rows = rows
 
     def rates(self, row: int) -> Floats:
         """The edge rate of `row` merged with every row, itself included."""
@@ -40,8 +40,8 @@ class WordPairs:
 class WeightedPairs:
     """Rows of zeros and ones over few weighted atoms: what a row adds to another is a product."""
 
-    def __init__(self, atoms: Atoms, weights: Floats, edge_sets: Sequence[int]) -> None:
-        self._rows = atoms.spread(atoms.rows(edge_sets))
+    def __init__(self, atoms: Atoms, weights: Floats, rows: Words) -> None:
+        self._rows = atoms.spread(rows)
         self._weights = weights
         self._length = atoms.length
 

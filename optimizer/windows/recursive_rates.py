@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from optimizer.windows.counters.prime_recursion import BudgetError, Number, Recursion
+from optimizer.windows.counters import bit_set, divisor_mask
+from optimizer.windows.counters.prime_recursion import BUDGET, BudgetError, Number, Recursion
 from optimizer.windows.counters.sampled import Estimate, estimate
-from optimizer.windows.edges import Progressions
+from optimizer.windows.edges import Progressions, period
 
 LEAST_BUDGET = 2_000
+SHORT = 1 << 13  # a period that is marked and counted sooner than its slides are factorized
+
+
+def rate_of(edges: Progressions) -> Fraction:
+    """The rate of one edge set, by the counter that is likely to be quickest."""
+    if not edges:
+        return Fraction(0)
+    if divisor_mask.applies(edges):
+        return divisor_mask.rate(edges)
+    return bit_set.rate(edges) if period(edges) <= SHORT else RecursiveRates(BUDGET).rate(edges)
 
 
 class RecursiveRates:

@@ -25,4 +25,4 @@ def snapped(partials: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def omega(load: Load, edge_rate: float) -> float:
     """The sum of f(P_i) over distinct windows."""
-    return float(load.counts @ operations(snapped(load.ranges * float(edge_rate))))
+    return float(load.counts @ operations(snapped(load.ranges.astype(np.float64) * float(edge_rate))))

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from optimizer.windows.atoms import Atoms
 from optimizer.windows.edges import Progression, Progressions, period
 
-LONGEST = 1 << 21
+LONGEST = 1 << 20
 MOST_WEIGHTED = 4096
 MOST_BITS = 1 << 30  # of all classes together
 
 
 def applies(edges: Progressions) -> bool:
-    """Up to a period of two million ticks."""
+    """Up to a period of a million ticks."""
     return period(edges) <= LONGEST
 
 

@@ -62,8 +62,12 @@ def lattice(sizes: Iterable[int]) -> Lattice:
 
 def applies(edges: Progressions) -> bool:
     """Whether all progressions meet in one tick, and the period has few enough divisors."""
+    if any(residue for _, residue in edges) and common_edges(edges) is None:
+        return False
+    if lcm(*(size for size, _ in edges)) in _LATTICES:
+        return True
     factors = factorize_lcm(size for size, _ in edges)
-    return prod(exponent + 1 for exponent in factors.values()) <= MOST_DIVISORS and common_edges(edges) is not None
+    return prod(exponent + 1 for exponent in factors.values()) <= MOST_DIVISORS
 
 
 def rate(edges: Progressions) -> Fraction:
