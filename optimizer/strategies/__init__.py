@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from optimizer.strategies.card import Card
+from optimizer.strategies.cascade import cascade
 from optimizer.strategies.exhaustive import exhaustive
 from optimizer.strategies.factor_windows import factor_windows
 from optimizer.strategies.insert_then_weave import insert_then_weave
@@ -36,5 +37,13 @@ STRATEGIES: dict[str, Card] = {
         Card("weave_share", "Weave Share", weave_share, "weave_share", "c^2", f"{WEAVE}, section 4"),
         Card("tri_weave", "TriWeave", tri_weave, "tri_weave", "c^2", f"{THREE_LEVEL}, section 4"),
         Card("factor_windows", "Factor windows", factor_windows, "cascade", "n^2", f"{FACTOR}, Algorithms 1 to 5"),
+        Card(
+            "cascade",
+            "Cascade",
+            cascade,
+            "cascade",
+            "3^c to 16 classes, else c^2 and annealing",
+            "Heddle, design section 3",
+        ),
     )
 }

@@ -1,4 +1,4 @@
-"""Factor windows: compute windows from the sub-aggregates of others, adding windows nobody asked for where that pays."""
+"""Factor windows: compute windows from sub-aggregates of others, and of windows that nobody asked for where it pays."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Loom:
         count = len(units)
         self.pricing = pricing
         self.masks = [1 << unit for unit in range(count)]
-        self.edges = [1 << int(c) for c in units.class_of]
+        self.pairs = units.problem.space.pair_table([1 << int(c) for c in units.class_of])
         self.active = np.ones(count, dtype=np.bool_)
         self.slots = [Slots(p, t) for p, t in zip(units.profiles, pricing.model.techniques, strict=True)]
         self.costs = np.array([pricing.tree(mask) for mask in self.masks])
@@ -33,8 +33,8 @@ class Loom:
 
     def gains_of(self, slot: int, others: IntArray) -> FloatArray:
         """What the merges of a slot with each of the others would save."""
-        pricing, space = self.pricing, self.pricing.units.problem.space
-        rates = space.pair_rates(self.edges[slot], [self.edges[other] for other in others])
+        pricing = self.pricing
+        rates = self.pairs.rates(slot)[others]
         total, served = np.zeros(len(others)), np.zeros(len(others))
         for measure in self.slots:
             present = (measure.queries[slot] + measure.queries[others]) > 0
@@ -56,7 +56,7 @@ class Loom:
         self.costs[slot] += self.costs[other] - self.gains[slot, other]
         self.costs[other] = 0.0
         self.masks[slot] |= self.masks[other]
-        self.edges[slot] |= self.edges[other]
+        self.pairs.merge(slot, other)
         self.active[other] = False
         for measure in self.slots:
             measure.absorb(slot, other)

@@ -41,7 +41,7 @@ class Profile:
         return FatSums(self.ranges, self.bounds)
 
     @cached_property
-    def _owners(self) -> tuple[IntArray, IntArray]:
+    def owners(self) -> tuple[IntArray, IntArray]:
         """For up to 63 units: the sets of units that have ranges in common, as masks, and how many ranges each."""
         _, ids = np.unique(self.ranges, return_inverse=True)
         owners = np.zeros(int(ids.max(initial=-1)) + 1, dtype=np.int64)
@@ -52,7 +52,7 @@ class Profile:
         """How many ranges some units have together."""
         if len(self.queries) > 63:
             return len(np.unique(np.concatenate([self.ranges_of(unit) for unit in units])))
-        owners, counts = self._owners
+        owners, counts = self.owners
         return int(counts[(owners & sum(1 << unit for unit in units)) != 0].sum())
 
 
@@ -86,6 +86,19 @@ class Units:
     def profiles(self) -> tuple[Profile, ...]:
         """One profile per measure."""
         return tuple(self._profile(k) for k in range(len(self.problem.measures)))
+
+    @cached_property
+    def _measures(self) -> list[int]:
+        """Per unit, the measures it asks for, as a mask."""
+        asks = [(profile.queries > 0).astype(np.int64) << k for k, profile in enumerate(self.profiles)]
+        return [int(mask) for mask in np.sum(asks, axis=0)]
+
+    def measures_of(self, mask: int) -> int:
+        """The measures that some units ask for, as a mask."""
+        found = 0
+        for unit in bits(mask):
+            found |= self._measures[unit]
+        return found
 
     def edge_mask(self, mask: int) -> int:
         """The classes whose edges a set of units has."""

@@ -1,0 +1,68 @@
+"""Cascade: every tree reads the raw events or the partials of a tree whose edges contain its own.
+
+Exact over classes while they are few, else annealed from the best start; then moved window by window. The plans of
+WeaveShare, TriWeave and factor windows are special cases and candidates, so none of them is ever cheaper.
+"""
+
+from __future__ import annotations
+
+from optimizer.problem import Problem
+from optimizer.strategies.annealing import anneal
+from optimizer.strategies.cascading import Cascade, Cascades, draft_cost, forest_of
+from optimizer.strategies.draft import Draft
+from optimizer.strategies.factor_windows import factor_windows
+from optimizer.strategies.forest_moves import descend
+from optimizer.strategies.pricing import CostModel, Pricing
+from optimizer.strategies.subset_table import MOST_UNITS, subset_table
+from optimizer.strategies.tri_weave import tri_weave
+from optimizer.strategies.units import Units
+from optimizer.strategies.watch import Watch
+from optimizer.strategies.weave_share import FEW, weave_share
+
+STARTS = (weave_share, tri_weave, factor_windows)
+
+
+def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:
+    """The cheapest of the exact or annealed cascade and the other strategies' plans."""
+    pricings = {True: Pricing(Units.classes(problem), model)}
+    if len(problem.windows) <= FEW:
+        pricings[False] = Pricing(Units.windows(problem), model)
+    drafts = [start(problem, model, watch) for start in STARTS]
+    found = [_over_classes(pricings[True], drafts, watch)]
+    if False in pricings:
+        found.append(_over_windows(pricings, [*drafts, *found], watch))
+    return min([*found, *drafts], key=lambda draft: draft_cost(draft, pricings[draft.by_class]))
+
+
+def _over_classes(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
+    """The best cascade of whole classes."""
+    cascades = Cascades(pricing)
+    if len(pricing.units) <= MOST_UNITS:
+        return as_draft(cascades.fed(exact(pricing)), pricing.units)
+    starts = [forest_of(draft, pricing) for draft in drafts if draft.by_class]
+    starts.append([1 << unit for unit in range(len(pricing.units))])
+    best = descend(min(starts, key=cascades.cost), cascades.cost, watch)
+    return as_draft(cascades.fed(anneal(best, cascades.cost, watch)), pricing.units)
+
+
+def _over_windows(pricings: dict[bool, Pricing], drafts: list[Draft], watch: Watch) -> Draft:
+    """The best of the starts, moved window by window."""
+    cascades = Cascades(pricings[False])
+    starts = [forest_of(draft, pricings[False]) for draft in drafts]
+    best = descend(min(starts, key=cascades.cost), cascades.cost, watch, passes=2)
+    return as_draft(cascades.fed(best), pricings[False].units)
+
+
+def exact(pricing: Pricing) -> list[int]:
+    """The trees of the cheapest cascade of up to 16 units."""
+    from optimizer.strategies.subset_dp import cheapest_forest  # numba loads only where it is needed
+
+    return cheapest_forest(subset_table(pricing.units, pricing.model), pricing.model.rate, pricing.model.keys)
+
+
+def as_draft(found: Cascade, units: Units) -> Draft:
+    """A cascade as a draft."""
+    problem = units.problem
+    if found.trees[-1]:
+        return Draft.of_forest(units, found.trees, found.feeds)
+    return Draft.of_forest(units, found.trees[:-1], found.feeds, (problem.space.edges(problem.everything),))
