@@ -27,7 +27,7 @@ __all__ = [
 
 def edge_rate(windows: Iterable[Window], slicing: str = "pairs") -> Fraction:
     """Edges per tick of one tree that holds all the windows; exact within the budget of `EdgeSpace`."""
-    return rate_of(frozenset().union(*(progressions(window, slicing) for window in windows)))
+    return rate_of(frozenset().union(*[progressions(window, slicing) for window in windows]))
 
 
 def composite_slide(windows: Iterable[Window]) -> int:

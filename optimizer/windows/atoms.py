@@ -6,6 +6,7 @@ An edge set is an integer with one bit per atom, a merge is an OR, and a rate is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import getitem
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class Atoms:
         if self._tables is None:
             return bits.bit_count()
         octets = bits.to_bytes(len(self._tables), "little")
-        return sum([table[octet] for table, octet in zip(self._tables, octets, strict=True)])
+        return sum(map(getitem, self._tables, octets))
 
     def row(self, bits: int) -> bytes:
         """An edge set as 64-bit words, little end first."""

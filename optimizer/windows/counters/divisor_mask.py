@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm, prod
-from operator import or_
+from operator import getitem, or_
 
 from optimizer.windows.atoms import Atoms, byte_tables
 from optimizer.windows.counters.f1 import common_edges
@@ -39,11 +39,11 @@ class Lattice:
 
     def rate(self, edges: Progressions) -> Fraction:
         """One OR per slide, one look-up per eight divisors."""
-        mask = 0
+        mask, known = 0, self._multiples
         for size, _ in edges:
-            mask |= self.multiples(size)
+            mask |= known.get(size) or self.multiples(size)
         octets = mask.to_bytes(len(self._tables), "little")
-        return Fraction(sum([table[octet] for table, octet in zip(self._tables, octets, strict=True)]), self.length)
+        return Fraction(sum(map(getitem, self._tables, octets)), self.length)
 
 
 _LATTICES: dict[int, Lattice] = {}
@@ -51,20 +51,21 @@ _LATTICES: dict[int, Lattice] = {}
 
 def lattice(sizes: Iterable[int]) -> Lattice:
     """The divisor lattice of the composite slide of some slides; the last few are kept."""
-    sizes = tuple(sizes)
+    sizes = list(sizes)
     length = lcm(*sizes)
-    if length not in _LATTICES:
+    found = _LATTICES.get(length)
+    if found is None:
         if len(_LATTICES) >= 64:
             _LATTICES.clear()
-        _LATTICES[length] = Lattice(factorize_lcm(sizes))
-    return _LATTICES[length]
+        found = _LATTICES[length] = Lattice(factorize_lcm(sizes))
+    return found
 
 
 def applies(edges: Progressions) -> bool:
     """Whether all progressions meet in one tick, and the period has few enough divisors."""
     if any(residue for _, residue in edges) and common_edges(edges) is None:
         return False
-    if lcm(*(size for size, _ in edges)) in _LATTICES:
+    if lcm(*[size for size, _ in edges]) in _LATTICES:
         return True
     factors = factorize_lcm(size for size, _ in edges)
     return prod(exponent + 1 for exponent in factors.values()) <= MOST_DIVISORS
@@ -72,7 +73,7 @@ def applies(edges: Progressions) -> bool:
 
 def rate(edges: Progressions) -> Fraction:
     """Edges in a period over its length."""
-    return lattice(size for size, _ in edges).rate(edges)
+    return lattice([size for size, _ in edges]).rate(edges)
 
 
 def atoms(classes: Sequence[Progressions]) -> Atoms | None:
