@@ -6,13 +6,14 @@ from numba import njit
 
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, full, grow, reset, store
-from jobs.kernels.operators import Rows, combine, copy_row
+from jobs.kernels.operators import copy_row
+from jobs.kernels.words import Words, combine
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """The interval of level l from partial s is node (capacity + place of s) >> l."""
-    return allocate(op, ranges, lane, like, capacity, 2, 0)
+    return allocate(op, ranges, lane, capacity, 2, 0)
 
 
 @njit(cache=True)
@@ -36,7 +37,7 @@ def _rebuild(memory: Memory) -> None:
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """The partial is the interval of level 0; higher ones are computed when they are complete."""
     if full(memory):
         memory = grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])
@@ -49,7 +50,7 @@ def insert(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, first: int, out: Words, k: int) -> None:
     """Cover the window from the left, each time by the longest interval that fits."""
     capacity, tail, s = len(memory.rows), memory.scalars[TAIL], first
     while s < tail:
@@ -66,7 +67,7 @@ def query(memory: Memory, first: int, out: Rows, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

@@ -9,15 +9,16 @@ from typing import NamedTuple
 from jobs.kernels.clock import Clock, Ints, Steps
 from jobs.kernels.memory import Memory
 from jobs.kernels.operators import Rows
+from jobs.kernels.words import Words
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One technique: an empty memory (op code, distinct ranges, lane of each query, rows of the kind, room), and the
+    """One technique: an empty memory (op code, distinct ranges, lane of each query, room), and the
     steps it takes (memory, steps, partials, answers)."""
 
-    make: Callable[[int, Ints, Ints, Rows, int], Memory]
-    advance: Callable[[Memory, Steps, Rows, Rows], Memory]
+    make: Callable[[int, Ints, Ints, int], Memory]
+    advance: Callable[[Memory, Steps, Words, Words], Memory]
 
 
 class State(NamedTuple):

@@ -12,7 +12,8 @@ from numba import njit
 
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
-from jobs.kernels.operators import Rows, combine, copy_row
+from jobs.kernels.operators import copy_row
+from jobs.kernels.words import Words, combine
 
 F: Final = 0
 L: Final = 1
@@ -22,13 +23,13 @@ B: Final = 4
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """A layer of nodes and five pointers for each range; E is the number of partials."""
-    return allocate(op, ranges, lane, like, capacity, len(ranges), 5)
+    return allocate(op, ranges, lane, capacity, len(ranges), 5)
 
 
 @njit(cache=True)
-def _shrink(memory: Memory, p: Ints, layer: Rows) -> None:
+def _shrink(memory: Memory, p: Ints, layer: Words) -> None:
     """One more place on either side of the unfinished middle gets its aggregate up to B."""
     op, mask = memory.scalars[OP], len(layer) - 1
     left, right = p[L] & mask, (p[A] - 1) & mask
@@ -46,7 +47,7 @@ def _shrink(memory: Memory, p: Ints, layer: Rows) -> None:
 
 
 @njit(cache=True)
-def _fix_up(memory: Memory, p: Ints, layer: Rows) -> None:
+def _fix_up(memory: Memory, p: Ints, layer: Words) -> None:
     tail = memory.scalars[TAIL]
     if p[F] == p[B]:
         p[L] = p[R] = p[A] = p[B] = tail  # at most one partial: its aggregate is itself
@@ -71,7 +72,7 @@ def _evict(memory: Memory, lane: int, first: int) -> None:
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """Push the partial on the back of every range's queue."""
     for lane in range(len(memory.lanes)):
         _evict(memory, lane, memory.scalars[OLDEST])
@@ -90,7 +91,7 @@ def insert(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def query(memory: Memory, lane: int, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
     """Evict what has left the window; the answer is the aggregate at F combined with the last one of the back."""
     _evict(memory, lane, first)
     capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.lanes[lane]
@@ -102,7 +103,7 @@ def query(memory: Memory, lane: int, first: int, out: Rows, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

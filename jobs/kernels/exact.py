@@ -13,19 +13,19 @@ from typing import Final
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from jobs.kernels.memory import Ints
 from jobs.kernels.operators import (
-    COUNT,
     LIMB_BITS,
     LIMB_MASK,
-    SUM_FLOAT,
-    SUM_INT,
     VALID,
-    Rows,
     clear_row,
     two_sum_error,
 )
+from jobs.kernels.words import FLOAT, Words
+
+Floats = NDArray[np.float64]
 
 # the columns of a lane
 FIRST: Final = 0  # the first partial inside
@@ -61,17 +61,18 @@ def _add_float(acc: Ints, x: float, sign: int) -> None:
 
 
 @njit(cache=True)
-def accumulate(op: int, acc: Ints, rows: Rows, i: int, sign: int) -> None:
+def accumulate(op: int, acc: Ints, rows: Words, i: int, sign: int) -> None:
     """Add (sign 1) or take back (sign -1) the partial rows[i]."""
     if rows[i, VALID] == 0:
         return
     acc[VALIDS] += sign
-    if op == SUM_FLOAT:
-        _add_float(acc, float(rows[i, 0]), sign)
-        _add_float(acc, float(rows[i, 1]), sign)
+    if op & FLOAT:
+        floats = rows.view(np.float64)
+        _add_float(acc, floats[i, 0], sign)
+        _add_float(acc, floats[i, 1], sign)
     else:
-        low = acc[LIMBS + 1] + sign * np.int64(rows[i, 1])
-        acc[LIMBS] += sign * np.int64(rows[i, 0]) + (low >> LIMB_BITS)
+        low = acc[LIMBS + 1] + sign * rows[i, 1]
+        acc[LIMBS] += sign * rows[i, 0] + (low >> LIMB_BITS)
         acc[LIMBS + 1] = low & LIMB_MASK
 
 
@@ -84,7 +85,7 @@ def _carry(acc: Ints) -> None:
 
 
 @njit(cache=True)
-def _read_float(acc: Ints, out: Rows, k: int) -> None:
+def _read_float(acc: Ints, out: Floats, k: int) -> None:
     """Horner's rule from the top in double-double, until it holds more bits than the answer needs."""
     _carry(acc)
     high, low, limb = 0.0, 0.0, acc[TOP] + 1
@@ -101,18 +102,25 @@ def _read_float(acc: Ints, out: Rows, k: int) -> None:
 
 
 @njit(cache=True)
-def read(op: int, acc: Ints, out: Rows, k: int) -> None:
-    """out[k] = the sum of the partials inside."""
-    clear_row(out, k)
-    if acc[VALIDS] == 0:
-        return
-    out[k, VALID] = 1
-    if op == COUNT or op == SUM_INT:
-        out[k, 0] = acc[LIMBS]
-        out[k, 1] = acc[LIMBS + 1]
-    elif acc[NANS] > 0 or (acc[INFINITIES] > 0 and acc[MINUS_INFINITIES] > 0):
+def _read(acc: Ints, out: Floats, k: int) -> None:
+    out[k, VALID] = 1.0
+    if acc[NANS] > 0 or (acc[INFINITIES] > 0 and acc[MINUS_INFINITIES] > 0):
         out[k, 0] = np.nan
     elif acc[INFINITIES] > 0 or acc[MINUS_INFINITIES] > 0:
         out[k, 0] = np.inf if acc[INFINITIES] > 0 else -np.inf
     elif acc[TOP] > 0:
         _read_float(acc, out, k)
+
+
+@njit(cache=True)
+def read(op: int, acc: Ints, out: Words, k: int) -> None:
+    """out[k] = the sum of the partials inside."""
+    clear_row(out, k)
+    if acc[VALIDS] == 0:
+        return
+    if op & FLOAT:
+        _read(acc, out.view(np.float64), k)
+    else:
+        out[k, 0] = acc[LIMBS]
+        out[k, 1] = acc[LIMBS + 1]
+        out[k, VALID] = 1

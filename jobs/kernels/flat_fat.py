@@ -6,13 +6,14 @@ from numba import njit
 
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, full, grow, reset, store
-from jobs.kernels.operators import Rows, clear_row, combine, copy_row
+from jobs.kernels.operators import copy_row
+from jobs.kernels.words import Words, combine
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
-    """Node v has the children 2v and 2v + 1; the leaves are the last `capacity` nodes; node 0 is scratch."""
-    return allocate(op, ranges, lane, like, capacity, 2, 0)
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
+    """Node v has the children 2v and 2v + 1; the leaves are the last `capacity` nodes."""
+    return allocate(op, ranges, lane, capacity, 2, 0)
 
 
 @njit(cache=True)
@@ -35,7 +36,7 @@ def _rebuild(memory: Memory) -> None:
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """Set the leaf, then every node on the way to the root."""
     if full(memory):
         memory = grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])
@@ -48,40 +49,43 @@ def insert(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def _fold(memory: Memory, low: int, high: int, out: Rows, k: int) -> int:
-    """Append the leaves from low to high to out[k], by as few nodes as cover them; returns how many nodes."""
-    op, nodes, pieces = memory.scalars[OP], memory.nodes, 0
-    clear_row(nodes, 0)
+def _cover(low: int, high: int, pieces: Ints, found: int) -> int:
+    """Append to the pieces, in order, as few nodes as cover the leaves from low to high."""
+    right = len(pieces)
     while low < high:
         if low & 1:
-            combine(op, out, k, nodes, low, out, k)
+            pieces[found] = low
+            found += 1
             low += 1
-            pieces += 1
         if high & 1:
             high -= 1
-            combine(op, nodes, high, nodes, 0, nodes, 0)
-            pieces += 1
+            right -= 1
+            pieces[right] = high
         low >>= 1
         high >>= 1
-    combine(op, out, k, nodes, 0, out, k)
-    return pieces
+    for i in range(right, len(pieces)):
+        pieces[found] = pieces[i]
+        found += 1
+    return found
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, first: int, out: Words, k: int) -> None:
     """The root when it covers the window exactly; a window around the ring's end is a suffix, then a prefix."""
-    capacity = len(memory.rows)
+    capacity, pieces = len(memory.rows), memory.links
     low = capacity + (first & (capacity - 1))
     high = low + memory.scalars[TAIL] - first
-    clear_row(out, k)
-    pieces = _fold(memory, low, min(high, 2 * capacity), out, k)
+    found = _cover(low, min(high, 2 * capacity), pieces, 0)
     if high > 2 * capacity:
-        pieces += _fold(memory, capacity, high - capacity, out, k)
-    count(memory, pieces - 1)
+        found = _cover(capacity, high - capacity, pieces, found)
+    copy_row(memory.nodes, pieces[0], out, k)
+    for i in range(1, found):
+        combine(memory.scalars[OP], out, k, memory.nodes, pieces[i], out, k)
+    count(memory, found - 1)
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

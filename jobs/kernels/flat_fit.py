@@ -6,17 +6,18 @@ from numba import njit
 
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
-from jobs.kernels.operators import Rows, combine, copy_row
+from jobs.kernels.operators import copy_row
+from jobs.kernels.words import Words, combine
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """One layer of nodes; the first half of the links are the pointers, the second is the stack of positions."""
-    return allocate(op, ranges, lane, like, capacity, 1, 0)
+    return allocate(op, ranges, lane, capacity, 1, 0)
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """The newest place holds the partial alone and leads to the next."""
     memory = store(memory, rows, i)
     tail = memory.scalars[TAIL]
@@ -27,7 +28,7 @@ def insert(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, first: int, out: Words, k: int) -> None:
     """Follow the pointers to the newest partial, then fold back, and let every visited place lead there at once."""
     capacity, tail = len(memory.rows), memory.scalars[TAIL]
     links, depth, place = memory.links, 0, first & (capacity - 1)
@@ -45,7 +46,7 @@ def query(memory: Memory, first: int, out: Rows, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

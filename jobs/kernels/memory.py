@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from jobs.kernels.operators import WIDTH, Rows, copy_row
+from jobs.kernels.operators import WIDTH, copy_row
+from jobs.kernels.words import Words
 
 Ints = NDArray[np.int64]
 
@@ -28,8 +29,8 @@ SCALARS: Final = 10
 class Memory(NamedTuple):
     """`rows`, every layer of `nodes` and `links` are rings of the same 2**k places; partial s has place s mod 2**k."""
 
-    rows: Rows  # the partials
-    nodes: Rows  # the technique's aggregates, one layer after the other
+    rows: Words  # the partials
+    nodes: Words  # the technique's aggregates, one layer after the other
     links: Ints  # the technique's indices
     lanes: Ints  # per distinct range: the technique's pointers or accumulator
     ranges: Ints  # the range of each lane
@@ -38,13 +39,13 @@ class Memory(NamedTuple):
 
 
 @njit(cache=True)
-def allocate(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int, layers: int, width: int) -> Memory:
+def allocate(op: int, ranges: Ints, lane: Ints, capacity: int, layers: int, width: int) -> Memory:
     """An empty memory: so many layers of nodes, so many integers in each lane."""
     scalars = np.zeros(SCALARS, np.int64)
     scalars[OP] = op
     return Memory(
-        np.zeros((capacity, WIDTH), like.dtype),
-        np.zeros((layers * capacity, WIDTH), like.dtype),
+        np.zeros((capacity, WIDTH), np.int64),
+        np.zeros((layers * capacity, WIDTH), np.int64),
         np.zeros(2 * capacity, np.int64),
         np.zeros((len(ranges), width), np.int64),
         ranges,
@@ -89,8 +90,8 @@ def grow(memory: Memory, low: int, high: int) -> Memory:
     capacity = len(memory.rows)
     mask = 2 * capacity - 1
     layers = len(memory.nodes) // capacity
-    rows = np.zeros((2 * capacity, WIDTH), memory.rows.dtype)
-    nodes = np.zeros((2 * layers * capacity, WIDTH), memory.rows.dtype)
+    rows = np.zeros((2 * capacity, WIDTH), np.int64)
+    nodes = np.zeros((2 * layers * capacity, WIDTH), np.int64)
     links = np.zeros(4 * capacity, np.int64)
     for s in range(low, high):
         old, new = s & (capacity - 1), s & mask
@@ -102,7 +103,7 @@ def grow(memory: Memory, low: int, high: int) -> Memory:
 
 
 @njit(cache=True)
-def store(memory: Memory, rows: Rows, i: int) -> Memory:
+def store(memory: Memory, rows: Words, i: int) -> Memory:
     """Keep the partial rows[i] in its place, with more room if it needs to."""
     if full(memory):
         memory = grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])

@@ -94,15 +94,16 @@ def selects_right(op: int, a: Rows, i: int, b: Rows, j: int) -> bool:
 @njit(cache=True)
 def copy_row(a: Rows, i: int, out: Rows, k: int) -> None:
     """out[k] = a[i]."""
-    for column in range(WIDTH):
-        out[k, column] = a[i, column]
+    out[k, 0] = a[i, 0]
+    out[k, 1] = a[i, 1]
+    out[k, 2] = a[i, 2]
+    out[k, 3] = a[i, 3]
 
 
 @njit(cache=True)
 def clear_row(out: Rows, k: int) -> None:
     """out[k] = the identity, which is also the null."""
-    for column in range(WIDTH):
-        out[k, column] = 0
+    out[k, 0] = out[k, 1] = out[k, 2] = out[k, 3] = 0
 
 
 @njit(cache=True)

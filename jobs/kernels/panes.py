@@ -6,23 +6,24 @@ from numba import njit
 
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
-from jobs.kernels.operators import Rows, combine, copy_row
+from jobs.kernels.operators import copy_row
+from jobs.kernels.words import Words, combine
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """An empty memory."""
-    return allocate(op, ranges, lane, like, capacity, 0, 0)
+    return allocate(op, ranges, lane, capacity, 0, 0)
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """Keep the partial."""
     return store(memory, rows, i)
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, first: int, out: Words, k: int) -> None:
     """Fold the partials from the first to the latest."""
     mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
     copy_row(memory.rows, first & mask, out, k)
@@ -32,7 +33,7 @@ def query(memory: Memory, first: int, out: Rows, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

@@ -7,13 +7,13 @@ from numba import njit
 from jobs.kernels import exact
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OLDEST, OP, Ints, Memory, allocate, begin_slide, count, reset, store
-from jobs.kernels.operators import Rows
+from jobs.kernels.words import Words
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """An accumulator for each range."""
-    return allocate(op, ranges, lane, like, capacity, 0, exact.COLUMNS)
+    return allocate(op, ranges, lane, capacity, 0, exact.COLUMNS)
 
 
 @njit(cache=True)
@@ -26,7 +26,7 @@ def _evict(memory: Memory, lane: int, first: int) -> None:
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """Take back what is about to be forgotten, then add the partial to every range."""
     for lane in range(len(memory.lanes)):
         _evict(memory, lane, memory.scalars[OLDEST])
@@ -36,14 +36,14 @@ def insert(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def query(memory: Memory, lane: int, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
     """Take back what has left the window; what remains is the answer."""
     _evict(memory, lane, first)
     exact.read(memory.scalars[OP], memory.lanes[lane], out, k)
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

@@ -7,13 +7,13 @@ from numba import njit
 from jobs.kernels import exact
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
-from jobs.kernels.operators import Rows
+from jobs.kernels.words import Words
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """The answers map of the paper: an accumulator for each range; the links are the slices' starts."""
-    return allocate(op, ranges, lane, like, capacity, 0, exact.COLUMNS)
+    return allocate(op, ranges, lane, capacity, 0, exact.COLUMNS)
 
 
 @njit(cache=True)
@@ -35,7 +35,7 @@ def _expired(memory: Memory, lane: int, start: int) -> int:
 
 
 @njit(cache=True)
-def insert(memory: Memory, start: int, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, start: int, rows: Words, i: int) -> Memory:
     """answer = answer + new - expired, for every range."""
     for lane in range(len(memory.lanes)):
         exact.accumulate(memory.scalars[OP], memory.lanes[lane], rows, i, 1)
@@ -47,14 +47,14 @@ def insert(memory: Memory, start: int, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def query(memory: Memory, lane: int, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
     """The range's answer; after a gap, partials may have expired since the latest came in."""
     _evict(memory, lane, first)
     exact.read(memory.scalars[OP], memory.lanes[lane], out, k)
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

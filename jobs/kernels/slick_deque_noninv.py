@@ -21,17 +21,18 @@ from jobs.kernels.memory import (
     grow,
     reset,
 )
-from jobs.kernels.operators import VALID, Rows, clear_row, copy_row, selects_right
+from jobs.kernels.operators import VALID, clear_row, copy_row
+from jobs.kernels.words import Words, selects_right
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """The rows are the deque's nodes, the links their positions in the stream."""
-    return allocate(op, ranges, lane, like, capacity, 0, 0)
+    return allocate(op, ranges, lane, capacity, 0, 0)
 
 
 @njit(cache=True)
-def _push(memory: Memory, rows: Rows, i: int) -> Memory:
+def _push(memory: Memory, rows: Words, i: int) -> Memory:
     """Drop from the tail what the new partial outdoes, then add it."""
     op, scalars, mask = memory.scalars[OP], memory.scalars, len(memory.rows) - 1
     while scalars[DEQUE_TAIL] > scalars[DEQUE_HEAD]:
@@ -49,7 +50,7 @@ def _push(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """Drop the expired head, then let the partial in; a null never answers anything."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
     while scalars[DEQUE_HEAD] < scalars[DEQUE_TAIL] and memory.links[scalars[DEQUE_HEAD] & mask] < scalars[OLDEST]:
@@ -63,7 +64,7 @@ def insert(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, first: int, out: Words, k: int) -> None:
     """The first node inside the window. Ranges come in from the longest to the shortest: one walk answers all."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
     cursor = scalars[CURSOR] if first >= scalars[CURSOR_FIRST] else scalars[DEQUE_HEAD]
@@ -78,7 +79,7 @@ def query(memory: Memory, first: int, out: Rows, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jobs.kernels.clock import EVER, RESET, Ints, Steps, check_order, make_clock, schedule, schedule_groups
+from jobs.kernels.clock import EVER, Ints, Steps, check_order, make_clock, schedule, schedule_groups
 from jobs.kernels.contract import Answers, Operations, State
 from jobs.kernels.memory import OPERATIONS, TAIL, WORST, Memory
 from jobs.kernels.operators import OPS, WIDTH, Rows
 from jobs.kernels.registry import KERNELS
+from jobs.kernels.words import FLOAT
 from optimizer.errors import HeddleError
 from optimizer.techniques import require_allowed
 from optimizer.windows.window import Window
@@ -70,12 +71,13 @@ def _memory(technique: str, windows: Sequence[Window], component: str, kind: str
         raise HeddleError(f"component {component} has no partials of {kind}; give {kinds}")
     ranges, lane = np.unique([window.range for window in windows], return_inverse=True)
     room = 1 << max(1, (capacity - 1).bit_length())
-    like = np.zeros((0, WIDTH), kind)
-    return KERNELS[technique].make(OPS[component, kind], ranges.astype(np.int64), lane.astype(np.int64), like, room)
+    op = OPS[component, kind] | (FLOAT if kind == "float64" else 0)
+    return KERNELS[technique].make(op, ranges.astype(np.int64), lane.astype(np.int64), room)
 
 
 def _take(technique: str, memory: Memory, steps: Steps, rows: Rows) -> tuple[Memory, Answers]:
     ended = steps.query >= 0
     out = np.empty((int(ended.sum()), WIDTH), rows.dtype)
-    memory = KERNELS[technique].advance(memory, steps, np.ascontiguousarray(rows), out)
+    words = np.ascontiguousarray(rows).view(np.int64)
+    memory = KERNELS[technique].advance(memory, steps, words, out.view(np.int64))
     return memory, Answers(steps.query[ended], steps.start[ended], out, steps.group[ended])

@@ -8,19 +8,20 @@ from numba import njit
 
 from jobs.kernels.clock import INSERT, RESET, Steps
 from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
-from jobs.kernels.operators import Rows, combine, copy_row
+from jobs.kernels.operators import copy_row
+from jobs.kernels.words import Words, combine
 
 BACK: Final = 0  # the first partial of the back stack
 
 
 @njit(cache=True)
-def make(op: int, ranges: Ints, lane: Ints, like: Rows, capacity: int) -> Memory:
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """A layer of nodes for each range: suffix aggregates on the front stack, prefix aggregates on the back."""
-    return allocate(op, ranges, lane, like, capacity, len(ranges), 1)
+    return allocate(op, ranges, lane, capacity, len(ranges), 1)
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Rows, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> Memory:
     """Push the partial on the back stack of every range."""
     memory = store(memory, rows, i)
     capacity, s = len(memory.rows), memory.scalars[TAIL] - 1
@@ -36,7 +37,7 @@ def insert(memory: Memory, rows: Rows, i: int) -> Memory:
 
 
 @njit(cache=True)
-def _flip(memory: Memory, layer: Rows, first: int) -> None:
+def _flip(memory: Memory, layer: Words, first: int) -> None:
     mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
     copy_row(memory.rows, (tail - 1) & mask, layer, (tail - 1) & mask)
     for s in range(tail - 2, first - 1, -1):
@@ -45,7 +46,7 @@ def _flip(memory: Memory, layer: Rows, first: int) -> None:
 
 
 @njit(cache=True)
-def query(memory: Memory, lane: int, first: int, out: Rows, k: int) -> None:
+def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
     """Pop what has left the window, flip if that empties the front, then combine the two tops."""
     capacity, tail = len(memory.rows), memory.scalars[TAIL]
     layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
@@ -60,7 +61,7 @@ def query(memory: Memory, lane: int, first: int, out: Rows, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Rows, out: Rows) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
     """Take the steps: partials from rows, answers into out."""
     i = k = 0
     for step in range(len(steps.query)):
