@@ -16,8 +16,8 @@ Parcel = tuple[int, bytes]  # bucket, packed tables
 
 
 def label(grouping: Grouping, tree: TreeProgram) -> str:
-    """What a tree's slices are called in parcels and state files: their keys and edges, not the plan's numbering."""
-    return f"{grouping.name}|{tree.digest}"
+    """What a tree's slices are called in parcels and state files: keys, edges, and which of several such trees."""
+    return f"{grouping.name}|{tree.digest}|{tree.id}"
 
 
 def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices]], count: int) -> Iterator[Parcel]:

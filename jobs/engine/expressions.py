@@ -213,5 +213,6 @@ NODES: dict[type, Callable[[exp.Expression, Columns], Value]] = {
     exp.In: _in,
     exp.Neg: _negative,
     exp.Cast: _cast,
+    exp.TryCast: _cast,
     exp.Anonymous: _function,
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,17 @@ class FeedReport:
     latest: int = BEGINNING
     windows_missed: int = 0
     late: list[DataFile] = field(default_factory=list)
+
+
+def report_to_json(report: FeedReport) -> str:
+    """A report as text."""
+    return json.dumps(asdict(report))
+
+
+def report_from_json(text: str) -> FeedReport:
+    """A report from text."""
+    document = json.loads(text)
+    return FeedReport(**{**document, "late": [DataFile(**file) for file in document["late"]]})
 
 
 def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[FeedReport, list[Parcel]]:

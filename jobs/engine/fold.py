@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,16 @@ class Finals:
             self._fold(self.tree.measure(key), window)
         return self._folded[key, window]
 
+    @cached_property
+    def _is_closed(self) -> Mask:
+        """The literal kernels take closed partials only: of slices that start before the watermark."""
+        return self.slices.start < self.until
+
+    @cached_property
+    def _closed_offsets(self) -> Ints:
+        seen = np.concatenate([[0], np.cumsum(self._is_closed)])
+        return seen[self.slices.offsets]
+
     def _fold(self, measure: MeasureProgram, window: Window) -> None:
         technique = self.tree.techniques.get(measure.key, BLOCK)
         if technique == BLOCK:
@@ -61,9 +72,12 @@ class Finals:
     def _literal(self, measure: MeasureProgram, technique: str) -> None:
         """One pass answers all windows of the tree that ask for the measure."""
         windows = sorted({q.window for q in self.tree.queries if measure.key in (*q.measures, q.passing)})
-        rows = self.slices.rows[measure.key]
-        slices = self.slices
-        answers = run(technique, windows, measure.component, slices.offsets, slices.start, rows, self.until, self.after)
+        rows = self.slices.rows[measure.key].copy()
+        if measure.carries:
+            rows[:, 1] = np.arange(len(rows))
+        closed = self._is_closed
+        starts, offsets = self.slices.start[closed], self._closed_offsets
+        answers = run(technique, windows, measure.component, offsets, starts, rows[closed], self.until, self.after)
         for number, window in enumerate(windows):
             mine = np.flatnonzero(answers.query == number)
             self._folded[measure.key, window] = _lowered(measure, answers.rows[mine])

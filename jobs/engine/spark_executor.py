@@ -1,0 +1,87 @@
+"""Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jobs.engine.batch import Executor, Outcome
+from jobs.engine.bucket import Work, finish_bucket
+from jobs.engine.feeding import FeedReport, feed_splits
+from jobs.engine.program import Program
+from jobs.engine.source import Split
+from optimizer.errors import HeddleError
+
+if TYPE_CHECKING:
+    from pyspark import RDD, SparkContext
+
+Item = tuple[int, Any]  # bucket, and a parcel's bytes, a feed's report or an error's line
+Feeding = Callable[[Program, Work], "RDD[Item]"]
+
+
+def on_spark(context: SparkContext, feeding: Feeding | None) -> Executor:
+    """An executor for the events that `feeding` brings; without it, the retained slices alone."""
+
+    def execute(program: Program, work: Work) -> Outcome:
+        items = feeding(program, work) if feeding else context.parallelize([], 1)
+        finished = items.partitionBy(work.buckets, _bucket).mapPartitionsWithIndex(_finisher(program, work))
+        return gather(finished.collect())
+
+    return execute
+
+
+def from_files(context: SparkContext, heaps: Sequence[Sequence[Split]]) -> Feeding:
+    """The file lane: every task reads its own files."""
+
+    def feeding(program: Program, work: Work) -> RDD[Item]:
+        def task(mine: Iterable[Sequence[Split]]) -> Iterator[Item]:
+            splits = [split for heap in mine for split in heap]
+            return guarded(lambda: feed_splits(program, work, splits)) if splits else iter(())
+
+        return context.parallelize(heaps, max(1, len(heaps))).mapPartitions(task)
+
+    return feeding
+
+
+def guarded(feed: Callable[[], tuple[FeedReport, list[tuple[int, bytes]]]]) -> Iterator[Item]:
+    """A feed's items; what the user can mend travels to the driver as a line, not as a traceback."""
+    try:
+        report, parcels = feed()
+    except (HeddleError, OSError) as error:
+        yield 0, str(error)
+        return
+    yield 0, report
+    yield from parcels
+
+
+def _bucket(bucket: int) -> int:
+    return bucket
+
+
+def _finisher(program: Program, work: Work) -> Callable[[int, Iterable[Item]], Iterator[Any]]:
+    def task(bucket: int, items: Iterable[Item]) -> Iterator[Any]:
+        contents = []
+        for _, item in items:
+            if isinstance(item, bytes):
+                contents.append(item)
+            else:
+                yield item
+        try:
+            yield finish_bucket(program, work, bucket, contents)
+        except (HeddleError, OSError) as error:
+            yield str(error)
+
+    return task
+
+
+def gather(found: Iterable[Any]) -> Outcome:
+    """Sort what the tasks sent into reports and errors."""
+    outcome = Outcome()
+    for item in found:
+        if isinstance(item, str):
+            outcome.errors.append(item)
+        elif isinstance(item, FeedReport):
+            outcome.feeds.append(item)
+        else:
+            outcome.buckets.append(item)
+    return outcome

@@ -1,0 +1,114 @@
+"""The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from jobs.engine.bucket import Work
+from jobs.engine.compile import compile_program, expressions
+from jobs.engine.expressions import NotExact, evaluate
+from jobs.engine.feeding import feed_tables
+from jobs.engine.program import ALL, TIME, Program
+from jobs.engine.source import opened
+from jobs.engine.spark_executor import Feeding, Item, guarded
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.query import Stream
+from optimizer.errors import HeddleError
+from optimizer.plan import Plan
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import DataFrame, SparkSession
+
+Lane = Literal["file", "frame"]
+ITEM = "bucket int, kind string, content binary"
+
+
+def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType]:
+    """The types of all expressions and columns, from one file's schema; NotExact where Spark must evaluate them."""
+    if catalog.streams[plan.stream].format != "parquet" or catalog.streams[plan.stream].sql:
+        raise NotExact("only Parquet files are read without Spark")
+    with opened(path) as file:
+        empty = file.schema_arrow.empty_table()
+    columns = {name: empty[name] for name in empty.column_names}
+    values, predicates = expressions(catalog, plan)
+    found = {sql: evaluate(sql, columns).type for sql in (*values, *predicates)}
+    missing = [key for tree in plan.trees for key in tree.group_by if key not in columns]
+    if missing:
+        raise NotExact(f"{missing[0]} is not a column of the files")
+    return {name: column.type for name, column in columns.items()} | found
+
+
+def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.DataType]:
+    """The types of all expressions and columns, from Spark's own analysis."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    values, _ = expressions(catalog, plan)
+    columns = {field.name: field.type for field in to_arrow_schema(frame.schema, timezone="UTC")}
+    typed = to_arrow_schema(
+        frame.selectExpr(*(f"{sql} AS v{i}" for i, sql in enumerate(values))).schema, timezone="UTC"
+    )
+    return columns | {sql: field.type for sql, field in zip(values, typed, strict=True)}
+
+
+def choose(
+    spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
+) -> tuple[Lane, Program]:
+    """The file lane where it gives Spark's answers, else the frame lane; and the program for it."""
+    if forced != "frame":
+        try:
+            return "file", compile_program(catalog, plan, file_types(catalog, plan, files[0][0]))
+        except NotExact as reason:
+            if forced == "file":
+                raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto") from None
+    frame = read_frame(spark, catalog.streams[plan.stream], [path for path, _ in files[:1]])
+    return "frame", compile_program(catalog, plan, frame_types(catalog, plan, frame))
+
+
+def read_frame(spark: SparkSession, stream: Stream, paths: Sequence[str]) -> DataFrame:
+    """The events of some files, by Spark's own reader."""
+    return spark.read.format(stream.format).options(**stream.options).load(list(paths))
+
+
+def from_frame(frame: DataFrame) -> Feeding:
+    """The frame lane: Spark evaluates keys, expressions and predicates; each event then crosses once, as Arrow."""
+
+    def feeding(program: Program, work: Work) -> RDD[Item]:
+        def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            tables = (pa.Table.from_batches([batch]) for batch in batches)
+            for bucket, item in guarded(lambda: feed_tables(program, work, ((table, table) for table in tables))):
+                yield _encoded(bucket, item)
+
+        return prepared(frame, program).mapInArrow(fold, ITEM).rdd.map(_decoded)
+
+    return feeding
+
+
+def prepared(frame: DataFrame, program: Program) -> DataFrame:
+    """The columns the fold wants, evaluated by Spark."""
+    keys = dict.fromkeys(name for grouping in program.groupings for name in grouping.keys if name != ALL)
+    inputs = [f"({item.sql}) AS {item.name}" for item in (*program.values, *program.predicates)]
+    return frame.selectExpr(*(f"`{key}`" for key in keys), f"`{program.time}` AS {TIME}", *inputs)
+
+
+def _encoded(bucket: int, item: Any) -> pa.RecordBatch:
+    from jobs.engine.feeding import report_to_json
+
+    kind, content = ("parcel", item) if isinstance(item, bytes) else ("report", report_to_json(item).encode())
+    if isinstance(item, str):
+        kind, content = "error", item.encode()
+    return pa.RecordBatch.from_pydict(
+        {"bucket": pa.array([bucket], pa.int32()), "kind": [kind], "content": pa.array([content], pa.binary())}
+    )
+
+
+def _decoded(row: Any) -> Item:
+    from jobs.engine.feeding import report_from_json
+
+    if row.kind == "parcel":
+        return row.bucket, bytes(row.content)
+    text = bytes(row.content).decode()
+    return row.bucket, text if row.kind == "error" else report_from_json(text)
