@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from optimizer.problem import Problem
 from optimizer.strategies.annealing import anneal
-from optimizer.strategies.cascading import Cascade, Cascades, draft_cost, forest_of
+from optimizer.strategies.cascading import Cascade, Cascades, as_draft, draft_cost, forest_of
 from optimizer.strategies.draft import Draft
 from optimizer.strategies.factor_windows import factor_windows
 from optimizer.strategies.forest_moves import descend
+from optimizer.strategies.helpers import with_helpers
 from optimizer.strategies.pricing import CostModel, Pricing
 from optimizer.strategies.subset_table import MOST_UNITS, subset_table
 from optimizer.strategies.tri_weave import tri_weave
@@ -30,39 +31,35 @@ def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     drafts = [start(problem, model, watch) for start in STARTS]
     found = [_over_classes(pricings[True], drafts, watch)]
     if False in pricings:
-        found.append(_over_windows(pricings, [*drafts, *found], watch))
+        found.append(_over_windows(pricings[False], [*drafts, *found], watch))
     return min([*found, *drafts], key=lambda draft: draft_cost(draft, pricings[draft.by_class]))
 
 
 def _over_classes(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
     """The best cascade of whole classes."""
+    units = pricing.units
+    if len(units) <= MOST_UNITS:
+        return as_draft(exact(pricing), units)
     cascades = Cascades(pricing)
-    if len(pricing.units) <= MOST_UNITS:
-        return as_draft(cascades.fed(exact(pricing)), pricing.units)
-    starts = [forest_of(draft, pricing) for draft in drafts if draft.by_class]
-    starts.append([1 << unit for unit in range(len(pricing.units))])
+    starts = [forest_of(draft, units) for draft in drafts if draft.by_class]
+    starts.append([1 << unit for unit in range(len(units))])
     best = descend(min(starts, key=cascades.cost), cascades.cost, watch)
-    return as_draft(cascades.fed(anneal(best, cascades.cost, watch)), pricing.units)
+    return as_draft(with_helpers(cascades.fed(anneal(best, cascades.cost, watch)), cascades), units)
 
 
-def _over_windows(pricings: dict[bool, Pricing], drafts: list[Draft], watch: Watch) -> Draft:
+def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
     """The best of the starts, moved window by window."""
-    cascades = Cascades(pricings[False])
-    starts = [forest_of(draft, pricings[False]) for draft in drafts]
+    cascades = Cascades(pricing)
+    starts = [forest_of(draft, pricing.units) for draft in drafts]
     best = descend(min(starts, key=cascades.cost), cascades.cost, watch, passes=2)
-    return as_draft(cascades.fed(best), pricings[False].units)
+    return as_draft(with_helpers(cascades.fed(best), cascades), pricing.units)
 
 
-def exact(pricing: Pricing) -> list[int]:
-    """The trees of the cheapest cascade of up to 16 units."""
-    from optimizer.strategies.subset_dp import cheapest_forest  # numba loads only where it is needed
+def exact(pricing: Pricing, helpers: bool = True) -> Cascade:
+    """The cheapest cascade of up to 16 units; without helpers, only its root may answer no query."""
+    from optimizer.strategies.subset_dp import cheapest_cascade  # numba loads only where it is needed
 
-    return cheapest_forest(subset_table(pricing.units, pricing.model), pricing.model.rate, pricing.model.keys)
-
-
-def as_draft(found: Cascade, units: Units) -> Draft:
-    """A cascade as a draft."""
-    problem = units.problem
-    if found.trees[-1]:
-        return Draft.of_forest(units, found.trees, found.feeds)
-    return Draft.of_forest(units, found.trees[:-1], found.feeds, (problem.space.edges(problem.everything),))
+    units, model = pricing.units, pricing.model
+    nodes = cheapest_cascade(subset_table(units, model), model.rate, model.keys, helpers)
+    trees, subsets, feeds = zip(*nodes, strict=True)
+    return Cascade(trees, tuple(map(units.edge_mask, subsets)), feeds)

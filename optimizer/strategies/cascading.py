@@ -9,20 +9,21 @@ import numpy as np
 
 from optimizer.strategies.draft import RAW, Draft
 from optimizer.strategies.pricing import Pricing
+from optimizer.strategies.units import Units
 from optimizer.windows.edge_space import EdgeSpace
 
 
 @dataclass(frozen=True)
 class Cascade:
-    """Trees as masks of units, what feeds each, and what all cost; a root that answers no query comes last, as 0."""
+    """Trees as masks of units, 0 for one that answers no query; the classes of their edges; what feeds each."""
 
     trees: tuple[int, ...]
+    edges: tuple[int, ...]
     feeds: tuple[int, ...]
-    cost: float
 
 
 class Cascades:
-    """Finds the feeds of forests."""
+    """Finds the feeds of forests, and prices them."""
 
     def __init__(self, pricing: Pricing) -> None:
         self.pricing, self.units = pricing, pricing.units
@@ -33,23 +34,30 @@ class Cascades:
         """What a forest costs with its best feeds, remembered."""
         key = tuple(sorted(forest))
         if key not in self._costs:
-            self._costs[key] = self.fed(key).cost
+            self._costs[key] = self.price(self.fed(key))
         return self._costs[key]
 
     def fed(self, forest: Sequence[int]) -> Cascade:
         """The better of the forest alone and the forest under a root that has all edges and answers no query."""
         trees = tuple(forest)
-        edges = [self.units.edge_mask(tree) for tree in trees]
+        edges = tuple(self.units.edge_mask(tree) for tree in trees)
         alone = self._chosen(trees, edges)
         if any(self.space.contains(mask, self.everything) for mask in edges):
             return alone
-        rooted = self._chosen((*trees, 0), [*edges, self.everything])
-        return rooted if rooted.cost < alone.cost else alone
+        return min(alone, self._chosen((*trees, 0), (*edges, self.everything)), key=self.price)
 
-    def _chosen(self, trees: tuple[int, ...], edges: list[int]) -> Cascade:
+    def price(self, found: Cascade) -> float:
+        """Every tree's feed, once per measure it holds, and its finals."""
+        events, keys = self.pricing.model.rate, self.pricing.model.keys
+        carried = carried_measures([self.units.measures_of(tree) for tree in found.trees], found.feeds)
+        rates = [events if feed == RAW else self._rate(found.edges[feed]) * keys for feed in found.feeds]
+        fed = sum(rate * measures.bit_count() for rate, measures in zip(rates, carried, strict=True))
+        return fed + sum(self.pricing.finals(tree) for tree in sorted(found.trees) if tree)
+
+    def _chosen(self, trees: tuple[int, ...], edges: tuple[int, ...]) -> Cascade:
         """Every tree takes the cheapest of the raw events and the trees whose edges contain its own."""
         keys, events = self.pricing.model.keys, self.pricing.model.rate
-        rates = [self.space.rate_float(mask) for mask in edges]
+        rates = [self._rate(mask) for mask in edges]
         order = sorted(range(len(trees)), key=lambda place: (rates[place], trees[place]))
         feeds = [RAW] * len(trees)
         for at, tree in enumerate(order):
@@ -59,16 +67,10 @@ class Cascades:
                 if rates[feeder] > rates[tree] and self.space.contains(edges[feeder], edges[tree]):
                     feeds[tree] = feeder
                     break
-        return Cascade(trees, tuple(feeds), self._cost(trees, feeds, rates))
+        return Cascade(trees, edges, tuple(feeds))
 
-    def _cost(self, trees: tuple[int, ...], feeds: list[int], rates: list[float]) -> float:
-        events, keys = self.pricing.model.rate, self.pricing.model.keys
-        carried = carried_measures([self.units.measures_of(tree) for tree in trees], feeds)
-        fed = sum(
-            (events if feed == RAW else rates[feed] * keys) * measures.bit_count()
-            for feed, measures in zip(feeds, carried, strict=True)
-        )
-        return fed + sum(self.pricing.finals(tree) for tree in sorted(trees) if tree)
+    def _rate(self, mask: int) -> float:
+        return self.space.rate_float(mask)
 
 
 def carried_measures(own: Sequence[int], feeds: Sequence[int]) -> list[int]:
@@ -80,23 +82,32 @@ def carried_measures(own: Sequence[int], feeds: Sequence[int]) -> list[int]:
     return carried
 
 
+def as_draft(found: Cascade, units: Units) -> Draft:
+    """A cascade as a draft, its trees without queries last."""
+    places = range(len(found.trees))
+    order = sorted(places, key=lambda place: not found.trees[place])
+    number = {place: at for at, place in enumerate(order)} | {RAW: RAW}
+    forest = [found.trees[place] for place in order if found.trees[place]]
+    free = [units.problem.space.edges(found.edges[place]) for place in order if not found.trees[place]]
+    return Draft.of_forest(units, forest, [number[found.feeds[place]] for place in order], free)
+
+
 def draft_cost(draft: Draft, pricing: Pricing) -> float:
     """What a draft costs, whoever made it; the pricing's units are the ones it was made of."""
-    trees = [*forest_of(draft, pricing), *(0 for _ in draft.free)]
-    space, units = pricing.units.problem.space, pricing.units
-    rates = [space.rate_float(units.edge_mask(tree)) for tree in trees[: draft.answering]]
+    units, model = pricing.units, pricing.model
+    forest = forest_of(draft, units)
+    rates = [units.problem.space.rate_float(units.edge_mask(tree)) for tree in forest]
     rates += [EdgeSpace([edges]).rate_float(1) for edges in draft.free]
-    carried = carried_measures([units.measures_of(tree) for tree in trees], draft.feeds)
+    own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
     fed = sum(
-        (pricing.model.rate if feed == RAW else rates[feed] * pricing.model.keys) * measures.bit_count()
-        for feed, measures in zip(draft.feeds, carried, strict=True)
+        (model.rate if feed == RAW else rates[feed] * model.keys) * measures.bit_count()
+        for feed, measures in zip(draft.feeds, carried_measures(own, draft.feeds), strict=True)
     )
-    return fed + sum(pricing.finals(tree) for tree in sorted(trees) if tree)
+    return fed + sum(map(pricing.finals, sorted(forest)))
 
 
-def forest_of(draft: Draft, pricing: Pricing) -> list[int]:
-    """The trees of a draft as masks of units."""
-    units = pricing.units
+def forest_of(draft: Draft, units: Units) -> list[int]:
+    """The trees of a draft that answer queries, as masks of units."""
     forest = [0] * draft.answering
     for unit, tree in enumerate(draft.labels[np.searchsorted(units.unit_of, np.arange(len(units)))].tolist()):
         forest[tree] |= 1 << unit
