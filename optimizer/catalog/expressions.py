@@ -25,12 +25,16 @@ AGGREGATE_NAMES: dict[str, str] = {
 _PARSERS: dict[str, Any] = Spark.Parser.FUNCTION_PARSERS
 _NO_PARENS: dict[str, Any] = Spark.Parser.NO_PAREN_FUNCTION_PARSERS
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL)
-_KEYWORDS = frozenset(Spark.Tokenizer.KEYWORDS)
 Node = TypeVar("Node")
 
 
 class PlainSpark(Spark):
     """Spark's grammar without sqlglot's knowledge of functions: each keeps the name and arguments it was given."""
+
+    class Tokenizer(Spark.Tokenizer):  # type: ignore[misc, valid-type]
+        """WINDOW as a keyword would make `GROUP BY window(...)` a clause of named windows."""
+
+        KEYWORDS = {word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if word != "WINDOW"}  # noqa: RUF012
 
     class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
         """Every function is anonymous, so that one list of names decides, and nothing is rewritten."""
@@ -42,6 +46,7 @@ class PlainSpark(Spark):
 
 
 _SPARK = PlainSpark()
+_KEYWORDS = frozenset(PlainSpark.Tokenizer.KEYWORDS)
 
 
 def guarded(parse: Callable[[str], Node]) -> Callable[[str], Node]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import reduce
 
-from optimizer.catalog.numbers import INTEGRAL, UNKNOWN, arithmetic, wider
+from optimizer.catalog.numbers import DECIMAL, NUMERIC, UNKNOWN, arithmetic, decimal, wider
 
 Rule = str | Callable[[list[str]], str]
 
@@ -23,13 +24,21 @@ def _widest(types: list[str]) -> str:
 
 
 def _whole(types: list[str]) -> str:
-    """ceil and floor with one argument give whole numbers; of decimals and to given digits Spark has more rules."""
-    plain = len(types) == 1 and types[0] in (*INTEGRAL, "float", "double")
-    return "bigint" if plain else UNKNOWN
+    """ceil and floor give whole numbers; to a number of digits, their type depends on its value."""
+    if len(types) > 1:
+        return UNKNOWN
+    return "bigint" if types[0] in NUMERIC else _without_scale(types[0])
 
 
 def _rounded(types: list[str]) -> str:
-    return types[0] if types[0] in (*INTEGRAL, "float", "double") else UNKNOWN
+    if types[0] in NUMERIC:
+        return types[0]
+    return _without_scale(types[0]) if len(types) == 1 else UNKNOWN
+
+
+def _without_scale(found: str) -> str:
+    match = re.fullmatch(DECIMAL, found)
+    return decimal(int(match[1]) - int(match[2]) + 1, 0) if match else UNKNOWN
 
 
 FUNCTION_TYPES: dict[str, Rule] = {
@@ -41,12 +50,13 @@ FUNCTION_TYPES: dict[str, Rule] = {
     **dict.fromkeys(("length", "char_length", "bit_count"), "int"),
     **dict.fromkeys(_words("year quarter month day dayofmonth dayofweek dayofyear hour minute second"), "int"),
     **dict.fromkeys(("unix_seconds", "unix_millis", "unix_micros"), "bigint"),
-    **dict.fromkeys(("greatest", "least", "coalesce", "nvl", "ifnull", "nanvl"), _widest),
+    **dict.fromkeys(("greatest", "least", "coalesce", "nvl", "ifnull"), _widest),
     **dict.fromkeys(("abs", "nullif"), _first),
     **dict.fromkeys(("ceil", "ceiling", "floor"), _whole),
     **dict.fromkeys(("round", "bround"), _rounded),
     **dict.fromkeys(("mod", "pmod"), lambda types: arithmetic("Mod", *types)),
     **dict.fromkeys(("shiftleft", "shiftright"), lambda types: "bigint" if types[0] == "bigint" else "int"),
     "date_trunc": "timestamp",
+    "nanvl": lambda types: "float" if types == ["float", "float"] else "double",
     "if": lambda types: _widest(types[1:]),
 }

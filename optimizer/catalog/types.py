@@ -73,10 +73,19 @@ def _column(tree: Any, schema: Mapping[str, str]) -> str:
 
 def _arithmetic(tree: Any, schema: Mapping[str, str]) -> str:
     left, right = _type(tree.this, schema), _type(tree.expression, schema)
+    left, right = _exact(tree.this, left, right), _exact(tree.expression, right, left)
     for found in (left, right):
         if found in ("string", "boolean", "binary"):
             raise Mistake(f"arithmetic with a {found} in {show(tree.sql('spark'))}", "cast it to a number")
+        if found in ("float", "double") and isinstance(tree, exp.IntDiv):
+            raise Mistake(f"DIV with a {found} in {show(tree.sql('spark'))}", "cast it to a whole number")
     return arithmetic(type(tree).__name__, left, right)
+
+
+def _exact(tree: Any, found: str, other: str) -> str:
+    """Beside a decimal, a whole number as it is written has just its own digits."""
+    whole = isinstance(tree, exp.Literal) and found in INTEGRAL and other.startswith("decimal")
+    return decimal(len(tree.name.lstrip("0")) or 1, 0) if whole else found
 
 
 def _case(tree: Any, schema: Mapping[str, str]) -> str:
