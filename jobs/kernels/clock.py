@@ -163,7 +163,7 @@ def _retain(clock: Clock, time: int) -> Clock:
 @njit(cache=True)
 def _walk(clock: Clock, starts: Ints, until: int, steps: Steps, used: int) -> tuple[Clock, Steps, int]:
     for time in starts:
-        steps, used = _end_windows(clock, time, steps, used)
+        steps, used = _end_windows(clock, min(time, until), steps, used)
         clock = _retain(clock, time)
         steps = _write(steps, used, INSERT, time, clock.scalars[OLDEST])
         used += 1
@@ -191,7 +191,10 @@ def schedule(clock: Clock, starts: Ints, until: int) -> tuple[Clock, Steps]:
 
 @njit(cache=True)
 def schedule_groups(clock: Clock, offsets: Ints, starts: Ints, since: int, until: int) -> Steps:
-    """The steps of many groups, each from nothing: group g has the partials offsets[g] to offsets[g + 1]."""
+    """The steps of many groups, each from nothing: group g has the partials offsets[g] to offsets[g + 1].
+
+    Partials of slices after `until` may be among them; no window holds them yet.
+    """
     steps, used = _empty(2 * len(starts) + 16), 0
     for g in range(len(offsets) - 1):
         begin = used
