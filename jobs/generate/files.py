@@ -51,8 +51,9 @@ def write_part(path: Path, pieces: Iterator[pa.Table], progress: Callable[[int],
     """One file, under a hidden name until it is whole."""
     hidden = path.with_name(f".{path.name}.tmp")
     first = next(pieces)
-    # doubles hardly repeat: trying a dictionary for them costs more than all the rest of the writing
-    repeating = [field.name for field in first.schema if field.type != pa.float64()]
+    # doubles and times hardly repeat: trying a dictionary for them costs more than all the rest of the writing
+    unique = (pa.types.is_floating, pa.types.is_timestamp)
+    repeating = [field.name for field in first.schema if not any(kind(field.type) for kind in unique)]
     try:
         # without Arrow's own schema a dictionary-encoded string reads back as a plain string
         with pq.ParquetWriter(hidden, first.schema, use_dictionary=repeating, store_schema=False) as writer:
