@@ -69,7 +69,15 @@ def _split(subset: int, served: IntArray, heft: IntArray, out: Solution) -> None
 
 
 @numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _fill(rates: FloatArray, finals: FloatArray, served: IntArray, keys: float, heft: IntArray, out: Solution) -> None:
+def _fill(
+    rates: FloatArray,
+    finals: FloatArray,
+    served: IntArray,
+    keys: float,
+    heft: IntArray,
+    helpers: bool,
+    out: Solution,
+) -> None:
     for subset in range(1, len(rates)):
         _split(subset, served, heft, out)
         free = helpers or subset == len(rates) - 1
