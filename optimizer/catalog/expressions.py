@@ -17,6 +17,7 @@ from optimizer.catalog.mistakes import Mistake, did_you_mean, show
 
 LONGEST = 20_000  # characters of one expression or statement
 DEEPEST = 60  # brackets within brackets
+DEEPEST_TREE = 150  # far from Python's limit and from Spark's, which recurse over trees
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 AGGREGATE_NAMES: dict[str, str] = {
     name: aggregate.name for aggregate in AGGREGATES.values() for name in (aggregate.name, *aggregate.aliases)
@@ -101,7 +102,16 @@ def parse(text: str) -> exp.Expr:
     if len(trees) != 1 or trees[0] is None:
         raise Mistake("it is empty" if not text.strip() else "it is not one expression", "write one expression")
     tree: exp.Expr = trees[0]
+    if _tree_depth(tree) > DEEPEST_TREE:
+        raise Mistake(f"{show(text)} is nested too deeply", f"at most {DEEPEST_TREE} operators within operators")
     return tree
+
+
+def _tree_depth(tree: exp.Expr) -> int:
+    depth, level = 0, [tree]
+    while level:
+        depth, level = depth + 1, [child for node in level for child in node.iter_expressions()]
+    return depth
 
 
 def check(tree: exp.Expr) -> None:

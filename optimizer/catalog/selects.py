@@ -30,14 +30,13 @@ def parse_selected(text: str) -> Selected:
 def selected(tree: exp.Expr) -> Selected:
     """An aggregate with an optional AS name and FILTER, from its tree."""
     inner, name = unalias(tree)
-    inner = inner.unnest()
-    name = name or spark_name(inner)
-    only = None
-    if isinstance(inner, exp.Filter):
-        only, inner = inner.expression.this, inner.this
-    aggregate, trees = _recognise(inner)
+    whole = inner.unnest()
+    only = whole.expression.this if isinstance(whole, exp.Filter) else None
+    aggregate, trees = _recognise(whole.this if only else whole)
     arguments = _checked(aggregate, trees)
-    return Selected(aggregate, _filtered(aggregate, arguments, only) if only else arguments, name)
+    if only:
+        arguments = _filtered(aggregate, arguments, only)
+    return Selected(aggregate, arguments, name or spark_name(whole))
 
 
 def _filtered(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tuple[str, ...]:
