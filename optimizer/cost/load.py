@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.windows.window import Window
+
+Rate = Fraction | float  # exact in results, a float in searches
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ C = sum of (feed_i + E_i * Omega_i); a union root that answers no query is a tre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from optimizer.cost.models.tree_cost import TreeCost
 
@@ -20,3 +20,21 @@ def cost(rate: float, trees: Sequence[TreeCost], feeds: Sequence[int]) -> float:
 def feed(rate: float, trees: Sequence[TreeCost], index: int, source: int) -> float:
     """What one tree pays for its input: an operation per event or partial, once per component."""
     return (rate if source == RAW else float(trees[source].edge_rate)) * trees[index].components
+
+
+def cheapest_feeds(rate: float, trees: Sequence[TreeCost], contains: Callable[[int, int], bool]) -> list[int]:
+    """The cheapest source of every tree; `contains(i, j)` says whether the edges of tree i contain those of tree j.
+
+    Of equal sources the raw events come first, then the first tree. A tree can feed another only what it keeps itself:
+    it needs the other's components.
+    """
+    return [_cheapest(rate, trees, index, contains) for index in range(len(trees))]
+
+
+def _cheapest(rate: float, trees: Sequence[TreeCost], index: int, contains: Callable[[int, int], bool]) -> int:
+    best, lowest = RAW, rate
+    for source, tree in enumerate(trees):
+        fits = tree.edge_rate > trees[index].edge_rate and trees[index].omegas.keys() <= tree.omegas.keys()
+        if fits and float(tree.edge_rate) < lowest and contains(source, index):
+            best, lowest = source, float(tree.edge_rate)
+    return best

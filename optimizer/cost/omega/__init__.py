@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from optimizer.cost.load import Load
+from optimizer.cost.load import Load, Rate
 from optimizer.cost.omega import daba, flat_fat, flat_fit, panes, slick_deque_inv, slick_deque_noninv
 
-OMEGA: dict[str, Callable[[Load, float], float]] = {
+OMEGA: dict[str, Callable[[Load, Rate], float]] = {
     "panes": panes.omega,
     "panes_inv": slick_deque_inv.omega,
     "flat_fat": flat_fat.omega,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.cost.load import Load
+from optimizer.cost.load import Load, Rate
 
 
 def operations(partials: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -23,6 +23,6 @@ def snapped(partials: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.abs(partials - whole) <= 1e-9 * np.maximum(whole, 1), whole, partials)
 
 
-def omega(load: Load, edge_rate: float) -> float:
+def omega(load: Load, edge_rate: Rate) -> float:
     """The sum of f(P_i) over distinct windows."""
     return float(load.counts @ operations(snapped(load.ranges.astype(np.float64) * float(edge_rate))))

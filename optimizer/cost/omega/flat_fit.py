@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from optimizer.cost.load import Load
+from optimizer.cost.load import Load, Rate
 
 
-def omega(load: Load, edge_rate: float) -> float:
+def omega(load: Load, edge_rate: Rate) -> float:
     """3 Q."""
     return 3.0 * load.queries

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from optimizer.cost.load import Load
+from optimizer.cost.load import Load, Rate
 
 
-def omega(load: Load, edge_rate: float) -> float:
+def omega(load: Load, edge_rate: Rate) -> float:
     """Twice the number of distinct ranges."""
     return 2.0 * load.distinct_ranges
