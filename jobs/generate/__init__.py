@@ -11,6 +11,7 @@ from jobs.generate.files import prepare, write_part, write_parts
 from jobs.generate.options import Options
 from jobs.generate.sensors import sensors
 from jobs.generate.trades import TABLES, trades
+from optimizer.errors import HeddleError
 
 STREAMS: dict[str, Callable[[Options], Iterator[pa.Table]]] = {
     "sensors": sensors,
@@ -25,8 +26,11 @@ def silent(rows: int) -> None:
 
 def generate(stream: str, options: Options, folder: Path, progress: Callable[[int], object] = silent) -> list[Path]:
     """Write a stream's events and, under `_tables` where no reader looks for events, the tables they are joined to."""
-    prepare(folder)
-    for name, table in STATIC.get(stream, {}).items():
-        (folder / "_tables").mkdir(exist_ok=True)
-        write_part(folder / "_tables" / f"{name}.parquet", iter([table(options)]), silent)
-    return write_parts(STREAMS[stream](options), folder, options.file_events, progress)
+    try:
+        prepare(folder)
+        for name, table in STATIC.get(stream, {}).items():
+            (folder / "_tables").mkdir(exist_ok=True)
+            write_part(folder / "_tables" / f"{name}.parquet", iter([table(options)]), silent)
+        return write_parts(STREAMS[stream](options), folder, options.file_events, progress)
+    except OSError as error:
+        raise HeddleError(f"--out {folder}: {error.strerror or error}; name a folder that can be written") from error

@@ -15,10 +15,7 @@ from optimizer.errors import HeddleError
 
 def prepare(folder: Path) -> None:
     """Make the folder; refuse one that holds events, since old and new would be read as one stream."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise HeddleError(f"--out {folder}: {error.strerror}; name a folder that can be written") from error
+    folder.mkdir(parents=True, exist_ok=True)
     if next(folder.glob("part-*.parquet"), None):
         raise HeddleError(f"--out {folder} holds events already; name another folder, or remove it first")
 
@@ -27,13 +24,10 @@ def write_parts(
     tables: Iterable[pa.Table], folder: Path, file_events: int, progress: Callable[[int], object]
 ) -> list[Path]:
     """Write the tables as files of `file_events` events each; `progress` hears of every piece written."""
-    try:
-        return [
-            write_part(folder / f"part-{number:06}.parquet", (piece for _, piece in pieces), progress)
-            for number, pieces in groupby(cut(tables, file_events), key=itemgetter(0))
-        ]
-    except OSError as error:
-        raise HeddleError(f"cannot write to {folder}: {error}; the files before it are whole") from error
+    return [
+        write_part(folder / f"part-{number:06}.parquet", (piece for _, piece in pieces), progress)
+        for number, pieces in groupby(cut(tables, file_events), key=itemgetter(0))
+    ]
 
 
 def cut(tables: Iterable[pa.Table], size: int) -> Iterator[tuple[int, pa.Table]]:

@@ -68,6 +68,12 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         run("trades", "--events", "1", "--out", str(tmp_path / "file" / "x"))
 
 
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "_tables").write_text("")
+    with pytest.raises(HeddleError, match=r"^--out .*; name a folder that can be written$"):
+        run("trades", "--events", "1", "--out", str(tmp_path))
+
+
 def test_a_broken_run_leaves_whole_files_only(tmp_path: Path) -> None:
     def broken() -> Iterator[pa.Table]:
         yield pa.table({"x": range(25)})
