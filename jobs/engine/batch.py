@@ -74,6 +74,7 @@ def _after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> 
         results=tuple(file for file in (*before.results, *added) if file.name not in gone),
         state=tuple(file for report in outcome.buckets for file in report.state),
         late=(*before.late, *late),
+        types=before.types | {name: str(kind) for name, kind in program.types.items()},
         counts=_counts(outcome, [file for file in added if not file.level], late),
     )
 

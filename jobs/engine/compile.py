@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from jobs.engine.definition import COUNT_ALL, aligned, answer_type, inputs_of, label_of
 from jobs.engine.program import ALL, Coding, Grouping, Input, MeasureProgram, Program, QueryProgram, TreeProgram
-from jobs.engine.types import coding_of, result_type
+from jobs.engine.types import coding_of, plain
 from jobs.kernels.operators import OPS
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.query import Query
@@ -16,17 +17,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan import EVENTS, Measure, Plan, Tree
 from optimizer.stream_planning import measures_of
 
-COUNT_ALL = ("*",)
 BY_TIME = ("first", "last")
-
-
-def inputs_of(measure: Measure) -> list[str]:
-    """The expressions a measure folds: what is compared or added up last, what is carried before it."""
-    if measure.arguments == COUNT_ALL:
-        return []
-    if measure.component == "sum_squares":
-        return [f"({measure.arguments[0]}) * ({measure.arguments[0]})"]
-    return list(measure.arguments)
 
 
 def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
@@ -52,7 +43,15 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
         tuple(compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings),
         stream.lateness,
         plan.fingerprint(),
+        {name: plain(types[name]) for name in _typed(catalog, plan)},
     )
+
+
+def _typed(catalog: Catalog, plan: Plan) -> list[str]:
+    """The columns and expressions whose types tell the types of all answers."""
+    values, _ = expressions(catalog, plan)
+    keys = sorted({key for tree in plan.trees for key in tree.group_by})
+    return [catalog.streams[plan.stream].time, *keys, *values]
 
 
 def _named(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -119,12 +118,13 @@ class Compiler:
         passing = str(Measure("count", COUNT_ALL, query.where)) if query.where else ""
         return QueryProgram(
             query.id,
-            replace(query.window, offset=query.window.offset % query.window.slide),
+            aligned(query.window),
             query.aggregate,
             tuple(map(str, measures)),
             self.predicates.get(query.where, ""),
             passing,
-            result_type(query.aggregate, [self.types[x] for x in query.arguments if x in self.types]),
+            answer_type(query, self.types),
+            label_of(query),
         )
 
     def _measure(self, measure: Measure) -> MeasureProgram:

@@ -40,6 +40,7 @@ class Manifest:
     results: tuple[DataFile, ...] = ()
     state: tuple[DataFile, ...] = ()  # of every bucket the base first, then the deltas
     late: tuple[DataFile, ...] = ()
+    types: dict[str, str] = field(default_factory=dict)  # of every expression ever folded, so that answers can be read
     counts: dict[str, Any] = field(default_factory=dict)
 
     def files(self) -> set[str]:
@@ -64,9 +65,7 @@ def load(storage: Storage, name: str) -> Manifest:
         document = json.loads(storage.read(name))
         digest = document.pop("digest")
         whole = digest == _digest(document)
-        files: dict[str, Any] = {
-            part: tuple(DataFile(**file) for file in document.pop(part)) for part in ("results", "state", "late")
-        }
+        files: dict[str, Any] = {part: tuple(DataFile(**file) for file in document.pop(part)) for part in PARTS}
         manifest = Manifest(**files, **document)
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = False

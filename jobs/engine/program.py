@@ -60,11 +60,7 @@ class QueryProgram:
     passing: str  # the measure that counts the events passing the predicate; "" when all do
     type: pa.DataType
 
-    @cached_property
-    def label(self) -> str:
-        """What result files call it: an answer belongs to a query as it was defined, not just to its id."""
-        definition = (self.window, self.aggregate, self.measures, str(self.type))
-        return f"{self.id}@{hashlib.sha256(repr(definition).encode()).hexdigest()[:12]}"
+    label: str  # what result files call it
 
 
 @dataclass(frozen=True)
@@ -113,6 +109,7 @@ class Program:
     groupings: tuple[Grouping, ...]
     lateness: int
     fingerprint: str
+    types: dict[str, pa.DataType]  # of the time, the group-by columns and all expressions
 
     def roots(self) -> Iterator[tuple[Grouping, TreeProgram]]:
         """The trees that read raw events; they alone keep state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -41,3 +42,16 @@ def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType
     if aggregate in ("sum", "sum_squares") and pa.types.is_integer(arguments[0]):
         return pa.int64()
     return pa.float64()
+
+
+def plain(kind: pa.DataType) -> pa.DataType:
+    """The type of a column's values, however a file happens to encode them."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.string() if pa.types.is_large_string(kind) else kind
+
+
+def type_named(name: str) -> pa.DataType:
+    """The type whose text this is: what str(type) says, read back."""
+    zoned = re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name)
+    return pa.timestamp(*zoned.groups()) if zoned else pa.type_for_alias(name)

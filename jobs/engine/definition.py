@@ -1,0 +1,44 @@
+"""What a query's definition says without its events: its label in result files, and the type of its answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+
+from jobs.engine.types import result_type
+from optimizer.catalog.query import Query
+from optimizer.plan import Measure
+from optimizer.stream_planning import measures_of
+from optimizer.windows.window import Window
+
+COUNT_ALL = ("*",)
+
+
+def aligned(window: Window) -> Window:
+    """Offsets that differ by whole slides name the same windows."""
+    return replace(window, offset=window.offset % window.slide)
+
+
+def label_of(query: Query) -> str:
+    """What result files call it: an answer belongs to a query as it was defined, not just to its id."""
+    window = aligned(query.window)
+    clock = (window.range, window.slide, window.offset, window.rows)
+    definition = (clock, query.aggregate, query.arguments, query.where, query.group_by)
+    return f"{query.id}@{hashlib.sha256(repr(definition).encode()).hexdigest()[:12]}"
+
+
+def inputs_of(measure: Measure) -> list[str]:
+    """The expressions a measure folds: what is compared or added up last, what is carried before it."""
+    if measure.arguments == COUNT_ALL:
+        return []
+    if measure.component == "sum_squares":
+        return [f"({measure.arguments[0]}) * ({measure.arguments[0]})"]
+    return list(measure.arguments)
+
+
+def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
+    """The type of the query's answers, from the types of its expressions."""
+    return result_type(query.aggregate, [types[sql] for sql in inputs_of(measures_of(query)[0])])
