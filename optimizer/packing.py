@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.columns import IntArray
+from optimizer.columns import IntArray, distinct_sorted
 
 DENSE = 1 << 23  # values up to here are numbered by a table, not by sorting
 
@@ -42,7 +42,9 @@ def pack(*columns: IntArray) -> Packed:
     for codes, base, _ in coded:
         if base > 1:
             keys = keys * base + codes
-    return Packed(keys, np.unique(keys), tuple(base for _, base, _ in coded), tuple(values for _, _, values in coded))
+    return Packed(
+        keys, distinct_sorted(keys), tuple(base for _, base, _ in coded), tuple(values for _, _, values in coded)
+    )
 
 
 def _coded(column: IntArray, dense: bool) -> tuple[IntArray, int, IntArray | None]:

@@ -18,6 +18,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.problem import pose
 from optimizer.strategies.card import Card
+from optimizer.strategies.draft import Draft
 from optimizer.strategies.pricing import CostModel
 from optimizer.strategies.watch import Watch
 from optimizer.windows.window import Window
@@ -43,18 +44,25 @@ def plan_groups(
     stream: str, groups: Sequence[Group], card: Card, technique: str, traffic: Traffic, watch: Watch
 ) -> Plan:
     """Plan every group on its own, and put the trees into one plan."""
+    drafted = [(g, card.run(g.rows.problem, cost_model(g, technique, traffic), watch)) for g in groups]
+    return plan_drafts(stream, card.name, drafted, technique, traffic)
+
+
+def plan_drafts(
+    stream: str, strategy: str, drafted: Sequence[tuple[Group, Draft]], technique: str, traffic: Traffic
+) -> Plan:
+    """The plan of drafts that are made already."""
     trees: list[Tree] = []
     no_share, shared = 0.0, 0.0
-    for number, group in enumerate(groups):
+    for number, (group, draft) in enumerate(drafted):
         model = cost_model(group, technique, traffic)
-        draft = card.run(group.rows.problem, model, watch)
         trees += _apart(assemble(group, draft, model, traffic), f"{number}.")
         ticks = traffic.ticks_per_second(group.rows.windows.rows)
         no_share += ticks * no_share_cost(group.rows, model)
         shared += ticks * shared_cost(group.rows, model)
     named = _named(trees)
-    exact = all(group.rows.problem.space.exact for group in groups)
-    return Plan(stream, card.name, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)
+    exact = all(group.rows.problem.space.exact for group, _ in drafted)
+    return Plan(stream, strategy, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)
 
 
 def cost_model(group: Group, technique: str, traffic: Traffic) -> CostModel:

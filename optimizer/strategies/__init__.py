@@ -6,6 +6,7 @@ from optimizer.strategies.card import Card
 from optimizer.strategies.cascade import cascade
 from optimizer.strategies.exhaustive import exhaustive
 from optimizer.strategies.factor_windows import factor_windows
+from optimizer.strategies.incremental_weave_share import incremental_weave_share
 from optimizer.strategies.insert_then_weave import insert_then_weave
 from optimizer.strategies.local_search import local_search
 from optimizer.strategies.no_share import no_share
@@ -35,6 +36,14 @@ STRATEGIES: dict[str, Card] = {
         Card("local_search", "Local search", local_search, "weave_share", "cm a pass", f"{WEAVE}, section 4"),
         Card("exhaustive", "All partitions", exhaustive, "weave_share", "3^n", f"{WEAVE}, section 4"),
         Card("weave_share", "Weave Share", weave_share, "weave_share", "c^2", f"{WEAVE}, section 4"),
+        Card(
+            "incremental_weave_share",
+            "Incremental Weave Share",
+            incremental_weave_share,
+            "weave_share",
+            "cm, and a build when it drifts",
+            f"{WEAVE}, section 4",
+        ),
         Card("tri_weave", "TriWeave", tri_weave, "tri_weave", "c^2", f"{THREE_LEVEL}, section 4"),
         Card("factor_windows", "Factor windows", factor_windows, "cascade", "n^2", f"{FACTOR}, Algorithms 1 to 5"),
         Card(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.columns import FloatArray, IntArray
+from optimizer.columns import FloatArray, IntArray, distinct_sorted
 from optimizer.strategies.units import Profile
 
 
@@ -15,7 +15,7 @@ class CommonRanges:
         count = len(profile.queries)
         units = np.repeat(np.arange(count), np.diff(profile.bounds))
         _, ids = np.unique(profile.ranges, return_inverse=True)
-        entries = np.unique(ids * count + units)  # a unit may have a range more than once
+        entries = distinct_sorted(ids * count + units)  # a unit may have a range more than once
         self._ranges, self._units = np.divmod(entries, count)
         self._starts = np.searchsorted(self._ranges, np.arange(self._ranges[-1] + 2 if len(entries) else 1))
         self._slot_of = np.arange(count)
@@ -46,7 +46,7 @@ class CommonRanges:
         shift = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) if len(ids) else starts
         entries = np.arange(len(shift)) + shift
         count = len(self.sizes)
-        found = np.unique(self._ranges[entries] * count + self._slot_of[self._units[entries]])
+        found = distinct_sorted(self._ranges[entries] * count + self._slot_of[self._units[entries]])
         return np.bincount(found % count, minlength=count).astype(np.float64)
 
     def _pairs(self, count: int) -> FloatArray:

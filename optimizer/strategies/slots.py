@@ -58,7 +58,9 @@ class Merges:
     def flat_fat(self, rates: FloatArray) -> FloatArray:
         """The slot's own sum at every rate, and every other's at its own."""
         profile, slot_of = self.slots.profile, self.slots.slot_of
-        own = FatSums.of(np.concatenate([profile.ranges_of(unit) for unit in np.flatnonzero(slot_of == self.slot)]))
+        own = FatSums.of(
+            np.concatenate([profile.ranges_of(unit) for unit in np.flatnonzero(slot_of == self.slot).tolist()])
+        )
         place = np.full(len(slot_of), -1)
         place[self.others] = np.arange(len(self.others))
         units = np.flatnonzero(place[slot_of] >= 0)

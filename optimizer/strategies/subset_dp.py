@@ -106,7 +106,7 @@ def cheapest_cascade(
     """The trees of the cheapest cascade: own units, the subset whose edges it has, and the place of its feeder."""
     found = solve(table, keys, helpers)
     everything = len(table.rates) - 1
-    fed = np.arange(found.splits.shape[1])
+    fed = np.arange(found.splits.shape[1], dtype=np.float64)
     nodes: list[tuple[int, int, int]] = []
     pending = [(part, RAW) for part in _parts(everything, found, table.served, fed * events)]
     while pending:

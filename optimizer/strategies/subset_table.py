@@ -56,7 +56,8 @@ class Subsets:
         for unit in range(len(self.profile.queries)):
             halves = outside.reshape(-1, 2, 1 << unit)
             halves[:, 1] += halves[:, 0]
-        return outside[-1] - outside[::-1]
+        inside: FloatArray = outside[-1] - outside[::-1]
+        return inside
 
     def flat_fat(self, rates: FloatArray) -> FloatArray:
         """The sums of the units at the subset's rate; rates repeat, so few are computed."""
