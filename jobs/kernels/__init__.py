@@ -1,5 +1,6 @@
 """The incremental techniques, jitted: KERNELS by name, streams of partials through them, sliding answers of a column."""
 
 from jobs.kernels.registry import KERNELS
+from jobs.kernels.sliding import sliding
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "sliding"]

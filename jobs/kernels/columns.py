@@ -57,6 +57,13 @@ def fuse_into(op: int, column: Column, other: Column) -> None:
 
 
 @njit(cache=True, nogil=True)
+def fuse_columns(op: int, a: Column, b: Column, out: Column) -> None:
+    """out = a combined with b, row by row; out may not overlap a or b, or the loop is not vectorised."""
+    for j in range(out.size):
+        out[j] = fuse(op, a[j], b[j])
+
+
+@njit(cache=True, nogil=True)
 def scan_back(op: int, column: Column, out: Column) -> None:
     """out[j] = the fold of column[j:]."""
     back = column[column.size - 1]

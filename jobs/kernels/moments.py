@@ -9,12 +9,14 @@ from numba import njit
 
 from jobs.kernels.columns import Bools, Column, Ints
 
+Moments = tuple[float, float, float]
+
 
 def fold_moments(
     columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None
 ) -> tuple[Column, Column, Column]:
     """Count, mean and M2 of every window [lo, hi) of slices; a slice that is null counts nothing."""
-    count, mean, m2 = (np.asarray(column, np.float64) for column in columns)
+    count, mean, m2 = (np.ascontiguousarray(column, np.float64) for column in columns)
     if valid is not None:
         count = np.where(valid, count, 0.0)
     out = (np.empty(len(lo)), np.empty(len(lo)), np.empty(len(lo)))
@@ -25,7 +27,7 @@ def fold_moments(
 
 
 @njit(cache=True, nogil=True)
-def _merge(a, b):  # type: ignore[no-untyped-def]
+def _merge(a: Moments, b: Moments) -> Moments:
     na, mean_a, m2_a = a
     nb, mean_b, m2_b = b
     if na == 0:
@@ -39,7 +41,9 @@ def _merge(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _fold_moments(count, mean, m2, lo, hi, stack, out):  # type: ignore[no-untyped-def]
+def _fold_moments(
+    count: Column, mean: Column, m2: Column, lo: Ints, hi: Ints, stack: Column, out: tuple[Column, Column, Column]
+) -> None:
     base = flip = end = 0
     front = (0.0, 0.0, 0.0)
     for i in range(lo.size):

@@ -22,7 +22,7 @@ def pick(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _better(op, order, i, j):  # type: ignore[no-untyped-def]
+def _better(op: int, order: Column, i: int, j: int) -> int:
     """The one of two slices, i before j, that the operator picks; -1 is no slice."""
     if i < 0:
         return j
@@ -38,7 +38,7 @@ def _better(op, order, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _pick(op, order, valid, lo, hi, stack, out):  # type: ignore[no-untyped-def]
+def _pick(op: int, order: Column, valid: Bools, lo: Ints, hi: Ints, stack: Ints, out: Ints) -> None:
     base = flip = end = 0
     front = -1
     for i in range(lo.size):

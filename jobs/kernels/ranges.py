@@ -11,6 +11,7 @@ from numba import njit
 from optimizer.windows.window import Window
 
 Ints = npt.NDArray[np.int64]
+Clock = tuple[int, int, int, int, int]  # range, slide, offset, first and last window
 INT64 = np.iinfo(np.int64)
 
 
@@ -43,7 +44,7 @@ def _clip(number: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _first_at_or_after(starts, time, low, high):  # type: ignore[no-untyped-def]
+def _first_at_or_after(starts: Ints, time: int, low: int, high: int) -> int:
     while low < high:
         middle = (low + high) // 2
         if starts[middle] < time:
@@ -54,7 +55,7 @@ def _first_at_or_after(starts, time, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _walk(offsets, starts, clock, group, start, lo, hi):  # type: ignore[no-untyped-def]
+def _walk(offsets: Ints, starts: Ints, clock: Clock, group: Ints, start: Ints, lo: Ints, hi: Ints) -> int:
     """Count the windows; write them, too, when the arrays have room. Empty windows are jumped over, never visited."""
     range_, slide, offset, first, last = clock
     fill = group.size > 0

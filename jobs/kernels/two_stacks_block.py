@@ -86,20 +86,29 @@ def _count(column: Column, windows: Sequence[tuple[Ints, Ints]]) -> list[Answers
 
 def _sum_int(columns: Sequence[Column], windows: Sequence[tuple[Ints, Ints]], seen: Ints | None) -> list[Answers]:
     """The true sum by two limbs that cannot overflow; by one column where the sum of all slices surely fits."""
-    if len(columns) == 1:
-        if _fits(columns[0]):
-            sums = _prefix_sums(columns[0])
-            return [_answers(sums[hi] - sums[lo], seen, lo, hi) for lo, hi in windows]
-        columns = [columns[0] >> LIMB_BITS, columns[0] & LIMB_MASK]
-    highs, lows = (_prefix_sums(column) for column in columns)
-    return [_from_limbs(highs[hi] - highs[lo], lows[hi] - lows[lo], seen, lo, hi) for lo, hi in windows]
+    if len(columns) == 1 and surely_fits(columns[0], len(columns[0])):
+        sums = _prefix_sums(columns[0])
+        return [_answers(sums[hi] - sums[lo], seen, lo, hi) for lo, hi in windows]
+    highs, lows = (_prefix_sums(column) for column in (columns if len(columns) > 1 else limbs(columns[0])))
+    answers = []
+    for lo, hi in windows:
+        total, overflow = from_limbs(highs[hi] - highs[lo], lows[hi] - lows[lo])
+        answers.append(_answers(total, seen, lo, hi, overflow))
+    return answers
 
 
-def _from_limbs(high: Ints, low: Ints, seen: Ints | None, lo: Ints, hi: Ints) -> Answers:
+def surely_fits(column: Column, rows: int) -> bool:
+    """Whether no sum of so many rows of the column can leave int64."""
+    return not len(column) or max(int(column.max()), -int(column.min())) * rows < 1 << 63
+
+
+def limbs(column: Column) -> tuple[Ints, Ints]:
+    """The high and the low limb of every row: row = high * 2**32 + low."""
+    return column >> LIMB_BITS, column & LIMB_MASK
+
+
+def from_limbs(high: Ints, low: Ints) -> tuple[Ints, Bools]:
+    """The numbers of summed limbs, and which of them leave int64."""
     high = high + (low >> LIMB_BITS)
-    overflow = (high >= 1 << 31) | (high < -(1 << 31))
-    return _answers((np.where(overflow, 0, high) << LIMB_BITS) + (low & LIMB_MASK), seen, lo, hi, overflow)
-
-
-def _fits(column: Column) -> bool:
-    return not len(column) or max(int(column.max()), -int(column.min())) * len(column) < 1 << 63
+    overflow: Bools = (high >= 1 << 31) | (high < -(1 << 31))
+    return (np.where(overflow, 0, high) << LIMB_BITS) + (low & LIMB_MASK), overflow
