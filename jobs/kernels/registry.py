@@ -12,6 +12,7 @@ from jobs.kernels import (
     slick_deque_inv,
     slick_deque_noninv,
     two_stacks,
+    two_stacks_block_rows,
 )
 from jobs.kernels.contract import Kernel
 
@@ -25,4 +26,5 @@ KERNELS: dict[str, Kernel] = {
     "daba": Kernel(daba.make, daba.advance),
     "slick_deque_inv": Kernel(slick_deque_inv.make, slick_deque_inv.advance),
     "slick_deque_noninv": Kernel(slick_deque_noninv.make, slick_deque_noninv.advance),
+    "two_stacks_block": Kernel(two_stacks_block_rows.make, two_stacks_block_rows.advance),
 }

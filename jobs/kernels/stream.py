@@ -37,7 +37,7 @@ def advance(state: State, starts: Ints, rows: Rows, until: int | None = None) ->
     if until is None:
         until = int(starts[-1]) if len(starts) else EVER
     check_order(state.clock, starts, until)
-    clock, steps = schedule(state.clock, np.ascontiguousarray(starts, np.int64), until)
+    clock, steps = schedule(state.clock, _flat(starts), until)
     memory, answers = _take(state.technique, state.memory, steps, rows)
     return State(state.technique, clock, memory), answers
 
@@ -53,7 +53,7 @@ def run(
     since: int = EVER,
 ) -> Answers:
     """The windows that end in (since, until] of many groups, group g from the partials offsets[g] to offsets[g + 1]."""
-    steps = schedule_groups(make_clock(windows), offsets, np.ascontiguousarray(starts, np.int64), since, until)
+    steps = schedule_groups(make_clock(windows), offsets, _flat(starts), since, until)
     memory = _memory(technique, windows, component, str(rows.dtype), 16)
     return _take(technique, memory, steps, rows)[1]
 
@@ -75,9 +75,14 @@ def _memory(technique: str, windows: Sequence[Window], component: str, kind: str
     return KERNELS[technique].make(op, ranges.astype(np.int64), lane.astype(np.int64), room)
 
 
+def _flat(column: Ints) -> Ints:
+    """A column as the kernels are compiled for; one that cannot be written to would be compiled for anew."""
+    return np.require(column, np.int64, "CW")
+
+
 def _take(technique: str, memory: Memory, steps: Steps, rows: Rows) -> tuple[Memory, Answers]:
     ended = steps.query >= 0
     out = np.empty((int(ended.sum()), WIDTH), rows.dtype)
-    words = np.ascontiguousarray(rows).view(np.int64)
+    words = np.require(rows, requirements="CW").view(np.int64)
     memory = KERNELS[technique].advance(memory, steps, words, out.view(np.int64))
     return memory, Answers(steps.query[ended], steps.start[ended], out, steps.group[ended])

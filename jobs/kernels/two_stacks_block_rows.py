@@ -1,0 +1,80 @@
+"""two_stacks_block partial by partial: resumable and counted. The columnar form folds whole batches the same way.
+
+Nothing is done when a partial comes in. A window that begins behind the flip point flips all it holds; the windows
+after it extend one running prefix.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from numba import njit
+
+from jobs.kernels.clock import INSERT, RESET, Steps
+from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
+from jobs.kernels.operators import copy_row
+from jobs.kernels.words import Words, combine
+
+FLIP: Final = 0  # the aggregates of places before it are suffixes up to it
+END: Final = 1  # the place before it holds the prefix from the flip point on
+
+
+@njit(cache=True)
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
+    """A layer of nodes and two pointers for each range."""
+    return allocate(op, ranges, lane, capacity, len(ranges), 2)
+
+
+@njit(cache=True)
+def _flip(memory: Memory, layer: Words, first: int) -> None:
+    mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
+    copy_row(memory.rows, (tail - 1) & mask, layer, (tail - 1) & mask)
+    for s in range(tail - 2, first - 1, -1):
+        combine(memory.scalars[OP], memory.rows, s & mask, layer, (s + 1) & mask, layer, s & mask)
+    count(memory, tail - 1 - first)
+
+
+@njit(cache=True)
+def _extend(memory: Memory, layer: Words, flip: int, end: int) -> None:
+    mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
+    if flip == end < tail:
+        copy_row(memory.rows, end & mask, layer, end & mask)
+        end += 1
+    for s in range(end, tail):
+        combine(memory.scalars[OP], layer, (s - 1) & mask, memory.rows, s & mask, layer, s & mask)
+    count(memory, tail - end)
+
+
+@njit(cache=True)
+def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
+    """The suffix from the window's first partial, combined with the prefix behind the flip point."""
+    capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.lanes[lane]
+    layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
+    if first >= p[FLIP]:
+        _flip(memory, layer, first)
+        p[FLIP] = tail
+    else:
+        _extend(memory, layer, p[FLIP], p[END])
+    p[END] = tail
+    copy_row(layer, first & (capacity - 1), out, k)
+    if p[FLIP] < tail:
+        combine(memory.scalars[OP], out, k, layer, (tail - 1) & (capacity - 1), out, k)
+        count(memory, 1)
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+    """Take the steps: partials from rows, answers into out."""
+    i = k = 0
+    for step in range(len(steps.query)):
+        q = steps.query[step]
+        if q == INSERT:
+            begin_slide(memory, steps.first[step])
+            memory = store(memory, rows, i)
+            i += 1
+        elif q == RESET:
+            reset(memory)
+        else:
+            query(memory, memory.lane[q], steps.first[step], out, k)
+            k += 1
+    return memory
