@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -12,7 +13,7 @@ from optimizer.windows import EdgeSpace, Window, counters, edge_rate, progressio
 from optimizer.windows.counters import COUNTERS, bit_set, sampled
 from optimizer.windows.counters.prime_recursion import BudgetError, rate
 from optimizer.windows.edges import Progressions, period, union
-from optimizer.windows.primes import divisors
+from optimizer.windows.primes import divisors, factorize
 
 PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23]
 
@@ -119,6 +120,15 @@ def test_a_spent_budget_is_an_error_of_the_recursion_alone() -> None:
     edges = union(progressions(Window(5 * slide + 3, slide)) for slide in range(20, 60))
     with pytest.raises(BudgetError):
         rate(edges, budget=10)
+
+
+def test_a_chain_of_many_primes_is_counted_or_estimated() -> None:
+    chain = [number for number in range(1000, 4000) if len(factorize(number)) == 1 and number % 2]
+    space = EdgeSpace([progressions(Window(a * b, a * b)) for a, b in pairwise(chain)], budget=20_000)
+    everything = (1 << len(space.classes)) - 1
+    low, high = space.bounds(everything)
+    total = sum(Fraction(1, a * b) for a, b in pairwise(chain))
+    assert 0 < low <= space.rate(everything) <= high <= total
 
 
 def test_large_slides_in_microseconds() -> None:

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from optimizer.windows.atoms import Atoms
 from optimizer.windows.edges import Progression, Progressions, period
 
+Integers = NDArray[np.int64]
+
 LONGEST = 1 << 20
 MOST_WEIGHTED = 4096
 MOST_BITS = 1 << 30  # of all classes together
+MOST_MARKS = 1 << 28
 
 
 def applies(edges: Progressions) -> bool:
@@ -47,20 +50,23 @@ def _comb(size: int, length: int) -> int:
 
 
 def atoms(classes: Sequence[Progressions]) -> Atoms | None:
-    """Every tick of a period is an atom, or every set of ticks that no class tells apart if that leaves few."""
+    """Every tick of a period is an atom, or every set of ticks that no class tells apart if that leaves few.
+
+    None where the period, or all classes together, are too long.
+    """
     everything = frozenset[Progression]().union(*classes)
-    length, scale = period(everything), _common_step(everything)
-    if length // scale > LONGEST or length // scale * len(classes) > MOST_BITS:
-        return None
+    length, scale, shift = period(everything), _common_step(everything), min(everything)[1]
     size = length // scale
-    shift = min(everything)[1]
+    if size > LONGEST:
+        return None
     scaled = [frozenset((p // scale, (r - shift) % p // scale) for p, r in edges) for edges in classes]
     groups = _tell_apart(scaled, size)
-    if groups is None:
-        return Atoms(length, [marks(edges, size) for edges in scaled], size)
-    first, group, weights = groups
-    bits = [_grouped(edges, group, len(first)) for edges in scaled]
-    return Atoms(length, bits, len(first), weights.tolist())
+    if groups is not None:
+        weights = groups[1]
+        return Atoms(length, [_grouped(edges, *groups) for edges in scaled], len(weights), weights.tolist())
+    if size * len(classes) > MOST_BITS:
+        return None
+    return Atoms(length, [marks(edges, size) for edges in scaled], size)
 
 
 def _common_step(edges: Progressions) -> int:
@@ -69,36 +75,35 @@ def _common_step(edges: Progressions) -> int:
     return gcd(*(size for size, _ in edges), *(residue - shift for _, residue in edges))
 
 
-def _tell_apart(
-    classes: Sequence[Progressions], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None:
-    """Ticks grouped by the classes that have them, as (first tick, group of every tick, weight); None if too many.
+def _tell_apart(classes: Sequence[Progressions], size: int) -> tuple[Integers, Integers] | None:
+    """Ticks grouped by the classes that have them, as (group of every tick, weight of every group); None if too many.
 
     A random 64-bit key per class makes a signature per tick; that no two signatures collide is checked, not hoped.
     """
+    if sum(size // step for edges in classes for step, _ in edges) > MOST_MARKS:
+        return None
     keys = np.random.default_rng(len(classes)).integers(1, 1 << 63, len(classes), dtype=np.uint64)
     signatures = np.zeros(size, dtype=np.uint64)
     for edges, key in zip(classes, keys, strict=True):
         signatures[_ticks(edges, size)] ^= key
-    _, first, group, weights = np.unique(signatures, return_index=True, return_inverse=True, return_counts=True)
-    if len(first) > min(MOST_WEIGHTED, size // 2):
+    found, group, weights = np.unique(signatures, return_inverse=True, return_counts=True)
+    if len(found) > min(MOST_WEIGHTED, size // 2):
         return None
     for edges in classes:
         ticks = _ticks(edges, size)
-        met = np.unique(group[ticks])
-        if weights[met].sum() != len(ticks):
+        if weights[np.unique(group[ticks])].sum() != len(ticks):
             return None
-    return first, group, weights
+    return group, weights
 
 
-def _ticks(edges: Progressions, size: int) -> NDArray[np.int64]:
+def _ticks(edges: Progressions, size: int) -> Integers:
     parts = [np.arange(residue, size, step) for step, residue in edges]
     return np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0]
 
 
-def _grouped(edges: Progressions, group: NDArray[np.int64], size: int) -> int:
+def _grouped(edges: Progressions, group: Integers, weights: Integers) -> int:
     """The groups that hold the edges, as bits."""
-    flags = np.zeros(size, dtype=np.uint8)
+    flags = np.zeros(len(weights), dtype=np.uint8)
     for step, residue in edges:
         flags[group[residue::step]] = 1
     return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")

@@ -8,7 +8,7 @@ branches over the residues modulo one prime, and equal components are counted on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from fractions import Fraction
 from math import prod
 from typing import Generic, TypeVar
@@ -21,6 +21,8 @@ Digits = tuple[tuple[int, int, int], ...]
 System = dict[Digits, Number]
 
 BUDGET = 1_000_000  # progressions visited, which a budget counts instead of seconds so that plans are reproducible
+
+MOST_COMPONENTS = 1 << 18
 
 
 class BudgetError(Exception):
@@ -49,7 +51,12 @@ class Recursion(Generic[Number]):
     def missed(self, edges: Progressions, budget: int = BUDGET) -> Number:
         """The share of ticks that no progression hits; `left` tells what it left of the budget."""
         self.left = budget
-        return self._none({_digits(size, residue): self._zero for size, residue in drop_contained(edges)})
+        if len(self._memo) > MOST_COMPONENTS:
+            self._memo.clear()
+        try:
+            return self._none({_digits(size, residue): self._zero for size, residue in drop_contained(edges)})
+        except RecursionError:
+            raise BudgetError from None
 
     def _none(self, system: System[Number]) -> Number:
         """The chance that all progressions miss; a progression without digits is down to its own miss."""
@@ -148,19 +155,23 @@ def _private_primes(system: System[Number]) -> dict[int, Digits]:
     return {prime: owner for prime, owner in owners.items() if prime not in shared}
 
 
-def _components(system: System[Number]) -> Iterable[System[Number]]:
+def _components(system: System[Number]) -> Iterator[System[Number]]:
     """Progressions linked by common primes, together."""
-    home: dict[int, int] = {}
-    groups: dict[int, System[Number]] = {}
-    for number, (digits, miss) in enumerate(system.items()):
-        group = {digits: miss}
-        for met in {home[prime] for prime, _, _ in digits if prime in home}:
-            group.update(groups.pop(met))
-        groups[number] = group
-        for member in group:
-            for prime, _, _ in member:
-                home[prime] = number
-    return groups.values()
+    holders: dict[int, list[Digits]] = {}
+    for digits in system:
+        for prime, _, _ in digits:
+            holders.setdefault(prime, []).append(digits)
+    left = dict(system)
+    while left:
+        first = next(iter(left))
+        group, reached = {first: left.pop(first)}, [first]
+        for digits in reached:  # grows while it is walked
+            for prime, _, _ in digits:
+                for other in holders.pop(prime, ()):
+                    if other in left:
+                        group[other] = left.pop(other)
+                        reached.append(other)
+        yield group
 
 
 def _branching_prime(system: System[Number]) -> int:

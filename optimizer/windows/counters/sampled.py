@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import lcm
 from random import Random
 
 from optimizer.windows.counters.prime_recursion import BudgetError, Recursion
-from optimizer.windows.edges import Progression, Progressions, drop_contained, intersection, period
+from optimizer.windows.edges import Progression, Progressions, drop_contained, intersection
 
 SAMPLES = 2000
+MOST_PAIRED = 300
+RANDOM_BITS = 256  # few progressions at a time have a longer period, so that their meetings come out even
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,11 @@ class Estimate:
 def estimate(edges: Progressions, budget: int) -> Estimate:
     """Count the densest progressions exactly, as many as the budget allows; sample what the others add."""
     ordered = sorted(drop_contained(edges))
-    counted, low = _counted(ordered, budget)
+    counted, exact = _counted(ordered, budget)
     others = ordered[counted:]
-    high = min(Fraction(1), low + sum(_most_added(other, ordered[:counted]) for other in others))
-    middle = low + _sampled(ordered[:counted], others)
+    low = max(exact, _least(ordered)) if len(ordered) <= MOST_PAIRED else exact
+    high = min(Fraction(1), exact + sum(_most_added(other, ordered[:counted]) for other in others))
+    middle = exact + _sampled(ordered[:counted], others)
     return Estimate(min(max(middle, low), high), low, high)
 
 
@@ -44,6 +49,19 @@ def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction
     return 1, Fraction(1, ordered[0][0])
 
 
+def _least(edges: Sequence[Progression]) -> Fraction:
+    """All edges less those that any two share: too little as soon as three share one (Bonferroni)."""
+    meetings = (intersection(left, right) for left, right in combinations(edges, 2))
+    shared = Counter(met[0] for met in meetings if met)
+    return _total(Counter(size for size, _ in edges)) - _total(shared)
+
+
+def _total(periods: Counter[int]) -> Fraction:
+    """The sum of all 1 / period, over a common denominator."""
+    length = lcm(*periods)
+    return Fraction(sum(length // size * count for size, count in periods.items()), length)
+
+
 def _most_added(other: Progression, counted: Sequence[Progression]) -> Fraction:
     """What a progression adds at most: itself without what it shares with one that is counted already."""
     meetings = (intersection(other, one) for one in counted)
@@ -55,12 +73,11 @@ def _sampled(counted: Sequence[Progression], others: Sequence[Progression]) -> F
     """What the others add, on average over random edges of theirs; an edge that k of them share counts 1/k."""
     if not others:
         return Fraction(0)
-    length = lcm(period(counted), period(others))
-    random = Random(length)
+    random = Random(len(others))
     weights = [1 / size for size, _ in others]
     total = 0.0
     for size, residue in random.choices(others, weights, k=SAMPLES):
-        tick = residue + size * random.randrange(length // size)
+        tick = residue + size * random.getrandbits(RANDOM_BITS)
         if not any(tick % step == start for step, start in counted):
             total += 1 / sum(tick % step == start for step, start in others)
     return Fraction(total / SAMPLES) * sum(Fraction(1, size) for size, _ in others)
