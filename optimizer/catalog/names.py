@@ -25,6 +25,8 @@ SPECIAL: dict[tuple[str, int], str] = {
     ("if", 3): "(IF({}))",
     ("ceil", 2): "ceil({})",
     ("floor", 2): "floor({})",
+    ("substr", 2): "substr({}, 2147483647)",
+    ("substring", 2): "substring({}, 2147483647)",
     ("percentile", 2): "percentile({}, 1)",
     ("percentile_approx", 2): "percentile_approx({}, 10000)",
     ("approx_percentile", 2): "approx_percentile({}, 10000)",

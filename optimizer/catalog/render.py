@@ -45,9 +45,27 @@ def _select(
 ) -> str:
     query = next(iter(queries.values()))
     selected = ", ".join(_column(column, queries, aggregate) for column in columns)
-    where = f" WHERE {query.where}" if query.where else ""
-    keys = ", ".join([*map(quote, query.group_by), window_call(query.window, time)])
-    return f"SELECT {selected} FROM {quote(query.stream)}{where} GROUP BY {keys}"
+    source = quote(query.stream) + (f" WHERE {query.where}" if query.where else "")
+    window = window_call(query.window, time)
+    if query.window.rows:
+        source, window = f"({_in_rows(query, source, time)})", "window"
+    return f"SELECT {selected} FROM {source} GROUP BY {', '.join([*map(quote, query.group_by), window])}"
+
+
+def _in_rows(query: Query, source: str, time: str) -> str:
+    """The events once for each full window of rows that holds them; a key's rows are numbered from 0 in event time."""
+    size, slide, offset = query.window.range, query.window.slide, query.window.offset
+    keys = ", ".join(map(quote, query.group_by))
+    part = f"PARTITION BY {keys}" if keys else ""
+    order = f"{part} ORDER BY {quote(time)}".strip()
+    numbered = f"SELECT *, row_number() OVER ({order}) - 1 AS _row, count(*) OVER ({part}) AS _rows FROM {source}"
+    first, last = f"floor((_row - {offset + size}) / {slide}) + 1", f"floor((_row - {offset}) / {slide})"
+    start = f"_k * {slide} + {offset}"
+    return (
+        f"SELECT *, named_struct('start', {start}, 'end', {start} + {size}) AS window "
+        f"FROM (SELECT *, explode(sequence({first}, {last})) AS _k FROM ({numbered})) "
+        f"WHERE {start} + {size} <= _rows"
+    )
 
 
 def _column(column: Column, queries: Mapping[str, Query], aggregate: Callable[[Query], str]) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from optimizer.catalog import Catalog, load_catalog, print_catalog
 from tests.catalog.catalogs import STREAMS, as_sql, entries, load, write
 
-EXAMPLES = Path("examples/catalog")
+EXAMPLES = Path(__file__).parents[2] / "examples" / "catalog"
 
 
 @pytest.fixture(scope="module")
