@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
 from optimizer.windows.atoms import Atoms, Floats
-from optimizer.windows.counters import bit_set, divisor_mask
+from optimizer.windows.counters import bit_set, divisor_mask, sampled
 from optimizer.windows.counters.prime_recursion import BUDGET
 from optimizer.windows.edges import Progressions, period, union
 from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
@@ -27,7 +28,8 @@ class EdgeSpace:
     """Edge rates of sets of classes, remembered; the counter is chosen by what the classes are.
 
     Divisor masks where no residues are left, bit sets where the period is short, prime recursion for the rest. The
-    budget is for recursion: what goes beyond it is estimated, and `exact` turns false.
+    budget is for recursion: beyond it results are estimated between bounds, and `exact` turns false; searches, which
+    have a budget of their own, go on with samples.
     """
 
     def __init__(self, classes: Sequence[Progressions], budget: int = BUDGET) -> None:
@@ -41,7 +43,7 @@ class EdgeSpace:
 
     @property
     def exact(self) -> bool:
-        """Whether every rate given so far is exact."""
+        """Whether every `rate` given so far is exact."""
         return self._recursive.exact
 
     def rate(self, mask: int) -> Fraction:
@@ -56,10 +58,9 @@ class EdgeSpace:
         """The edge rate as a float, for searches."""
         found = self._floats.get(mask)
         if found is None:
-            if self._atoms is None:
-                found = self._recursive.rate_float(self.edges(mask))
-            else:
-                found = self._atoms.count(self._bits(self._atoms, mask)) / self._atoms.length
+            recursive = self._atoms is None and self._recursive.searching
+            counted = self._recursive.rate_float(self.edges(mask)) if recursive else None
+            found = self._weight(mask) if counted is None else counted
             _remember(self._floats, mask, found)
         return found
 
@@ -105,6 +106,15 @@ class EdgeSpace:
 
     def _share(self, atoms: Atoms, mask: int) -> Fraction:
         return Fraction(atoms.count(self._bits(atoms, mask)), atoms.length)
+
+    def _weight(self, mask: int) -> float:
+        """The weight of the atoms of the mask; of samples, for searches whose budget is spent."""
+        atoms = self._atoms or self._samples
+        return atoms.count(self._bits(atoms, mask)) / atoms.length
+
+    @cached_property
+    def _samples(self) -> Atoms:
+        return sampled.atoms(self.classes)
 
     def _row(self, atoms: Atoms, mask: int) -> bytes:
         """The atoms of the mask as bytes, kept while they take little room."""

@@ -67,6 +67,17 @@ def period(edges: Iterable[Progression]) -> int:
     return lcm(*(progression[0] for progression in edges))
 
 
+def common_step(edges: Progressions) -> tuple[int, int]:
+    """(step, shift) such that every edge is `shift` and a multiple of `step`, the largest there is."""
+    shift = min(edges)[1]
+    return gcd(*(size for size, _ in edges), *(residue - shift for _, residue in edges)), shift
+
+
+def rescaled(edges: Progressions, step: int, shift: int) -> Progressions:
+    """The same edges counted in steps from `shift` on."""
+    return frozenset((size // step, (residue - shift) % size // step) for size, residue in edges)
+
+
 def _complete_system(edges: Progressions) -> tuple[set[Progression], Progression] | None:
     """All q of {r, r + p/q, r + 2p/q, ...} modulo p, and r modulo p/q, which they are together."""
     alike = Counter(size for size, _ in edges)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Generic
 
 from optimizer.windows.counters import bit_set, divisor_mask
 from optimizer.windows.counters.prime_recursion import BUDGET, BudgetError, Number, Recursion
 from optimizer.windows.counters.sampled import Estimate, estimate
-from optimizer.windows.edges import Progressions, period
+from optimizer.windows.edges import Progressions, common_step, period, rescaled
 
 LEAST_BUDGET = 2_000
+SMALL = 1e-4  # below, 1 - (1 - rate) loses digits that a search compares
 SHORT = 1 << 13  # a period that is marked and counted sooner than its slides are factorized
 
 
@@ -23,32 +25,36 @@ def rate_of(edges: Progressions) -> Fraction:
 
 
 class RecursiveRates:
-    """Rates of any edges. All of them draw on one budget; when it is gone, each may still try a little."""
+    """Rates of any edges. Results and searches have a budget each; when it is gone, a result may still try a little."""
 
     def __init__(self, budget: int) -> None:
         self.exact = True
-        self._left = budget
-        self._fractions = Recursion(Fraction(1))
-        self._floats = Recursion(1.0)
+        self._results = Budgeted(Recursion(Fraction(1)), budget)
+        self._searches = Budgeted(Recursion(1.0), budget)
         self._estimates: dict[Progressions, Estimate] = {}
+
+    @property
+    def searching(self) -> bool:
+        """Whether there is budget left for searches."""
+        return self._searches.left > 0
 
     def rate(self, edges: Progressions) -> Fraction:
         """The exact rate, or an estimate."""
-        if edges in self._estimates:
-            return self._estimates[edges].rate
-        try:
-            return 1 - self._missed(self._fractions, edges)
-        except BudgetError:
-            return self._estimate(edges)
+        if edges not in self._estimates:
+            try:
+                return self._results.rate(edges, LEAST_BUDGET)
+            except BudgetError:
+                self.exact = False
+                self._estimates[edges] = estimate(edges, LEAST_BUDGET)
+        return self._estimates[edges].rate
 
-    def rate_float(self, edges: Progressions) -> float:
-        """The same as a float."""
-        if edges in self._estimates:
-            return float(self._estimates[edges].rate)
+    def rate_float(self, edges: Progressions) -> float | None:
+        """The rate as a float; None when the budget of searches is spent."""
         try:
-            return 1.0 - self._missed(self._floats, edges)
+            rate = self._searches.rate(edges)
+            return rate if rate > SMALL else float(self._results.rate(edges))
         except BudgetError:
-            return float(self._estimate(edges))
+            return None
 
     def bounds(self, edges: Progressions, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Bounds that always hold: the rate itself when it is exact."""
@@ -60,18 +66,25 @@ class RecursiveRates:
         if all(any(p % q == 0 and r % q == t for q, t in outer) for p, r in inner):
             return True
         try:
-            return self._missed(self._fractions, outer | inner) == self._missed(self._fractions, outer)
+            return self._results.rate(outer | inner, LEAST_BUDGET) == self._results.rate(outer, LEAST_BUDGET)
         except BudgetError:
             return False
 
-    def _missed(self, recursion: Recursion[Number], edges: Progressions) -> Number:
-        allowed = max(self._left, LEAST_BUDGET)
-        try:
-            return recursion.missed(edges, allowed)
-        finally:
-            self._left -= allowed - recursion.left
 
-    def _estimate(self, edges: Progressions) -> Fraction:
-        self.exact = False
-        self._estimates[edges] = estimate(edges, LEAST_BUDGET)
-        return self._estimates[edges].rate
+class Budgeted(Generic[Number]):
+    """A recursion with a budget for all it is asked."""
+
+    def __init__(self, recursion: Recursion[Number], budget: int) -> None:
+        self._recursion: Recursion[Number] = recursion
+        self.left = budget
+
+    def rate(self, edges: Progressions, least: int = 0) -> Number:
+        """The rate, counted in the edges' own steps; whatever is left of the budget, `least` may be spent."""
+        if not edges:
+            return self._recursion.zero
+        step, shift = common_step(edges)
+        allowed = max(self.left, least)
+        try:
+            return (1 - self._recursion.missed(rescaled(edges, step, shift), allowed)) / step
+        finally:
+            self.left -= allowed - max(0, self._recursion.left)

@@ -102,18 +102,46 @@ def test_beyond_the_budget_an_estimate_keeps_its_bounds() -> None:
         assert float(found.rate) == pytest.approx(float(exact), rel=0.1)
 
 
-def test_a_space_says_when_it_is_inexact() -> None:
+def random_classes(count: int, longest: int) -> list[Progressions]:
     random = Random(5)
-    slides = [random.randint(20, 100_000) for _ in range(120)]
-    classes = [progressions(Window(random.randint(slide, 5 * slide), slide)) for slide in slides]
-    space = EdgeSpace(classes, budget=3_000)
+    slides = [random.randint(20, longest) for _ in range(count)]
+    return [progressions(Window(random.randint(slide, 5 * slide), slide)) for slide in slides]
+
+
+def test_a_space_says_when_it_is_inexact() -> None:
+    space = EdgeSpace(random_classes(120, 100_000), budget=3_000)
     assert space.rate(0b111) > 0
     assert space.exact
-    everything = (1 << len(classes)) - 1
+    everything = (1 << 120) - 1
     low, high = space.bounds(everything)
     assert low < space.rate(everything) < high
-    assert space.rate_float(everything) == pytest.approx(float(space.rate(everything)))
     assert not space.exact
+
+
+def test_a_search_beyond_its_budget_goes_on_with_samples() -> None:
+    classes = random_classes(40, 2_000)
+    exact, spent = EdgeSpace(classes), EdgeSpace(classes, budget=0)
+    for count in (1, 2, 5, 20, 40):
+        mask = (1 << count) - 1
+        assert spent.rate_float(mask) == pytest.approx(exact.rate_float(mask), rel=0.1)
+        assert spent.rate_float(mask) <= spent.rate_float(mask | 1 << 39)
+    assert exact.exact
+    assert spent.exact, "searches ask for no results"
+
+
+def test_tiny_rates_keep_their_digits() -> None:
+    hour = 3_600_000_000
+    space = EdgeSpace(
+        [progressions(Window(7 * hour, hour)), progressions(Window(hour * 91 + 1, 13 * hour, 17))], 10_000
+    )
+    for mask in (0b01, 0b10, 0b11):
+        assert space.rate_float(mask) == pytest.approx(float(space.rate(mask)), rel=1e-12)
+
+
+def test_no_classes_have_no_edges() -> None:
+    for classes in ([], [progressions(Window(3, 2))], random_classes(9, 10**6)):
+        space = EdgeSpace(classes)
+        assert space.rate(0) == space.rate_float(0) == 0
 
 
 def test_a_spent_budget_is_an_error_of_the_recursion_alone() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.windows.atoms import Atoms
-from optimizer.windows.edges import Progression, Progressions, period
+from optimizer.windows.edges import Progression, Progressions, common_step, period, rescaled
 
 Integers = NDArray[np.int64]
 
@@ -55,11 +54,11 @@ def atoms(classes: Sequence[Progressions]) -> Atoms | None:
     None where the period, or all classes together, are too long.
     """
     everything = frozenset[Progression]().union(*classes)
-    length, scale, shift = period(everything), _common_step(everything), min(everything)[1]
-    size = length // scale
+    length, (step, shift) = period(everything), common_step(everything)
+    size = length // step
     if size > LONGEST:
         return None
-    scaled = [frozenset((p // scale, (r - shift) % p // scale) for p, r in edges) for edges in classes]
+    scaled = [rescaled(edges, step, shift) for edges in classes]
     groups = _tell_apart(scaled, size)
     if groups is not None:
         weights = groups[1]
@@ -67,12 +66,6 @@ def atoms(classes: Sequence[Progressions]) -> Atoms | None:
     if size * len(classes) > MOST_BITS:
         return None
     return Atoms(length, [marks(edges, size) for edges in scaled], size)
-
-
-def _common_step(edges: Progressions) -> int:
-    """The largest step that the period and the distance of any two edges are multiples of."""
-    shift = min(edges)[1]
-    return gcd(*(size for size, _ in edges), *(residue - shift for _, residue in edges))
 
 
 def _tell_apart(classes: Sequence[Progressions], size: int) -> tuple[Integers, Integers] | None:

@@ -20,7 +20,7 @@ Number = TypeVar("Number", Fraction, float)
 Digits = tuple[tuple[int, int, int], ...]
 System = dict[Digits, Number]
 
-BUDGET = 1_000_000  # progressions visited, which a budget counts instead of seconds so that plans are reproducible
+BUDGET = 500_000  # progressions visited, which a budget counts instead of seconds so that plans are reproducible
 
 MOST_COMPONENTS = 1 << 18
 
@@ -44,7 +44,7 @@ class Recursion(Generic[Number]):
 
     def __init__(self, one: Number) -> None:
         self._one: Number = one
-        self._zero: Number = one - one
+        self.zero: Number = one - one
         self._memo: dict[frozenset[tuple[Digits, Number]], Number] = {}
         self.left = 0
 
@@ -54,7 +54,7 @@ class Recursion(Generic[Number]):
         if len(self._memo) > MOST_COMPONENTS:
             self._memo.clear()
         try:
-            return self._none({_digits(size, residue): self._zero for size, residue in drop_contained(edges)})
+            return self._none({_digits(size, residue): self.zero for size, residue in drop_contained(edges)})
         except RecursionError:
             raise BudgetError from None
 
@@ -84,7 +84,7 @@ class Recursion(Generic[Number]):
         for digits, miss in system.items():
             residue, rest = _split(digits, prime)
             _add(free if residue < 0 else branches.setdefault(residue, {}), rest, miss)
-        total = self._zero
+        total = self.zero
         if len(branches) < prime:
             total = (prime - len(branches)) * self._none(dict(free))
         for branch in branches.values():

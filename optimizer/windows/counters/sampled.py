@@ -10,11 +10,14 @@ from itertools import combinations
 from math import lcm
 from random import Random
 
+from optimizer.windows.atoms import Atoms
 from optimizer.windows.counters.prime_recursion import BudgetError, Recursion
 from optimizer.windows.edges import Progression, Progressions, drop_contained, intersection
 
 SAMPLES = 2000
 MOST_PAIRED = 300
+MOST_ATOMS = 8192
+UNIT = 1 << 96  # what weights are counted in, so that they are whole numbers
 RANDOM_BITS = 256  # few progressions at a time have a longer period, so that their meetings come out even
 
 
@@ -81,3 +84,19 @@ def _sampled(counted: Sequence[Progression], others: Sequence[Progression]) -> F
         if not any(tick % step == start for step, start in counted):
             total += 1 / sum(tick % step == start for step, start in others)
     return Fraction(total / SAMPLES) * sum(Fraction(1, size) for size, _ in others)
+
+
+def atoms(classes: Sequence[Progressions]) -> Atoms:
+    """Random edges as atoms: every progression has its share of them, and an edge that many have weighs less.
+
+    The weight of the atoms that a mask has is an estimate of its rate without bias, and no mask outweighs a larger one.
+    """
+    random, edges = Random(len(classes)), sorted({one for part in classes for one in part})
+    each = max(2, MOST_ATOMS // len(edges))
+    ticks = [residue + size * random.getrandbits(RANDOM_BITS) for size, residue in edges for _ in range(each)]
+    weights = [UNIT // (each * sum(size for size, residue in edges if tick % size == residue)) for tick in ticks]
+    bits = [
+        sum(1 << place for place, tick in enumerate(ticks) if any(tick % size == start for size, start in part))
+        for part in classes
+    ]
+    return Atoms(UNIT, bits, len(ticks), weights)
