@@ -5,10 +5,19 @@ from __future__ import annotations
 from optimizer.plan import Plan, Tree
 
 LONGEST = 200  # trees that are listed before the rest is summed up
+UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))
 
 
 def explain(plan: Plan) -> str:
     """Why the plan is good, then its trees."""
+    lines = [*summary(plan), *(tree_line(plan, tree) for tree in plan.trees[:LONGEST])]
+    if len(plan.trees) > LONGEST:
+        lines.append(f"  ... and {len(plan.trees) - LONGEST} trees more")
+    return "\n".join(lines)
+
+
+def summary(plan: Plan) -> list[str]:
+    """The costs with and without the plan, and what it leaves open."""
     name = f"stream {plan.stream}" if plan.stream else "in-memory windows"
     lines = [
         f"plan of {name} by {plan.strategy}, fingerprint {plan.fingerprint()}",
@@ -16,33 +25,47 @@ def explain(plan: Plan) -> str:
         f"  shared cost   {plan.costs.shared:.6g}",
         f"  planned cost  {plan.cost:.6g}",
         f"  saving        {plan.saving:.1%} of no_share",
-        f"  trees         {len(plan.trees)} for {sum(len(tree.queries) for tree in plan.trees)} queries",
+        f"  trees         {len(plan.trees)} for {counted(sum(len(tree.queries) for tree in plan.trees))}",
     ]
     if not plan.exact:
-        lines.append("  edge rates are estimates: counting them exactly went over the time budget")
+        lines.append("  edge rates    estimated: counting them exactly went over the time budget")
     if plan.unshared:
-        lines.append(f"  unshared      {len(plan.unshared)} holistic queries on plain Spark: {_some(plan.unshared)}")
-    lines += [tree_line(tree) for tree in plan.trees[:LONGEST]]
-    if len(plan.trees) > LONGEST:
-        lines.append(f"  ... and {len(plan.trees) - LONGEST} trees more")
-    return "\n".join(lines)
+        names = ", ".join(plan.unshared[:5]) + (", ..." if len(plan.unshared) > 5 else "")
+        lines.append(f"  unshared      {counted(len(plan.unshared))} on plain Spark: {names}")
+    return lines
 
 
-def tree_line(tree: Tree) -> str:
+def tree_line(plan: Plan, tree: Tree) -> str:
     """One tree: its queries, edges, edge rate, technique, and what feeds it."""
-    queries = f"{len(tree.queries)} queries" if len(tree.queries) else "no queries, feeds others"
-    keys = f", by {', '.join(tree.group_by)}" if tree.group_by else ""
+    queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
+    keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
     return (
-        f"  {tree.id}: {queries}{keys}, edges {edges_text(tree)}, edge rate {tree.edge_rate}, "
+        f"  {tree.id}: {queries}{keys}, edges {edges_text(plan, tree)}, edge rate {tree.edge_rate}, "
         f"{tree.technique or 'no technique'}, fed by {tree.feed}, cost {tree.cost:.6g}"
     )
 
 
-def edges_text(tree: Tree, most: int = 6) -> str:
-    """The progressions of its edges, the first few."""
-    found = [f"{residue}+{period}k" if residue else f"{period}k" for period, residue in sorted(tree.edges())]
-    return " ".join(found[:most]) + (f" ... ({len(found)})" if len(found) > most else "")
+def edges_text(plan: Plan, tree: Tree, most: int = 6) -> str:
+    """Where its slices end, the first few progressions: "every 10s", "every 15min + 5min"."""
+    found = sorted(tree.edges())
+    rows = tree.windows.rows
+    texts = [
+        f"{length(plan, period, rows)} + {length(plan, residue, rows)}" if residue else length(plan, period, rows)
+        for period, residue in found[:most]
+    ]
+    return f"every {', '.join(texts)}" + (f" ... ({len(found)})" if len(found) > most else "")
 
 
-def _some(names: tuple[str, ...], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+def length(plan: Plan, ticks: int, rows: bool) -> str:
+    """A range or a slide in the largest unit that divides it."""
+    if rows:
+        return f"{ticks} rows"
+    if plan.traffic.ticks == 1:
+        return str(ticks)
+    size, unit = next((size, unit) for size, unit in UNITS if ticks % size == 0)
+    return f"{ticks // size}{unit}"
+
+
+def counted(queries: int) -> str:
+    """So many queries, or one query."""
+    return "1 query" if queries == 1 else f"{queries:,} queries"

@@ -42,9 +42,8 @@ def pack(*columns: IntArray) -> Packed:
     for codes, base, _ in coded:
         if base > 1:
             keys = keys * base + codes
-    return Packed(
-        keys, distinct_sorted(keys), tuple(base for _, base, _ in coded), tuple(values for _, _, values in coded)
-    )
+    _, bases, values = zip(*coded, strict=True)
+    return Packed(keys, distinct_sorted(keys), bases, values)
 
 
 def _coded(column: IntArray, dense: bool) -> tuple[IntArray, int, IntArray | None]:

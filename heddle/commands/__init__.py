@@ -10,9 +10,11 @@ import typer
 from heddle.commands.catalog import catalog
 from heddle.commands.demo import demo
 from heddle.commands.generate import generate
+from heddle.commands.plan import plan
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "demo": demo,
     "catalog": catalog,
     "generate": generate,
+    "plan": plan,
 }

@@ -14,6 +14,7 @@ from optimizer.strategies.factor_windows import factor_windows
 from optimizer.strategies.forest_moves import descend
 from optimizer.strategies.helpers import with_helpers
 from optimizer.strategies.pricing import CostModel, Pricing
+from optimizer.strategies.subset_dp import cheapest_cascade
 from optimizer.strategies.subset_table import MOST_UNITS, subset_table
 from optimizer.strategies.tri_weave import tri_weave
 from optimizer.strategies.units import Units
@@ -57,8 +58,6 @@ def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
 
 def exact(pricing: Pricing, helpers: bool = True) -> Cascade:
     """The cheapest cascade of up to 16 units; without helpers, only its root may answer no query."""
-    from optimizer.strategies.subset_dp import cheapest_cascade  # numba loads only where it is needed
-
     units, model = pricing.units, pricing.model
     nodes = cheapest_cascade(subset_table(units, model), model.rate, model.keys, helpers)
     trees, subsets, feeds = zip(*nodes, strict=True)

@@ -8,9 +8,10 @@ per measure fed, so splits are kept by weight, the number of measures they are f
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +20,7 @@ from optimizer.strategies.draft import RAW
 from optimizer.strategies.subset_table import SubsetTable
 
 SMALLER = 1 - 1e-12
+FEW = 8  # units that plain Python solves at once
 
 
 class Solution(NamedTuple):
@@ -30,61 +32,47 @@ class Solution(NamedTuple):
     firsts: IntArray
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _top(
-    subset: int, rates: FloatArray, finals: FloatArray, keys: float, heft: IntArray, free: bool, out: Solution
-) -> None:
-    """The cheapest top tree of a subset: it has the subset's edges or answers no query, and feeds the rest."""
-    rate = rates[subset]
-    units = subset
-    while True:
-        if (free and units == 0) or rates[units] >= rate * SMALLER:
-            rest = subset & ~units
-            cost = np.inf
-            for weight in range(heft[rest] + 1):
-                cost = min(cost, out.splits[rest, weight] + weight * rate * keys)
-            cost += finals[units]
-            if cost < out.best[subset] * SMALLER:
-                out.best[subset], out.tops[subset] = cost, units
-        if units == 0:
-            break
-        units = (units - 1) & subset
-
-
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _split(subset: int, served: IntArray, heft: IntArray, out: Solution) -> None:
-    """The cheapest splits of a subset into two subtrees or more; the first has the smallest unit."""
-    low = subset & -subset
-    rest = subset & ~low
-    others = rest
-    while others:
-        others = (others - 1) & rest
-        first = low | others
-        weight, tail = served[first], subset & ~first
-        for more in range(heft[tail] + 1):
-            cost = out.best[first] + out.splits[tail, more]
-            if cost < out.splits[subset, weight + more] * SMALLER:
-                out.splits[subset, weight + more] = cost
-                out.firsts[subset, weight + more] = first
-
-
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _fill(
-    rates: FloatArray,
-    finals: FloatArray,
-    served: IntArray,
-    keys: float,
-    heft: IntArray,
-    helpers: bool,
-    out: Solution,
-) -> None:
-    for subset in range(1, len(rates)):
-        _split(subset, served, heft, out)
-        free = helpers or subset == len(rates) - 1
-        _top(subset, rates, finals, keys, heft, free, out)
-        weight = served[subset]
+def _fill(table: SubsetTable, keys: float, heft: IntArray, helpers: bool, out: Solution) -> None:
+    """Smaller subsets first: the splits into two subtrees or more, the top tree, then the whole as one subtree."""
+    count = len(table.rates)
+    for subset in range(1, count):
+        low = subset & -subset
+        rest = subset & ~low
+        others = rest
+        while others:  # the first subtree has the smallest unit
+            others = (others - 1) & rest
+            first, tail = low | others, rest & ~others
+            weight = table.served[first]
+            for more in range(heft[tail] + 1):
+                cost = out.best[first] + out.splits[tail, more]
+                if cost < out.splits[subset, weight + more] * SMALLER:
+                    out.splits[subset, weight + more] = cost
+                    out.firsts[subset, weight + more] = first
+        rate = table.rates[subset]
+        units = subset
+        while units >= 0:  # the top tree has the subset's edges, or answers no query
+            free = units == 0 and (helpers or subset == count - 1)
+            if free or (units and table.rates[units] >= rate * SMALLER):
+                below = subset & ~units
+                cost = np.inf
+                for weight in range(heft[below] + 1):
+                    cost = min(cost, out.splits[below, weight] + weight * rate * keys)
+                cost += table.finals[units]
+                if cost < out.best[subset] * SMALLER:
+                    out.best[subset], out.tops[subset] = cost, units
+            units = (units - 1) & subset if units else -1
+        weight = table.served[subset]
         if out.best[subset] < out.splits[subset, weight] * SMALLER:
             out.splits[subset, weight], out.firsts[subset, weight] = out.best[subset], subset
+
+
+@cache
+def _compiled() -> Callable[..., None]:
+    """The same loops by numba, which takes seconds to load the first time and pays from some nine units on."""
+    import numba
+
+    compiled: Callable[..., None] = numba.njit(cache=True)(_fill)
+    return compiled
 
 
 def solve(table: SubsetTable, keys: float, helpers: bool = True) -> Solution:
@@ -96,7 +84,8 @@ def solve(table: SubsetTable, keys: float, helpers: bool = True) -> Solution:
     splits[0, 0] = 0.0
     choices = np.zeros(count, dtype=np.int64), np.zeros((count, weights), dtype=np.int64)
     out = Solution(np.full(count, np.inf), splits, *choices)
-    _fill(table.rates, table.finals, table.served, keys, heft, helpers, out)
+    fill = _fill if count <= 1 << FEW else _compiled()
+    fill(table, keys, heft, helpers, out)
     return out
 
 

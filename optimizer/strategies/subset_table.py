@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ MOST_UNITS = 16
 HALF = 8
 
 
-@dataclass(frozen=True, eq=False)
-class SubsetTable:
+class SubsetTable(NamedTuple):
     """Position S of every column belongs to the units of the mask S."""
 
     rates: FloatArray

@@ -1,0 +1,160 @@
+"""`heddle plan`: weave a catalog's queries into trees, and say why the plan is good."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from optimizer.catalog import Catalog
+    from optimizer.plan import Plan
+    from optimizer.strategies.watch import Watch
+
+LISTED = 40  # trees that are shown
+
+
+def plan(
+    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    stream: Annotated[str, typer.Option(help="Only this stream.")] = "",
+    strategy: Annotated[str, typer.Option(help="How to search: weave_share, cascade, tri_weave, ...")] = "weave_share",
+    technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = "auto",
+    rate: Annotated[float, typer.Option(help="Events per second.")] = 1000.0,
+    keys: Annotated[float, typer.Option(help="Keys active in a slice, on average.")] = 1.0,
+    out: Annotated[Path | None, typer.Option(help="Write the plan here, as JSON.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the plan here, .svg or .png.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, and nothing else.")] = False,
+) -> None:
+    """Plan a stream's queries and explain the plan. Ctrl-C ends the search with the best plan so far."""
+    from optimizer.catalog import load_catalog
+    from optimizer.errors import HeddleError
+
+    catalog = load_catalog(folder)
+    streams = _streams(catalog, stream)
+    if len(streams) > 1 and (out or picture or as_json):
+        raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
+    for name in streams:
+        started = time.perf_counter()
+        found, stopped = _planned(catalog, name, rate, strategy, technique, keys)
+        seconds = time.perf_counter() - started
+        _write(found, out, picture)
+        if as_json:
+            typer.echo(json.dumps(_as_json(found, seconds, stopped), indent=1))
+        else:
+            _explain(found, seconds, stopped)
+            _next(folder, found, out, picture)
+
+
+def _streams(catalog: Catalog, stream: str) -> list[str]:
+    """The stream that was named, or every stream that has queries."""
+    from optimizer.errors import HeddleError
+
+    if stream:
+        catalog.of_stream(stream)
+        return [stream]
+    found = [name for name in catalog.streams if len(catalog.of_stream(name))]
+    if not found:
+        raise HeddleError("the catalog has no queries to plan; add one, as heddle catalog check shows them")
+    return found
+
+
+def _planned(
+    catalog: Catalog, stream: str, rate: float, strategy: str, technique: str, keys: float
+) -> tuple[Plan, bool]:
+    """The plan, and whether the search was stopped before its end."""
+    from optimizer.strategies.watch import Watch
+    from optimizer.stream_planning import plan_stream
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(f"{strategy} over {stream}", total=1.0)
+        watch = Watch(lambda share: progress.update(bar, completed=share))
+        with _stopped_by_ctrl_c(watch):
+            found = plan_stream(catalog, stream, rate, strategy, technique, keys, watch)
+    return found, watch.stopped
+
+
+@contextmanager
+def _stopped_by_ctrl_c(watch: Watch) -> Iterator[None]:
+    """The first Ctrl-C ends the search, the second the program."""
+
+    def stop(number: int, frame: Any) -> None:
+        watch.stop()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _write(found: Plan, out: Path | None, picture: Path | None) -> None:
+    from optimizer.errors import HeddleError
+    from optimizer.picture import draw
+
+    try:
+        if out:
+            out.write_text(found.to_json() + "\n", encoding="utf-8")
+        if picture:
+            draw(found, picture)
+    except OSError as error:
+        raise HeddleError(f"{error.filename}: cannot be written ({error.strerror}); choose another place") from error
+
+
+def _as_json(found: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
+    summary = {
+        "cost": found.cost,
+        "baselines": found.baselines,
+        "saving": found.saving,
+        "fingerprint": found.fingerprint(),
+        "planning_seconds": seconds,
+        "stopped": stopped,
+    }
+    return json.loads(found.to_json()) | summary
+
+
+def _explain(found: Plan, seconds: float, stopped: bool) -> None:
+    from optimizer.explain import summary
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 160  # a file or a pipe has no width of its own
+    console.print("\n".join(summary(found)))
+    console.print(f"  planned in    {seconds:.2f} s{', stopped before the end' if stopped else ''}")
+    console.print(_table(found))
+    if len(found.trees) > LISTED:
+        console.print(f"and {len(found.trees) - LISTED} trees more; --out FILE or --json has them all", style="dim")
+
+
+def _table(found: Plan) -> Table:
+    from optimizer.explain import edges_text
+
+    table = Table("tree", "queries", "by", "edges", "edge rate", "technique", "fed by", "cost", box=SIMPLE_HEAD)
+    for tree in found.trees[:LISTED]:
+        rate = f"{float(tree.edge_rate) * (1 if tree.windows.rows else found.traffic.ticks):.4g}"
+        keys, edges = ", ".join(tree.group_by), edges_text(found, tree, most=3)
+        table.add_row(
+            tree.id, str(len(tree.queries)), keys, edges, rate, tree.technique or "-", tree.feed, f"{tree.cost:.5g}"
+        )
+    return table
+
+
+def _next(folder: Path, found: Plan, out: Path | None, picture: Path | None) -> None:
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    for path in (out, picture):
+        if path:
+            console.print(f"written: {path}", style="dim")
+    named = f" --plan {out}" if out else ""
+    more = "" if out else f"; heddle plan {folder} --stream {found.stream} --out plan.json keeps the plan"
+    console.print(f"Next: heddle evaluate {folder} --stream {found.stream} --warehouse DIR{named}{more}", style="dim")
