@@ -37,9 +37,9 @@ def test_masks_are_the_union_of_their_windows(kind: str, data: st.DataObject) ->
 
 @pytest.mark.parametrize("kind", sorted(SLIDES))
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_pairs_are_rates_of_merged_masks(kind: str, data: st.DataObject) -> None:
-    windows = data.draw(st.lists(SLIDES[kind], min_size=2, max_size=12))
+    windows = data.draw(st.lists(SLIDES[kind], min_size=2, max_size=8))
     space = EdgeSpace([progressions(window) for window in windows])
     masks = [1 << place for place in range(len(windows))]
     table = space.pair_table(masks)

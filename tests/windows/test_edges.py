@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,7 @@ from optimizer.windows import (
     progressions,
     weaveability,
 )
+from optimizer.windows import slicing as slicing_folder
 from optimizer.windows.edges import canonical, intersection, period
 from optimizer.windows.slicing import SLICINGS
 from tests import naive
@@ -134,3 +136,7 @@ def test_pairs_never_have_more_edges_than_panes() -> None:
 def test_a_window_without_length_is_refused_in_one_line(window: Window) -> None:
     with pytest.raises(HeddleError, match="positive"):
         edge_rate([window])
+
+
+def test_every_slicing_is_in_the_table() -> None:
+    assert {module.name for module in pkgutil.iter_modules(slicing_folder.__path__)} == set(SLICINGS)

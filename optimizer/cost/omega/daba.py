@@ -1,4 +1,4 @@
-"""DABA: five operations a query and slide."""
+"""DABA: five operations a query and edge."""
 
 from __future__ import annotations
 

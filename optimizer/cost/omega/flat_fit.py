@@ -1,4 +1,4 @@
-"""FlatFIT, and both forms of Two-Stacks: three operations a query and slide."""
+"""FlatFIT: three operations a query and edge, amortized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SlickDeque for invertible aggregates, and panes with an inverse: add one, take one off, for every distinct range."""
+"""SlickDeque for invertible aggregates: a running total per distinct range, shared by all queries that have it."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from optimizer.cost.operations import (
     flat_fat,
     flat_fit,
     panes,
+    panes_inv,
     slick_deque_inv,
     slick_deque_noninv,
     two_stacks,
@@ -27,7 +28,7 @@ from optimizer.windows.window import Window
 
 OPERATIONS: dict[str, Callable[[Schedule], Iterator[int]]] = {
     "panes": panes.operations,
-    "panes_inv": slick_deque_inv.operations,
+    "panes_inv": panes_inv.operations,
     "flat_fat": flat_fat.operations,
     "b_int": b_int.operations,
     "flat_fit": flat_fit.operations,

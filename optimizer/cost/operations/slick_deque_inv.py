@@ -1,4 +1,4 @@
-"""SlickDeque for invertible aggregates, and panes with an inverse: a running total per distinct range."""
+"""SlickDeque for invertible aggregates: a running total per distinct range."""
 
 from __future__ import annotations
 
