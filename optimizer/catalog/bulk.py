@@ -12,17 +12,16 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from optimizer.catalog.draft import ID_RIGHT, Draft, at_line, check_keys, unknown_stream
+from optimizer.catalog.draft import ID_RIGHT, REPORTED, Draft, at_line, check_keys, unknown_stream
 from optimizer.catalog.durations import LONGEST, make_window, parse_length
 from optimizer.catalog.entries import default_parsed_columns, group_keys
 from optimizer.catalog.expressions import expression
 from optimizer.catalog.mistakes import Mistake, did_you_mean, show
-from optimizer.catalog.selects import parse_selected
+from optimizer.catalog.selects import Selected, parse_selected
 from optimizer.catalog.table import QueryTable, Shape, Windows
 
 NEEDED = ("id", "stream", "range")
 FIELDS = ("id", "stream", "select", "aggregate", "expression", "where", "group_by", "range", "slide", "offset")
-REPORTED = 100  # rows with problems that are named one by one
 
 
 def read_bulk(draft: Draft, file: Path) -> None:
@@ -92,13 +91,15 @@ class _Bulk:
             return [otherwise], np.zeros(self.rows, dtype=np.int64)
         texts, codes = _distinct(self.table, field)
         meanings: list[Any] = []
+        refused: list[tuple[int, Mistake]] = []
         for code, text in enumerate(texts):
             try:
                 meanings.append(parse(text) if text else otherwise)
             except Mistake as mistake:
                 meanings.append(otherwise)
-                found = Mistake(mistake.wrong, mistake.right, mistake.field or field)
-                self.refuse(codes == code, lambda row, found=found: found)  # type: ignore[misc]
+                refused.append((code, Mistake(mistake.wrong, mistake.right, mistake.field or field)))
+        for code, found in refused[:REPORTED]:
+            self.refuse(codes == code, lambda row, found=found: found)  # type: ignore[misc]
         return meanings, codes
 
     def _shapes(self) -> tuple[tuple[Shape, ...], Any]:
@@ -106,27 +107,20 @@ class _Bulk:
         wheres, where = self._understood("where", expression, "")
         keys, key = self._understood("group_by", group_keys, ())
         selects, select = self._selects()
-        sizes = (len(streams), len(wheres), len(keys), len(selects))
-        combined = np.ravel_multi_index((stream, where, key, select), sizes)
-        distinct, first, codes = _unique(combined)
+        first, codes = _combine((stream, where, key, select))
         shapes: list[Shape] = []
-        for number, (s, w, k, a) in enumerate(zip(*np.unravel_index(distinct, sizes), strict=True)):
+        refused = 0
+        for number, row in enumerate(first.tolist()):
+            meant = streams[stream[row]], wheres[where[row]], keys[key[row]], selects[select[row]]
             try:
-                shapes.append(self._shape(streams[s], wheres[w], keys[k], selects[a], int(first[number])))
+                shapes.append(_shape(*meant))
             except Mistake as mistake:
                 shapes.append(Shape("", "count", ("*",), "", (), ""))
-                self.refuse(codes == number, lambda row, found=mistake: found)  # type: ignore[misc]
+                refused += 1
+                if refused <= REPORTED:
+                    self.refuse(codes == number, lambda row, found=mistake: found)  # type: ignore[misc]
         self._check_keys(shapes, codes)
         return tuple(shapes), codes.astype(np.int32)
-
-    def _shape(self, stream: str, where: str, keys: tuple[str, ...], selected: Any, row: int) -> Shape:
-        if selected is None:
-            raise Mistake("there is no aggregate", "select one, as in max(x)", "select")
-        if not stream:
-            raise Mistake("there is no stream", "name one", "stream")
-        default_parsed_columns(keys, (selected,))
-        check_keys((), keys)
-        return Shape(stream, selected.aggregate, selected.arguments, where, keys, selected.name)
 
     def _check_keys(self, shapes: list[Shape], codes: Any) -> None:
         names = {key for shape in shapes for key in shape.group_by}
@@ -182,6 +176,16 @@ class _Bulk:
         return np.where(empty, otherwise[0], ticks), np.where(empty, otherwise[1], rows)
 
 
+def _shape(stream: str, where: str, keys: tuple[str, ...], selected: Selected | None) -> Shape:
+    if selected is None:
+        raise Mistake("there is no aggregate", "select one, as in max(x)", "select")
+    if not stream:
+        raise Mistake("there is no stream", "name one", "stream")
+    default_parsed_columns(keys, (selected,))
+    check_keys((), keys)
+    return Shape(stream, selected.aggregate, selected.arguments, where, keys, selected.name)
+
+
 def _window_mistake(range_: int, slide: int, offset: int) -> Mistake:
     try:
         make_window(range_, slide, offset)
@@ -215,11 +219,16 @@ def _distinct(table: Any, field: str) -> tuple[list[str], Any]:
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
 
 
-def _unique(values: Any) -> tuple[Any, Any, Any]:
-    """Distinct values, a row of each, and each row's number among them."""
-    encoded = pa.array(values).dictionary_encode()
-    distinct = encoded.dictionary.to_numpy()
-    codes = encoded.indices.to_numpy()
-    first = np.zeros(len(distinct), dtype=np.int64)
+def _combine(columns: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Distinct combinations of several columns of numbers: a row of each, and each row's number among them."""
+    codes = columns[0]
+    for column in columns[1:]:
+        # numbered again at every step, so that products stay below rows * rows
+        codes = _numbered(codes * (int(column.max()) + 1) + column)
+    first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return distinct, first, codes
+    return first, codes
+
+
+def _numbered(values: Any) -> Any:
+    return pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)

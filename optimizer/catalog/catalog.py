@@ -52,8 +52,9 @@ class Catalog:
     def fingerprint(self, stream: str | None = None) -> str:
         """A hash of the content, of one stream or of all; files and their order do not matter."""
         queries = self.queries if stream is None else self.of_stream(stream)
-        streams = sorted(self.streams) if stream is None else [stream]
-        tables = sorted(self.tables) if stream is None or self.streams[stream].sql else []
+        alone = stream is not None and not self.streams[stream].sql
+        streams = [stream] if stream is not None and alone else sorted(self.streams)
+        tables = [] if alone else sorted(self.tables)
         sources = [_identity(self.streams[name]) for name in streams]
         sources += [_identity(self.tables[name]) for name in tables]
         kept = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.draft import Draft
+from optimizer.catalog.draft import REPORTED, Draft
 from optimizer.catalog.load import read_folder
 from optimizer.catalog.mistakes import Mistake, in_field
 from optimizer.catalog.query import Query
@@ -17,8 +17,6 @@ from optimizer.catalog.schema import Schema, Unread, check_time, read_schema
 from optimizer.catalog.types import condition_type, result_type, unknown_column
 from optimizer.errors import CatalogError
 from optimizer.windows.window import Window
-
-REPORTED = 100  # queries of one mistake that are named one by one
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from optimizer.catalog.yaml_file import YamlMistake
 from optimizer.errors import CatalogError, Problem
 
 ID = re.compile(r"[a-z][a-z0-9_]{0,62}")
+REPORTED = 100  # queries with one and the same mistake that are named one by one
 ID_RIGHT = "an id is a small letter, then up to 62 small letters, digits or _"
 
 
@@ -110,10 +111,10 @@ class Draft:
             return
         counts = pc.value_counts(table.ids)
         twice = set(counts.field(0).filter(pc.greater(counts.field(1), 1)).to_pylist())
-        for row, query in enumerate(table.ids.to_pylist()):
-            if query in twice:
-                mistake = Mistake("the id is there twice", "give one of them another id", "id")
-                self.refuse(self.origin(row), query, mistake)
+        mistake = Mistake("the id is there twice", "give one of them another id", "id")
+        rows = [(row, query) for row, query in enumerate(table.ids.to_pylist()) if query in twice]
+        for row, query in rows[:REPORTED]:
+            self.refuse(self.origin(row), query, mistake)
 
     def origin(self, row: int) -> Origin:
         """Where the query of a row of the finished table is written."""

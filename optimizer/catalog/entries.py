@@ -12,13 +12,19 @@ from optimizer.catalog.draft import Draft, Origin, at_line, check_id
 from optimizer.catalog.durations import parse_window
 from optimizer.catalog.expressions import column_name, expression
 from optimizer.catalog.mistakes import Mistake, did_you_mean, in_field, show
-from optimizer.catalog.models import FileModel, QueryModel, SqlQueryModel, StreamModel, TableModel
+from optimizer.catalog.models import FileModel, QueryModel, SourceModel, SqlQueryModel, StreamModel, TableModel
 from optimizer.catalog.selects import Selected, parse_selected
 from optimizer.catalog.statements import Parsed, check_names, parse_statement
 from optimizer.catalog.streams import make_stream, make_table
 from optimizer.catalog.yaml_file import Place, lines_of, read_yaml
 
 M = TypeVar("M", bound=BaseModel)
+WRITE = {
+    "string_type": "write a text",
+    "model_type": "write a mapping",
+    "dict_type": "write a mapping",
+    "list_type": "write a list",
+}
 
 
 class YamlFile:
@@ -77,14 +83,16 @@ def checked(model: type[M], content: Any, draft: Draft, origin: Origin, name: st
 
 
 def _shape_mistake(model: type[BaseModel], field: str, entry: Any) -> Mistake:
-    names = ", ".join(model.model_fields)
+    known = SourceModel.model_fields if len(entry["loc"]) > 1 and field == "source" else model.model_fields
+    names = ", ".join(known)
     if entry["type"] == "extra_forbidden":
         inner = str(entry["loc"][-1])
-        right = did_you_mean(inner, model.model_fields, f"fields: {names}")
+        right = did_you_mean(inner, known, f"fields: {names}")
         return Mistake(f"there is no field {show(inner)}", right, field)
     if entry["type"] == "missing":
         return Mistake(f"{entry['loc'][-1]} is missing", f"fields: {names}", field)
-    return Mistake(f"{show(entry['input'])} is refused", entry["msg"].replace("Input should be", "write"), field)
+    right = WRITE.get(entry["type"], "write a text or a list of texts")
+    return Mistake(f"{show(entry['input'])} is refused", right, field)
 
 
 def _add_stream(draft: Draft, name: str, entry: Any, origin: Origin) -> None:

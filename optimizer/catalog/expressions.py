@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -14,6 +15,8 @@ from sqlglot.errors import SqlglotError
 from optimizer.catalog import allowed
 from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.mistakes import Mistake, did_you_mean, show
+
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # its warnings would stand beside our one line
 
 LONGEST = 20_000  # characters of one expression or statement
 DEEPEST = 60  # brackets within brackets
@@ -61,7 +64,9 @@ def guarded(parse: Callable[[str], Node]) -> Callable[[str], Node]:
             raise Mistake(f"{show(text)} is not Spark SQL ({_reason(error)})", "mend the syntax") from None
         except RecursionError:
             raise Mistake(f"{show(text)} is nested too deeply", "write it flatter") from None
-        except (ValueError, TypeError, AttributeError, LookupError):  # sqlglot on some malformed texts
+        except Mistake:
+            raise
+        except Exception:  # whatever sqlglot does on a malformed text, the user gets one line
             raise Mistake(f"{show(text)} is not Spark SQL", "mend the syntax") from None
 
     return parse_or_refuse

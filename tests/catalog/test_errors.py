@@ -44,7 +44,7 @@ FOUND = [
     (12, "b4", "where", "rand"),
     (14, "", "", "not a query"),
     (15, "b5", "sql", "FROM"),
-    (16, "b6", "range", "string"),
+    (16, "b6", "range", "write a text"),
     (17, "b7", "slide", "shorter than the slide"),
     (18, "b8", "range", "no fixed length"),
     (19, "b9", "range", "did you mean min"),
