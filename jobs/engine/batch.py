@@ -12,6 +12,7 @@ from jobs.engine.feeding import FeedReport
 from jobs.engine.manifest import BEGINNING, DataFile, Manifest, commit
 from jobs.engine.program import Program
 from jobs.engine.steps import step
+from jobs.engine.stopwatch import summed
 from jobs.engine.storage import Storage
 from optimizer.errors import HeddleError
 
@@ -39,6 +40,13 @@ def close(storage: Storage, before: Manifest, program: Program, execute: Executo
     return _run(storage, before, program, before.batch, until, execute) if until > before.watermark else before
 
 
+def pass_over(storage: Storage, before: Manifest, batch: int) -> Manifest:
+    """Commit a batch that brought nothing."""
+    after = replace(before, sequence=before.sequence + 1, batch=batch, counts=_counts(Outcome(), [], []))
+    commit(storage, after)
+    return after
+
+
 def watermark(manifest: Manifest, program: Program) -> int:
     """The largest event time seen, less the allowed lateness; it never goes back."""
     if manifest.latest == BEGINNING:
@@ -47,15 +55,14 @@ def watermark(manifest: Manifest, program: Program) -> int:
 
 
 def _run(storage: Storage, before: Manifest, program: Program, batch: int, until: int, execute: Executor) -> Manifest:
-    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, before.results)
+    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, before.results, before.late)
     for folder in (result_files.FOLDER, late_files.FOLDER, "state"):
         storage.make_folder(folder)
     outcome = execute(program, work)
     if outcome.errors:
         raise HeddleError(outcome.errors[0])
     step("collected")
-    after = _after(before, program, work, outcome)
-    commit(storage, after)
+    commit(storage, after := _after(before, program, work, outcome))
     step("committed")
     return after
 
@@ -64,6 +71,7 @@ def _after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> 
     gone = {file.name for report in outcome.buckets for file in report.merged}
     added = [file for report in outcome.buckets for file in report.results]
     late = [file for report in outcome.feeds for file in report.late]
+    merged = [file for report in outcome.buckets for file in report.late]
     return replace(
         before,
         sequence=before.sequence + 1,
@@ -73,7 +81,7 @@ def _after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> 
         plan=program.fingerprint,
         results=tuple(file for file in (*before.results, *added) if file.name not in gone),
         state=tuple(file for report in outcome.buckets for file in report.state),
-        late=(*before.late, *late),
+        late=tuple(file for file in (*before.late, *merged, *late) if file.name not in gone),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
         counts=_counts(outcome, [file for file in added if not file.level], late),
     )
@@ -86,14 +94,7 @@ def _counts(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFi
         "results": sum(file.rows for file in results),
         "late": sum(file.rows for file in late),
         "windows_missed": sum(report.windows_missed for report in outcome.feeds),
-        "partials": _summed([report.partials for report in outcome.buckets]),
-        "operations": _summed([report.operations for report in outcome.buckets]),
+        "partials": summed(report.partials for report in outcome.buckets),
+        "operations": summed(report.operations for report in outcome.buckets),
+        "seconds": summed([r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets]),
     }
-
-
-def _summed(parts: Sequence[dict[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for part in parts:
-        for key, count in part.items():
-            total[key] = total.get(key, 0) + count
-    return total

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from jobs.engine import result_files, state
+from jobs.engine import late_files, result_files, state
 from jobs.engine.answers import Answer, answers
 from jobs.engine.exchange import gathered, joined, label
 from jobs.engine.fold import Finals
@@ -15,6 +15,7 @@ from jobs.engine.manifest import DataFile
 from jobs.engine.program import Grouping, Program, TreeProgram
 from jobs.engine.slices import Slices, fold_into, to_table
 from jobs.engine.steps import step
+from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.storage import Storage
 from optimizer.plan import EVENTS
 
@@ -30,6 +31,7 @@ class Work:
     buckets: int
     state: tuple[DataFile, ...] = ()
     results: tuple[DataFile, ...] = ()
+    late: tuple[DataFile, ...] = ()
 
 
 @dataclass
@@ -41,15 +43,19 @@ class BucketReport:
     merged: list[DataFile] = field(default_factory=list)  # files whose rows are now in another file of `results`
     operations: dict[str, int] = field(default_factory=dict)
     partials: dict[str, int] = field(default_factory=dict)
+    late: list[DataFile] = field(default_factory=list)  # mergers of late files; what they hold is in `merged`
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[bytes]) -> BucketReport:
     """Merge the batch's partials into the retained slices and emit the windows that end."""
     storage = Storage(work.root)
     files = [file for file in work.state if file.bucket == bucket]
+    report = BucketReport()
+    watch = Stopwatch(report.seconds)
     incoming = gathered(contents)
     retained = state.load_state(storage, files)
-    report = BucketReport()
+    watch.lap("exchange")
     kept: dict[str, Slices] = {}
     for grouping in program.groupings:
         found: list[tuple[pa.Table, Answer]] = []
@@ -64,16 +70,20 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             if tree.feed == EVENTS:
                 kept[label(grouping, tree)] = slices[tree.id].since(work.until - tree.reach + 1)
         step("finals")
+        watch.lap("finals")
         if found:
             table = pa.concat_tables(
                 [result_files.result_table(grouping, keys, [answer]) for keys, answer in found],
                 promote_options="default",
             )
             report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, table))
+            watch.lap("write")
     step("results")
     report.state = _save(storage, work, bucket, files, kept, incoming)
-    _merge_results(storage, work, bucket, report)
     step("state")
+    _merge(storage, work, bucket, report)
+    step("merged")
+    watch.lap("write")
     return report
 
 
@@ -115,7 +125,11 @@ def _save(
     return files + state.save_state(storage, work.batch, bucket, delta)
 
 
-def _merge_results(storage: Storage, work: Work, bucket: int, report: BucketReport) -> None:
-    for group in result_files.mergeable([file for file in work.results if file.bucket == bucket]):
+def _merge(storage: Storage, work: Work, bucket: int, report: BucketReport) -> None:
+    """Make few files of many small ones; late files belong to no bucket, the first one sees to them."""
+    for group in result_files.mergeable(file for file in work.results if file.bucket == bucket):
         report.results.append(result_files.merge_files(storage, result_files.FOLDER, work.batch, group))
+        report.merged += group
+    for group in result_files.mergeable(work.late) if bucket == 0 else []:
+        report.late.append(result_files.merge_files(storage, late_files.FOLDER, work.batch, group))
         report.merged += group

@@ -34,9 +34,9 @@ def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices]], count: int) -> 
 
 
 def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
-    """The tables of many parcels by label."""
+    """The tables of many parcels by label; in one order, whichever task was the fastest, so that sums round alike."""
     tables: dict[str, list[pa.Table]] = {}
-    for content in contents:
+    for content in sorted(contents):
         for name, table in unpack(content).items():
             tables.setdefault(name, []).append(table)
     return tables

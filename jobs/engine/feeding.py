@@ -20,6 +20,7 @@ from jobs.engine.program import Grouping, Program, TreeProgram
 from jobs.engine.slices import Slices, to_table
 from jobs.engine.source import Split, read_split, with_inputs
 from jobs.engine.steps import step
+from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.storage import Storage
 
 FOLD_AT = 32  # tables of partials held at once
@@ -34,6 +35,7 @@ class FeedReport:
     latest: int = BEGINNING
     windows_missed: int = 0
     late: list[DataFile] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def report_to_json(report: FeedReport) -> str:
@@ -58,9 +60,11 @@ def feed_tables(
 ) -> tuple[FeedReport, list[Parcel]]:
     """Fold tables of events; each comes as it was read, and as the columns the fold wants."""
     report = FeedReport()
+    watch = Stopwatch(report.seconds)
     held: dict[str, list[pa.Table]] = {}
     for raw, table in pairs:
         step("read")
+        watch.lap("read")
         events = events_from(table, program)
         _count(report, events)
         _set_apart(report, raw, events, program, work)
@@ -70,7 +74,11 @@ def feed_tables(
             if len(tables) >= FOLD_AT:
                 tables[:] = [to_table(joined(grouping, tree, tables))]
         step("feed")
-    return report, list(parcels(_fed(program, held), work.buckets))
+        watch.lap("feed")
+    sent = list(parcels(_fed(program, held), work.buckets))
+    step("parcels")
+    watch.lap("exchange")
+    return report, sent
 
 
 def _fed(program: Program, held: dict[str, list[pa.Table]]) -> Iterator[tuple[Grouping, TreeProgram, Slices]]:

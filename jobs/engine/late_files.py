@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -22,6 +24,13 @@ def write_late(storage: Storage, batch: int, rows: pa.Table, missed: npt.NDArray
     name = fresh_name(FOLDER, batch, 0, "parquet")
     pq.write_table(table, storage.path(name), filesystem=storage.filesystem)
     return DataFile(name, 0, table.num_rows, batch)
+
+
+def read_late_files(storage: Storage, files: Sequence[DataFile]) -> pa.Table:
+    """Every late event; a column that some batches did not read is null in them."""
+    paths = [storage.path(file.name) for file in files]
+    found = [pq.read_table(path, filesystem=storage.filesystem) for path in paths]
+    return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -53,10 +55,22 @@ def manifest_name(sequence: int) -> str:
     return f"{FOLDER}/{sequence:012d}.json"
 
 
+def manifest_names(storage: Storage) -> list[str]:
+    """All manifests, the newest last."""
+    return sorted(name for name in storage.names(FOLDER) if name.endswith(".json"))
+
+
 def newest(storage: Storage) -> Manifest:
     """The manifest in force, or the empty one of a new warehouse."""
-    names = sorted(name for name in storage.names(FOLDER) if name.endswith(".json"))
+    names = manifest_names(storage)
     return load(storage, names[-1]) if names else Manifest()
+
+
+def remembered(storage: Storage, names: Iterable[str]) -> Iterator[Manifest]:
+    """Some manifests that are history; a damaged one is forgotten."""
+    for name in names:
+        with suppress(HeddleError):
+            yield load(storage, name)
 
 
 def load(storage: Storage, name: str) -> Manifest:

@@ -78,7 +78,8 @@ def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataF
     first = files[0]
     name = fresh_name(folder, batch, first.bucket, "parquet")
     paths = [storage.path(file.name) for file in files]
-    schema = pa.unify_schemas([pq.read_schema(path, filesystem=storage.filesystem) for path in paths])
+    schemas = [pq.read_schema(path, filesystem=storage.filesystem) for path in paths]
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
     with pq.ParquetWriter(storage.path(name), schema, filesystem=storage.filesystem, compression="lz4") as writer:
         for path in paths:
             with pq.ParquetFile(path, filesystem=storage.filesystem) as source:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
-STEPS = ("read", "feed", "parcels", "finals", "results", "state", "collected", "committed")
-KILL_AT = "HEDDLE_KILL_AT"  # "<step>:<file>": the first process to reach the step removes the file and dies
+DRIVER_STEPS = ("listed", "collected", "drafted", "committed")
+TASK_STEPS = ("read", "feed", "parcels", "merged", "finals", "results", "state")
+KILL_AT = "HEDDLE_KILL_AT"  # a folder; a file named as a step holds the process to kill when it is reached, or nothing
 
 
 def step(name: str) -> None:
     """Mark that a step is done."""
-    wanted, _, token = os.environ.get(KILL_AT, "").partition(":")
-    if wanted != name:
+    folder = os.environ.get(KILL_AT)
+    if not folder:
         return
+    order = Path(folder) / name
     try:
-        os.unlink(token)
+        victim = order.read_text()
+        order.unlink()
     except FileNotFoundError:
         return
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(int(victim or os.getpid()), signal.SIGKILL)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyarrow import fs
 
+from jobs.engine.steps import step
 from optimizer.errors import HeddleError
 
 
@@ -43,6 +44,10 @@ class Storage:
         """The path of a name, as the file system wants it."""
         return f"{self._place[1]}/{name}"
 
+    def uri(self, name: str) -> str:
+        """The path of a name, as Spark wants it."""
+        return self.path(name) if self.local else f"{self.root.rstrip('/')}/{name}"
+
     def below(self, name: str) -> Storage:
         """The storage of a folder inside this one."""
         return Storage(f"{self.root.rstrip('/')}/{name}")
@@ -61,7 +66,14 @@ class Storage:
         self.filesystem.create_dir(self.path(name), recursive=True)
 
     def names(self, folder: str) -> Iterator[str]:
-        """The files below a folder, by name."""
+        """The files below a folder, by name; drafts of files are none."""
+        return (name for name in self._all(folder) if not name.rpartition("/")[2].startswith("."))
+
+    def drafts(self, folder: str) -> Iterator[str]:
+        """What processes that died were about to create."""
+        return (name for name in self._all(folder) if name.rpartition("/")[2].startswith("."))
+
+    def _all(self, folder: str) -> Iterator[str]:
         found = self.filesystem.get_file_info(fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True))
         prefix = len(self.path(""))
         return (info.path[prefix:] for info in found if info.type == fs.FileType.File)
@@ -82,6 +94,7 @@ class Storage:
                 stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())
+            step("drafted")
             os.link(draft, path)  # unlike rename, link never replaces what another run has put there
         except FileExistsError:
             return False

@@ -7,14 +7,20 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
-from jobs.engine import late_files, manifest, result_files, state
+from jobs.engine import late_files, result_files, state
+from jobs.engine.manifest import Manifest, manifest_names, remembered
 from jobs.engine.storage import Storage
 from optimizer.errors import HeddleError
+from optimizer.plan import Plan
 
-CHECKPOINT = "checkpoint"
+Engine = Literal["spark", "local"]
+CHECKPOINT = "checkpoint"  # Spark's record of the files it has taken
+TAKEN = "taken"  # the same of a run without Spark
+PLANS = "plans"
 DATA_FOLDERS = (result_files.FOLDER, state.FOLDER, late_files.FOLDER)
-KEPT_MANIFESTS = 100  # older ones are history; the newest names everything
+KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 
 def stream_storage(warehouse: str, stream: str) -> Storage:
@@ -48,12 +54,41 @@ def only_run(storage: Storage) -> Iterator[None]:
         yield
 
 
-def sweep(storage: Storage, current: manifest.Manifest) -> int:
-    """Delete data files that the newest manifest does not name, and manifests that are only history."""
-    named = current.files()
+def claim(storage: Storage, engine: Engine, current: Manifest) -> None:
+    """Refuse a warehouse whose record of taken files is the other engine's, or does not fit its manifests."""
+    other = TAKEN if engine == "spark" else CHECKPOINT
+    if any(storage.names(other)):
+        how = "with --local" if engine == "spark" else "without --local"
+        raise HeddleError(f"{storage.root}: has been evaluated {how}; go on {how}, or choose another --warehouse")
+    if engine == "local":
+        return
+    taken = [int(name.rpartition("/")[2]) for name in storage.names(f"{CHECKPOINT}/commits") if _is_number(name)]
+    if max(taken, default=-1) > current.batch:
+        raise HeddleError(f"{storage.root}: manifests are missing; restore them from a backup, then run again")
+    if current.batch >= 0 and not any(storage.names(f"{CHECKPOINT}/offsets")):
+        raise HeddleError(f"{storage.root}: the folder {CHECKPOINT} is missing; restore it from a backup")
+
+
+def _is_number(name: str) -> bool:
+    return name.rpartition("/")[2].isdigit()
+
+
+def keep_plan(storage: Storage, plan: Plan) -> None:
+    """Keep a plan beside what it evaluates."""
+    storage.create(f"{PLANS}/{plan.fingerprint()}.json", plan.to_json().encode())
+
+
+def plan_in_force(storage: Storage, current: Manifest) -> Plan | None:
+    """The plan of the newest batch, if there is one."""
+    name = f"{PLANS}/{current.plan}.json"
+    return Plan.from_json(storage.read(name).decode()) if current.plan and storage.exists(name) else None
+
+
+def sweep(storage: Storage, current: Manifest) -> int:
+    """Delete data files that no manifest of the last few names, and manifests that are only history."""
+    names = manifest_names(storage)
+    named = current.files().union(*(found.files() for found in remembered(storage, names[-KEPT_MANIFESTS:])))
     orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder) if name not in named]
-    old = sorted(name for name in storage.names(manifest.FOLDER) if name.endswith(".json"))[:-KEPT_MANIFESTS]
-    drafts = [name for name in storage.names(manifest.FOLDER) if not name.endswith(".json")]
-    for name in (*orphans, *old, *drafts):
+    for name in (*orphans, *names[:-KEPT_MANIFESTS], *storage.drafts("manifests")):
         storage.delete(name)
     return len(orphans)

@@ -1,0 +1,88 @@
+"""What a warehouse holds of one statement: the files its newest manifest names, and how to make its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from jobs.engine.definition import answer_type, inputs_of, label_of
+from jobs.engine.manifest import DataFile, newest
+from jobs.engine.program import ALL
+from jobs.engine.storage import Storage
+from jobs.engine.types import type_named
+from jobs.engine.warehouse import stream_storage
+from optimizer.catalog.aggregates import AGGREGATES
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.mistakes import did_you_mean
+from optimizer.catalog.query import Query, Statement
+from optimizer.errors import HeddleError
+from optimizer.stream_planning import measures_of
+from optimizer.windows.window import Window
+
+
+@dataclass(frozen=True)
+class Published:
+    """A statement's answers, not read yet. Its queries have the same window and keys, hence the same rows."""
+
+    statement: Statement
+    queries: dict[str, Query]
+    storage: Storage
+    files: tuple[DataFile, ...]
+    types: dict[str, pa.DataType]  # of the group-by columns and of the queries' answers
+    instant: pa.DataType  # of a window's start and end: zoned as the stream's time is
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The group-by columns."""
+        return next(iter(self.queries.values())).group_by
+
+    @property
+    def window(self) -> Window:
+        """The window of all its queries."""
+        return next(iter(self.queries.values())).window
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What result files call each query."""
+        return {id: label_of(query) for id, query in self.queries.items()}
+
+
+def published(warehouse: str, catalog: Catalog, query: str) -> Published:
+    """What has been published of a query, by its id or by the id of one of its aggregates."""
+    statement = catalog.statements[statement_named(catalog, query)]
+    queries = {c.source: catalog.query(c.source) for c in statement.columns if c.source in catalog.rows}
+    queries = {id: found for id, found in queries.items() if found.statement == statement.id}
+    first = next(iter(queries.values()))
+    storage = stream_storage(warehouse, first.stream)
+    manifest = newest(storage)
+    time = catalog.streams[first.stream].time
+    needed = {time, *first.group_by, *(sql for each in queries.values() for sql in _inputs(each))}
+    if manifest.sequence < 0 or not needed <= manifest.types.keys():
+        raise HeddleError(
+            f"query {query} has not been evaluated in {warehouse} yet; "
+            f"run heddle evaluate CATALOG --stream {first.stream} --warehouse {warehouse}"
+        )
+    known = {name: type_named(text) for name, text in manifest.types.items() if name in needed}
+    types = {key: known[key] for key in first.group_by} | {id: answer_type(q, known) for id, q in queries.items()}
+    grouping = ",".join(first.group_by or (ALL,))
+    files = tuple(file for file in manifest.results if file.grouping == grouping)
+    return Published(statement, queries, storage, files, types, pa.timestamp("us", known[time].tz and "UTC"))
+
+
+def statement_named(catalog: Catalog, query: str) -> str:
+    """The statement of this id, or the one that this query is an aggregate of."""
+    if query in catalog.rows:
+        return catalog.query(query).statement
+    if query in catalog.columns:
+        return query
+    known = {*catalog.rows, *catalog.columns}
+    hint = did_you_mean(query, known, "`heddle catalog show` lists the queries")
+    raise HeddleError(f"there is no query {query!r} in the catalog; {hint}")
+
+
+def _inputs(query: Query) -> list[str]:
+    if not AGGREGATES[query.aggregate].shared:
+        raise HeddleError(f"query {query.id}: {query.aggregate} is not woven, and plain Spark did not evaluate it here")
+    return inputs_of(measures_of(query)[0])

@@ -1,0 +1,73 @@
+"""A statement's answers as an Arrow table with the columns of its SQL, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.engine.published import Published
+from jobs.engine.result_files import INSTANT, QUERY, START, value_column
+from optimizer.catalog.query import Column
+
+
+def read_answers(found: Published) -> pa.Table:
+    """Every row that has been published, by window and keys."""
+    parts = [part for file in found.files if (part := _rows(found, file.name)).num_rows]
+    rows = pa.concat_tables(parts) if parts else _schema(found).empty_table()
+    if len(found.queries) > 1:
+        rows = _side_by_side(found, rows)
+    order = [(START, "ascending"), *((f"key {key}", "ascending") for key in found.keys)]
+    rows = rows.sort_by(order)
+    columns = [_column(found, rows, column) for column in found.statement.columns]
+    return pa.table(columns, names=[column.name for column in found.statement.columns])
+
+
+def _schema(found: Published) -> pa.Schema:
+    """The columns in the making: keys, the window's start, one column per query."""
+    keys = [(f"key {key}", found.types[key]) for key in found.keys]
+    return pa.schema([*keys, (START, INSTANT), *((id, found.types[id]) for id in found.queries)])
+
+
+def _rows(found: Published, name: str) -> pa.Table:
+    wanted = pc.field(QUERY).isin(list(found.labels.values()))
+    path, system = found.storage.path(name), found.storage.filesystem
+    held = pq.read_schema(path, filesystem=system).names
+    values = {id: value_column(found.types[id]) for id in found.queries}
+    columns = [QUERY, START, *(f"key {key}" for key in found.keys), *dict.fromkeys(values.values())]
+    table = pq.read_table(path, columns=[c for c in columns if c in held], filters=wanted, filesystem=system)
+    out = {f"key {key}": table[f"key {key}"].cast(found.types[key]) for key in found.keys}
+    out[START] = table[START].cast(INSTANT)
+    for id, value in values.items():
+        mine = pc.equal(table[QUERY].cast(pa.string()), found.labels[id])
+        held_value = table[value] if value in held else pa.nulls(table.num_rows, found.types[id])
+        out[id] = pc.if_else(mine, held_value.cast(found.types[id]), pa.scalar(None, found.types[id]))
+    if len(values) > 1:
+        out |= {f"has {id}": pc.equal(table[QUERY].cast(pa.string()), found.labels[id]) for id in values}
+    return pa.table(out)
+
+
+def _side_by_side(found: Published, rows: pa.Table) -> pa.Table:
+    """One row per key and window, from one row per query; nulls are keys like any other."""
+    keys = [*(f"key {key}" for key in found.keys), START]
+    asked: Sequence[tuple[str, str]] = [(id, "first") for id in found.queries]
+    there = [(f"has {id}", "any") for id in found.queries if f"has {id}" in rows.column_names]
+    joined = rows.group_by(keys, use_threads=False).aggregate([*asked, *there])
+    for name, _ in there:
+        joined = joined.filter(joined[f"{name}_any"])
+    return joined.select([*keys, *(f"{id}_first" for id in found.queries)]).rename_columns([*keys, *found.queries])
+
+
+def _column(found: Published, rows: pa.Table, column: Column) -> pa.ChunkedArray:
+    if column.source in found.queries:
+        return rows[column.source]
+    if column.source in found.keys:
+        return rows[f"key {column.source}"]
+    start = rows[START].cast(found.instant)
+    end = pc.add(start, pa.scalar(found.window.range, pa.duration("us")))
+    if column.source == "window":
+        parts = [part.combine_chunks() for part in (start, end)]
+        return pa.chunked_array([pa.StructArray.from_arrays(parts, names=["start", "end"])])
+    return start if column.source == "window.start" else end

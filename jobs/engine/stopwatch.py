@@ -1,0 +1,32 @@
+"""Seconds per step of a batch, measured where the work is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+STEPS = ("list", "read", "feed", "exchange", "finals", "write", "commit")
+
+
+@dataclass
+class Stopwatch:
+    """Gives the time since the last lap to a step."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=time.perf_counter)
+
+    def lap(self, step: str) -> None:
+        """Everything since the last lap was spent on this step."""
+        now = time.perf_counter()
+        self.seconds[step] = self.seconds.get(step, 0.0) + now - self._last
+        self._last = now
+
+
+def summed(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Counts or seconds of many tasks, added up by name."""
+    total: dict[str, float] = {}
+    for part in parts:
+        for name, amount in part.items():
+            total[name] = total.get(name, 0) + amount
+    return total

@@ -1,0 +1,75 @@
+"""The same evaluation in one process, without Spark: for small streams, and to see what Spark costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from jobs.engine.compile import compile_program
+from jobs.engine.expressions import NotExact
+from jobs.engine.in_process import in_process
+from jobs.engine.program import Program
+from jobs.engine.source import Split
+from jobs.engine.steps import step
+from jobs.engine.taken import File, Record, all_files, arrived, keep_record, load_records
+from jobs.lanes import file_types
+from jobs.options import Options
+from jobs.report import RunReport
+from jobs.run import Progress, Run, open_run, silent
+from jobs.stopping import stop_on_signal
+from optimizer.catalog.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.plan import Plan
+
+
+def evaluate_local(
+    catalog: Catalog,
+    plan: Plan,
+    warehouse: str,
+    options: Options = Options(),  # noqa: B008 (frozen)
+    progress: Progress = silent,
+) -> RunReport:
+    """Evaluate a stream's plan on what has arrived, and say what was done."""
+    if options.interval:
+        raise HeddleError("--interval needs Spark; leave it out, or leave out --local")
+    with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
+        run.lane = "file"
+        for batch, files in _batches(run, options.files_per_batch):
+            if stop.is_set():
+                break
+            step("listed")
+            if not files:
+                run.pass_over(batch)
+                continue
+            program = run.program or _program(catalog, plan, files)
+            run.evaluate(batch, program, in_process([Split(path, size) for path, size in files]))
+        else:
+            run.finish(in_process([]))
+    return run.report
+
+
+def _batches(run: Run, files_per_batch: int) -> Iterator[tuple[int, Sequence[File]]]:
+    """First the files of a batch that died, if one did; then those that arrived since, each batch on record."""
+    found = arrived(run.catalog.streams[run.plan.stream].path)
+    records = load_records(run.storage)
+    for record in records:
+        if record.batch > run.manifest.batch:
+            yield record.batch, _those(found, record)
+    taken = all_files(records)
+    waiting = [file for file in found if file[0] not in taken]
+    while waiting:
+        files, waiting = waiting[: files_per_batch or None], waiting[files_per_batch or len(waiting) :]
+        batch = run.manifest.batch + 1
+        keep_record(run.storage, records, batch, files)
+        yield batch, files
+
+
+def _those(found: Sequence[File], record: Record) -> list[File]:
+    sizes = dict(found)
+    return [(path, sizes[path]) for path in record.files if path in sizes]
+
+
+def _program(catalog: Catalog, plan: Plan, files: Sequence[File]) -> Program:
+    try:
+        return compile_program(catalog, plan, file_types(catalog, plan, files[0][0]))
+    except NotExact as reason:
+        raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None

@@ -1,0 +1,37 @@
+"""Errors that come from Spark, in the words of the person who can mend them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optimizer.errors import HeddleError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CARRY_ON = "nothing was published halfway; run again to carry on"
+
+
+def in_words(spark: SparkSession, error: Exception) -> Exception:
+    """A line where one is enough; anything else as it is."""
+    if isinstance(error, HeddleError):
+        return error
+    text = str(error)
+    if "No space left on device" in text:
+        return HeddleError(f"a disk of Spark is full; free some space. {CARRY_ON}")
+    if jvm_is_gone(spark):
+        return HeddleError(f"Spark's Java process has died; {CARRY_ON}")
+    if "Python worker exited unexpectedly" in text:
+        return HeddleError(f"a Python worker died again and again (out of memory?); {CARRY_ON}")
+    if "PATH_NOT_FOUND" in text or "Path does not exist" in text:
+        return HeddleError("the stream's path does not exist; create the folder or mend `path` in the catalog")
+    return error
+
+
+def jvm_is_gone(spark: SparkSession) -> bool:
+    """Whether the driver's Java process answers no more."""
+    try:
+        spark.sparkContext._jsc.sc().isStopped()
+    except Exception:  # whatever py4j raises when nobody is there
+        return True
+    return False

@@ -1,0 +1,125 @@
+"""The evaluation's loop: Structured Streaming lists the files and numbers the batches, the engine evaluates them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jobs.engine.source import splits_of
+from jobs.engine.spark_executor import from_files, on_spark
+from jobs.engine.steps import step
+from jobs.engine.warehouse import CHECKPOINT
+from jobs.lanes import choose, from_frame, read_frame
+from jobs.options import Options
+from jobs.run import Run
+from jobs.spark_errors import in_words
+from optimizer.errors import HeddleError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+LISTING = "path string, modificationTime timestamp, length bigint, content binary"
+POLL_SECONDS: Any = 0.2  # awaitTermination takes fractions, its annotation does not
+
+
+class Stopped(Exception):  # noqa: N818 (asked for, not an error)
+    """A batch that Spark offers after the user asked to stop: it stays for the next run."""
+
+
+@dataclass
+class Streaming:
+    """A run on Spark. Batches come on a thread of Spark's; `turn` keeps the closing of windows apart from them."""
+
+    spark: SparkSession
+    run: Run
+    options: Options
+    stop: threading.Event
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    failure: Exception | None = None
+
+    def take(self, listing: DataFrame, batch: int) -> None:
+        """Evaluate one batch of files; one that was committed before a crash is skipped."""
+        with self.turn:
+            if self.stop.is_set():
+                raise Stopped
+            if batch <= self.run.manifest.batch:
+                return
+            try:
+                self._evaluate(batch, [(_plain(row.path), row.length) for row in listing.collect()])
+            except Exception as error:
+                self.failure = error
+                raise
+
+    def _evaluate(self, batch: int, files: list[tuple[str, int]]) -> None:
+        step("listed")
+        if not files:
+            self.run.pass_over(batch)
+            return
+        run, context = self.run, self.spark.sparkContext
+        program = run.program
+        if program is None or not run.lane:
+            run.lane, program = choose(self.spark, run.catalog, run.plan, files, self.options.lane)
+        if run.lane == "file":
+            feeding = from_files(context, splits_of(files, context.defaultParallelism))
+        else:
+            stream = run.catalog.streams[run.plan.stream]
+            feeding = from_frame(read_frame(self.spark, stream, [path for path, _ in files]))
+        run.evaluate(batch, program, on_spark(context, feeding))
+
+    def go(self) -> None:
+        """Run until nothing is left, or until the user stops it."""
+        try:
+            query = self._start()
+            while not query.awaitTermination(POLL_SECONDS):
+                if self.stop.is_set():
+                    self._end(query)
+                    return
+                if self.options.interval and _idle(query):
+                    self._close()
+            self._close()
+        except Exception as error:
+            raise in_words(self.spark, self.failure or error) from None
+
+    def _close(self) -> None:
+        with self.turn:
+            self.run.finish(on_spark(self.spark.sparkContext, None))
+
+    def _end(self, query: StreamingQuery) -> None:
+        with self.turn:  # the batch in hand is over; the next one is refused
+            pass
+        query.stop()
+
+    def _start(self) -> StreamingQuery:
+        stream = self.run.catalog.streams[self.run.plan.stream]
+        # only the two columns are asked for, so that no file is opened: the listing costs the same at any size
+        listing = self.spark.readStream.format("binaryFile").schema(LISTING)
+        if self.options.files_per_batch:
+            listing = listing.option("maxFilesPerTrigger", self.options.files_per_batch)
+        interval = self.options.interval
+        trigger: dict[str, Any] = {"processingTime": interval} if interval else {"availableNow": True}
+        return (
+            listing.load(stream.path)
+            .select("path", "length")
+            .writeStream.foreachBatch(self.take)
+            .option("checkpointLocation", self.run.storage.uri(CHECKPOINT))
+            .trigger(**trigger)
+            .start()
+        )
+
+
+def check_source(run: Run) -> None:
+    """Streams by SQL and streams without a path cannot be listed."""
+    stream = run.catalog.streams[run.plan.stream]
+    if not stream.path:
+        raise HeddleError(f"stream {stream.name} has no files to list; give it a source with a path")
+
+
+def _idle(query: StreamingQuery) -> bool:
+    status = query.status
+    return not status["isDataAvailable"] and not status["isTriggerActive"]
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("file://").removeprefix("file:")
