@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.columns import FloatArray
-from optimizer.cost.omega import flat_fat
-from optimizer.problem import Rows
+from optimizer.columns import BoolArray, FloatArray, WindowSet
+from optimizer.cost.load import Load
+from optimizer.cost.omega import OMEGA, flat_fat
+from optimizer.problem import Problem, Rows
 from optimizer.strategies.bulk_omega import BULK_OMEGA
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units
+from optimizer.strategies.pricing import CostModel
 
 
 class Singles:
@@ -39,7 +39,20 @@ def no_share_cost(rows: Rows, model: CostModel) -> float:
     return total
 
 
-def shared_cost(rows: Rows, model: CostModel) -> float:
-    """Operations per tick of one tree for all queries."""
-    units = Units.classes(rows.problem)
-    return Pricing(units, model).tree(units.everything)
+def shared_cost(problem: Problem, model: CostModel) -> float:
+    """Operations per tick of one tree for all queries; equal windows count once, planned one by one or not."""
+    windows = problem.windows
+    rate = problem.space.rate_float(problem.everything)
+    total = 0.0
+    for techniques, asked in zip(model.techniques, problem.asked, strict=True):
+        asking = windows if asked is None else windows.take(asked)
+        asking = asking.take(_firsts(asking))
+        load = Load.of_columns(asking.range, asking.slide)
+        total += model.rate + model.keys * rate * min(OMEGA[name](load, rate) for name in techniques)
+    return total
+
+
+def _firsts(windows: WindowSet) -> BoolArray:
+    """Which windows differ from the one before: equal ones are neighbours."""
+    columns = np.stack([windows.range, windows.slide, windows.offset])
+    return np.concatenate([[True], (columns[:, 1:] != columns[:, :-1]).any(axis=0)])

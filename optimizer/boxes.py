@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.explain import counted, length
+from optimizer.explain import cost_text, counted, length
 from optimizer.plan import EVENTS, Plan, Tree
 
-MOST = 24  # trees of one level that get a box of their own
+MOST = 12  # trees of one level that get a box of their own
 SLIDES = 7  # slides that are named
 
 
@@ -55,7 +55,7 @@ def _box(plan: Plan, tree: Tree, level: int) -> Box:
     queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
     keys = f", by {', '.join(tree.group_by)}" if tree.group_by else ""
     answers = [_ranges(plan, [tree]), _cut(tree.technique, 50)] if len(tree.queries) else []
-    lines = [_slides(plan, [tree]), *answers, f"{_rate(plan, tree)}, cost {tree.cost:.4g}"]
+    lines = [_slides(plan, [tree]), *answers, f"{_rate(plan, tree)}, cost {cost_text(tree.cost)}"]
     return Box(
         tree.id, level, tree.feed, len(tree.queries), f"{tree.id}: {queries}{keys}", tuple(lines), _share(plan, [tree])
     )
@@ -63,7 +63,7 @@ def _box(plan: Plan, tree: Tree, level: int) -> Box:
 
 def _rest(plan: Plan, trees: Sequence[Tree], level: int) -> Box:
     queries = sum(len(tree.queries) for tree in trees)
-    lines = (_slides(plan, trees), _ranges(plan, trees), f"cost {sum(tree.cost for tree in trees):.4g} together")
+    lines = (_slides(plan, trees), _ranges(plan, trees), f"cost {cost_text(sum(tree.cost for tree in trees))} together")
     title = f"{len(trees):,} trees more: {counted(queries)}"
     return Box(f"more{level}", level, trees[0].feed, queries, title, lines, _share(plan, trees))
 

@@ -66,6 +66,11 @@ def length(plan: Plan, ticks: int, rows: bool) -> str:
     return f"{ticks // size}{unit}"
 
 
+def cost_text(cost: float) -> str:
+    """A cost to read: whole from a thousand on."""
+    return f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"
+
+
 def counted(queries: int) -> str:
     """So many queries, or one query."""
     return "1 query" if queries == 1 else f"{queries:,} queries"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from optimizer.boxes import Box, boxes_of
 from optimizer.errors import HeddleError
-from optimizer.explain import counted
+from optimizer.explain import cost_text, counted
 from optimizer.plan import EVENTS, Plan
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ def figure(plan: Plan) -> Figure:
     from matplotlib.figure import Figure
 
     columns = _columns(boxes_of(plan))
-    height = max(1.0, *map(_stack, columns)) + 1.2
-    width = max(len(columns) * (WIDTH + GAP) + 1.0, 9.5)
+    height = max(1.0, *map(_stack, columns)) + 1.4
+    width = max(len(columns) * (WIDTH + GAP) + 1.0, 7.5)
     drawn = Figure(figsize=(width, height), facecolor=PAPER)
     axes = drawn.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, width)
     axes.set_ylim(0, height)
     axes.axis("off")
     axes.text(0.2, height - 0.45, _title(plan), fontsize=13, color=INK, weight="bold")
-    axes.text(0.2, height - 0.75, _subtitle(plan), fontsize=9.5, color=INK)
-    _boxes(axes, columns, height - 1.0)
+    axes.text(0.2, height - 0.6, _subtitle(plan), fontsize=9.5, color=INK, va="top")
+    _boxes(axes, columns, height - 1.1)
     return drawn
 
 
@@ -103,8 +103,8 @@ def _box(axes: Axes, box: Box, left: float, bottom: float, height: float) -> Non
 def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     from matplotlib.patches import FancyArrowPatch
 
-    style = {"arrowstyle": "-|>", "mutation_scale": 9, "linewidth": 0.8}
-    axes.add_patch(FancyArrowPatch(start, end, color=INK, shrinkA=0, shrinkB=0, zorder=1, **style))
+    arrow = FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=9, color=INK, linewidth=0.8, zorder=1)
+    axes.add_patch(arrow)
 
 
 def _title(plan: Plan) -> str:
@@ -114,7 +114,8 @@ def _title(plan: Plan) -> str:
 
 
 def _subtitle(plan: Plan) -> str:
+    planned, alone, together = map(cost_text, (plan.cost, plan.costs.no_share, plan.costs.shared))
     return (
-        f"cost {plan.cost:.5g}, {plan.saving:.1%} below no_share ({plan.costs.no_share:.5g}); one shared tree "
-        f"{plan.costs.shared:.5g}. Bars: share of the plan's cost. Dashed: answers no query."
+        f"cost {planned}, {plan.saving:.1%} below no_share ({alone}); one shared tree {together}\n"
+        "bars: share of the plan's cost; dashed: answers no query"
     )

@@ -82,6 +82,7 @@ def _tree_to_dict(tree: Tree) -> dict[str, Any]:
         "feed": tree.feed,
         "group_by": list(tree.group_by),
         "cost": tree.cost,
+        "technique": tree.technique,  # for readers; read back from the demands
     }
 
 

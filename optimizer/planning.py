@@ -59,7 +59,7 @@ def plan_drafts(
         trees += _apart(assemble(group, draft, model, traffic), f"{number}.")
         ticks = traffic.ticks_per_second(group.rows.windows.rows)
         no_share += ticks * no_share_cost(group.rows, model)
-        shared += ticks * shared_cost(group.rows, model)
+        shared += ticks * shared_cost(group.rows.problem, model)
     named = _named(trees)
     exact = all(group.rows.problem.space.exact for group, _ in drafted)
     return Plan(stream, strategy, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)

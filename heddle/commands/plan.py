@@ -121,7 +121,8 @@ def _as_json(found: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
         "planning_seconds": seconds,
         "stopped": stopped,
     }
-    return json.loads(found.to_json()) | summary
+    plan_as_is: dict[str, Any] = json.loads(found.to_json())
+    return plan_as_is | summary
 
 
 def _explain(found: Plan, seconds: float, stopped: bool) -> None:
