@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jobs.engine.batch import Executor, Outcome
@@ -23,9 +25,13 @@ def on_spark(context: SparkContext, feeding: Feeding | None) -> Executor:
     """An executor for the events that `feeding` brings; without it, the retained slices alone."""
 
     def execute(program: Program, work: Work) -> Outcome:
-        items = feeding(program, work) if feeding else context.parallelize([], 1)
-        finished = items.partitionBy(work.buckets, _bucket).mapPartitionsWithIndex(_finisher(program, work))
-        return gather(finished.collect())
+        finisher = _finisher(program, work)
+        if feeding is None:
+            nothing = context.parallelize([], work.buckets)
+            return gather(nothing.mapPartitionsWithIndex(finisher).collect())
+        return gather(
+            feeding(program, work).partitionBy(work.buckets, _bucket).mapPartitionsWithIndex(finisher).collect()
+        )
 
     return execute
 
@@ -52,6 +58,14 @@ def guarded(feed: Callable[[], tuple[FeedReport, list[tuple[int, bytes]]]]) -> I
         return
     yield 0, report
     yield from parcels
+    settle()
+
+
+@cache
+def settle() -> None:
+    """Once per process: set all that is loaded aside from garbage collection, which pyspark runs after every task."""
+    gc.collect()
+    gc.freeze()
 
 
 def _bucket(bucket: int) -> int:
@@ -70,6 +84,7 @@ def _finisher(program: Program, work: Work) -> Callable[[int, Iterable[Item]], I
             yield finish_bucket(program, work, bucket, contents)
         except (HeddleError, OSError) as error:
             yield str(error)
+        settle()
 
     return task
 
