@@ -13,7 +13,7 @@ Needs = Literal["nothing", "invertible", "selective"]
 
 @dataclass(frozen=True)
 class Card:
-    """What a technique is, what it needs of a component, and what its paper promises (n partials, q queries)."""
+    """What a technique is, what it needs of a component, and the operations a slide costs (n partials)."""
 
     name: str
     full_name: str
@@ -28,51 +28,108 @@ class Card:
 CARDS: dict[str, Card] = {
     card.name: card
     for card in (
-        Card("panes", "Naive over panes", "nothing", True, "n", "n", "n", "Weave Share, section 2"),
-        Card("panes_inv", "Panes with subtract-on-evict", "invertible", True, "2", "2", "n", "SlickDeque, section 2"),
+        Card(
+            "panes",
+            "Panes, folded anew for every window",
+            "nothing",
+            True,
+            "n - 1 per query",
+            "n - 1 per query",
+            "n",
+            "Li et al., No Pane, No Gain, SIGMOD Record 2005; SlickDeque, section 2",
+        ),
+        Card(
+            "panes_inv",
+            "Panes with subtract on evict",
+            "invertible",
+            True,
+            "2 per range",
+            "2 per range",
+            "n",
+            "SlickDeque, section 2",
+        ),
         Card(
             "flat_fat",
             "Flat Fixed-sized Aggregator",
             "nothing",
             True,
-            "log2(n)",
-            "log2(n)",
+            "log2(n), and at most 2 log2(n) per query",
+            "the same",
             "2n",
-            "SlickDeque, section 2",
+            "Tangwongsan et al., General Incremental Sliding-Window Aggregation, PVLDB 2015; SlickDeque, section 2",
         ),
-        Card("b_int", "Base Intervals", "nothing", True, "log2(n)", "log2(n)", "2n", "SlickDeque, section 2"),
-        Card("flat_fit", "Flat and Fast Index Traverser", "nothing", True, "3", "n", "2n", "SlickDeque, section 2"),
-        Card("two_stacks", "Two-Stacks", "nothing", False, "3", "n", "2n", "SlickDeque, section 2"),
-        Card("daba", "De-Amortized Bankers Aggregator", "nothing", False, "5", "8", "2n", "SlickDeque, section 2"),
+        Card(
+            "b_int",
+            "Base Intervals",
+            "nothing",
+            True,
+            "1, and at most 2 log2(n) per query",
+            "log2(n), and at most 2 log2(n) per query",
+            "2n",
+            "Arasu and Widom, Resource Sharing in Continuous Sliding-Window Aggregates, VLDB 2004;"
+            " SlickDeque, section 2",
+        ),
+        Card(
+            "flat_fit",
+            "Flat and Fast Index Traverser",
+            "nothing",
+            True,
+            "3 per query",
+            "n",
+            "2n",
+            "Shein et al., FlatFIT, SSDBM 2017; SlickDeque, section 2",
+        ),
+        Card(
+            "two_stacks",
+            "Two-Stacks",
+            "nothing",
+            False,
+            "3 per range",
+            "n per range",
+            "2n per range",
+            "Tangwongsan et al., Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time, DEBS 2017;"
+            " SlickDeque, section 2",
+        ),
+        Card(
+            "daba",
+            "De-Amortized Banker's Aggregator",
+            "nothing",
+            False,
+            "5 per range",
+            "8 per range",
+            "2n per range",
+            "Tangwongsan et al., Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time, DEBS 2017;"
+            " SlickDeque, section 2",
+        ),
         Card(
             "slick_deque_inv",
             "SlickDeque for invertible aggregates",
             "invertible",
             True,
-            "2",
-            "2",
+            "2 per range",
+            "2 per range",
             "n",
-            "SlickDeque, section 3",
+            "Shein et al., SlickDeque, EDBT 2018, section 3",
         ),
         Card(
             "slick_deque_noninv",
             "SlickDeque for selective aggregates",
             "selective",
             True,
-            "< 2",
-            "n",
+            "less than 2, for all queries together",
+            "n, for all queries together",
             "2 to 2n",
-            "SlickDeque, section 3",
+            "Shein et al., SlickDeque, EDBT 2018, section 3",
         ),
         Card(
             "two_stacks_block",
             "Two-Stacks, one flip per block",
             "nothing",
             True,
-            "3",
-            "n",
-            "2n",
-            "van Herk; Gil and Werman",
+            "3 per range",
+            "n per range",
+            "2n per range",
+            "ours, after van Herk, Pattern Recognition Letters 1992, and Gil and Werman, IEEE PAMI 1993",
         ),
     )
 }

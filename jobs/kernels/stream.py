@@ -53,14 +53,33 @@ def run(
     since: int = EVER,
 ) -> Answers:
     """The windows that end in (since, until] of many groups, group g from the partials offsets[g] to offsets[g + 1]."""
+    return run_counted(technique, windows, component, offsets, starts, rows, until, since)[0]
+
+
+def run_counted(
+    technique: str,
+    windows: Sequence[Window],
+    component: str,
+    offsets: Ints,
+    starts: Ints,
+    rows: Rows,
+    until: int,
+    since: int = EVER,
+) -> tuple[Answers, Operations]:
+    """The same, and how many combine operations it took."""
     steps = schedule_groups(make_clock(windows), offsets, _flat(starts), since, until)
     memory = _memory(technique, windows, component, str(rows.dtype), 16)
-    return _take(technique, memory, steps, rows)[1]
+    memory, answers = _take(technique, memory, steps, rows)
+    return answers, _counted(memory)
 
 
 def operations(state: State) -> Operations:
     """How many combine operations the state has cost so far."""
-    scalars = state.memory.scalars
+    return _counted(state.memory)
+
+
+def _counted(memory: Memory) -> Operations:
+    scalars = memory.scalars
     return Operations(int(scalars[OPERATIONS]), int(scalars[WORST]), int(scalars[TAIL]))
 
 
@@ -77,12 +96,12 @@ def _memory(technique: str, windows: Sequence[Window], component: str, kind: str
 
 def _flat(column: Ints) -> Ints:
     """A column as the kernels are compiled for; one that cannot be written to would be compiled for anew."""
-    return np.require(column, np.int64, "CW")
+    return np.require(column, np.int64, ["C", "W"])
 
 
 def _take(technique: str, memory: Memory, steps: Steps, rows: Rows) -> tuple[Memory, Answers]:
     ended = steps.query >= 0
     out = np.empty((int(ended.sum()), WIDTH), rows.dtype)
-    words = np.require(rows, requirements="CW").view(np.int64)
+    words = np.require(rows, requirements=["C", "W"]).view(np.int64)
     memory = KERNELS[technique].advance(memory, steps, words, out.view(np.int64))
     return memory, Answers(steps.query[ended], steps.start[ended], out, steps.group[ended])
