@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from jobs.engine.manifest import Manifest
 from jobs.options import Options
 from jobs.report import RunReport
+from jobs.request import LANES, Request, evaluate_request
 from jobs.run import Progress, open_run, silent
+from jobs.session import spark_session
 from jobs.stopping import stop_on_signal
 from jobs.streaming import Streaming, check_source
 from optimizer.catalog.catalog import Catalog
+from optimizer.errors import HeddleError
 from optimizer.plan import Plan
 
 if TYPE_CHECKING:
@@ -30,3 +38,43 @@ def evaluate(
         check_source(run)
         Streaming(spark, run, options, stop).go()
     return run.report
+
+
+def parse(arguments: Sequence[str]) -> Request:
+    """The request of a command line."""
+    parser = argparse.ArgumentParser("evaluate.py", description=__doc__)
+    parser.add_argument("catalog", help="the catalog's folder")
+    parser.add_argument("--stream", required=True)
+    parser.add_argument("--warehouse", required=True, help="where state and results are kept")
+    parser.add_argument("--plan", default="", help="a plan of `heddle plan --out`; without it, one is made")
+    parser.add_argument("--lane", default="auto", choices=LANES)
+    parser.add_argument("--files-per-batch", type=int, default=0, help="all files that have arrived, when left out")
+    parser.add_argument("--interval", default="", help="keep running, a batch every so often, as in '10 seconds'")
+    found = parser.parse_args(arguments)
+    options = Options(found.lane, found.files_per_batch, found.interval)
+    return Request(found.catalog, found.stream, found.warehouse, found.plan, options)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run as a submitted job: lines of progress on stderr, the report as JSON on stdout."""
+    request = parse(arguments)
+    try:
+        report = evaluate_request(request, spark_session(), _say, _progress)
+    except HeddleError as error:
+        _say(str(error))
+        return 2
+    sys.stdout.write(json.dumps(report.to_dict()) + "\n")
+    return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
+def _progress(manifest: Manifest, seconds: float) -> None:
+    counts = manifest.counts
+    _say(f"batch {manifest.batch}: {counts['events']:,} events, {counts['results']:,} results, {seconds:.1f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -8,44 +8,57 @@ from typing import Any
 from jobs.cpu_meter import CpuMeter
 from optimizer.plan import Plan
 
+COUNTED = ("events", "results", "late", "windows_missed", "without_time")
+LISTED = 1000  # batches whose seconds are kept one by one
+
 
 @dataclass
 class RunReport:
     """Counts of a run, its cost, and per tree what was estimated and what was counted."""
 
+    stream: str = ""
+    plan: str = ""
+    lane: str = ""
     batches: int = 0
     events: int = 0
     results: int = 0
     late: int = 0
     windows_missed: int = 0
     without_time: int = 0
-    lane: str = ""
     estimated_cost: float = 0.0
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
+    step_seconds: dict[str, float] = field(default_factory=dict)
     batch_seconds: list[float] = field(default_factory=list)
     trees: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, counts: dict[str, Any], seconds: float) -> None:
-        """Add a batch (or the closing, which brings no events)."""
+        """Add a batch (or a closing, which brings no events)."""
         self.batches += counts["events"] > 0
-        for name in ("events", "results", "late", "windows_missed", "without_time"):
+        for name in COUNTED:
             setattr(self, name, getattr(self, name) + counts[name])
         for name in ("partials", "operations"):
             for tree, count in counts[name].items():
                 held = self.trees.setdefault(tree, {"partials": 0, "operations": 0})
                 held[name] += count
-        self.batch_seconds.append(round(seconds, 3))
+        for step, spent in counts["seconds"].items():
+            self.step_seconds[step] = self.step_seconds.get(step, 0.0) + spent
+        self.batch_seconds = [*self.batch_seconds, round(seconds, 3)][-LISTED:]
 
     def finish(self, plan: Plan, lane: str, meter: CpuMeter) -> None:
-        """Close the books."""
-        self.lane = lane
+        """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
+        self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
         self.estimated_cost = plan.cost
-        self.wall_seconds = round(meter.wall_seconds, 3)
-        self.cpu_seconds = round(meter.cpu_seconds, 3)
+        self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
+        self.step_seconds = {step: round(spent, 3) for step, spent in self.step_seconds.items()}
         for tree in plan.trees:
             held = self.trees.setdefault(tree.id, {"partials": 0, "operations": 0})
-            held |= {"estimated_cost": tree.cost, "queries": len(tree.queries), "technique": tree.technique}
+            held |= {
+                "estimated_operations": round(tree.cost * self.events / plan.rate),
+                "estimated_cost": tree.cost,
+                "queries": len(tree.queries),
+                "technique": tree.technique,
+            }
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON takes it."""

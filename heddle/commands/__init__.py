@@ -9,12 +9,18 @@ import typer
 
 from heddle.commands.catalog import catalog
 from heddle.commands.demo import demo
+from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
 from heddle.commands.plan import plan
+from heddle.commands.results import results
+from heddle.commands.warm import warm
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "demo": demo,
     "catalog": catalog,
     "generate": generate,
     "plan": plan,
+    "evaluate": evaluate,
+    "results": results,
+    "warm": warm,
 }

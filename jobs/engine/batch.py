@@ -95,6 +95,6 @@ def _counts(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFi
         "late": sum(file.rows for file in late),
         "windows_missed": sum(report.windows_missed for report in outcome.feeds),
         "partials": summed(report.partials for report in outcome.buckets),
-        "operations": summed(report.operations for report in outcome.buckets),
+        "operations": summed([r.operations for r in outcome.feeds] + [r.operations for r in outcome.buckets]),
         "seconds": summed([r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets]),
     }

@@ -66,7 +66,8 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             report.partials[tree.id] = len(slices[tree.id].start)
             finals = Finals(slices[tree.id], tree, work.emitted, work.until)
             found += [(slices[tree.id].keys, answer) for answer in answers(finals)]
-            report.operations[tree.id] = sum(finals.operations.values())
+            fed = len(slices[tree.feed].start) * len(tree.measures) if tree.feed != EVENTS else 0
+            report.operations[tree.id] = fed + sum(finals.operations.values())
             if tree.feed == EVENTS:
                 kept[label(grouping, tree)] = slices[tree.id].since(work.until - tree.reach + 1)
         step("finals")

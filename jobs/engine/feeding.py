@@ -36,6 +36,7 @@ class FeedReport:
     windows_missed: int = 0
     late: list[DataFile] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree and measure
 
 
 def report_to_json(report: FeedReport) -> str:
@@ -71,6 +72,8 @@ def feed_tables(
         for grouping, tree in program.roots():
             tables = held.setdefault(label(grouping, tree), [])
             tables.append(to_table(feed(events, grouping, tree, work.emitted)))
+            folded = len(events.times) * len(tree.measures)
+            report.operations[tree.id] = report.operations.get(tree.id, 0) + folded
             if len(tables) >= FOLD_AT:
                 tables[:] = [to_table(joined(grouping, tree, tables))]
         step("feed")

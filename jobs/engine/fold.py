@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from jobs.engine.program import MeasureProgram, TreeProgram
 from jobs.engine.slices import Slices
+from jobs.kernels.block_operations import block_operations
 from jobs.kernels.operators import COUNT, MOMENTS, SUM_FLOAT, SUM_INT, VALID, Rows, lower
 from jobs.kernels.pick import pick
 from jobs.kernels.ranges import Ranges, ranges
-from jobs.kernels.stream import run
+from jobs.kernels.stream import run_counted
 from jobs.kernels.two_stacks_block import fold as fold_block
 from optimizer.windows.window import Window
 
@@ -65,9 +66,14 @@ class Finals:
     def _fold(self, measure: MeasureProgram, window: Window) -> None:
         technique = self.tree.techniques.get(measure.key, BLOCK)
         if technique == BLOCK:
-            self._folded[measure.key, window] = _block(measure, self.slices.rows[measure.key], self.ranges(window))
+            found = self.ranges(window)
+            self._folded[measure.key, window] = _block(measure, self.slices.rows[measure.key], found)
+            self._count(measure.key, block_operations(found.lo, found.hi))
         else:
             self._literal(measure, technique)
+
+    def _count(self, key: str, operations: int) -> None:
+        self.operations[key] = self.operations.get(key, 0) + operations
 
     def _literal(self, measure: MeasureProgram, technique: str) -> None:
         """One pass answers all windows of the tree that ask for the measure."""
@@ -77,7 +83,10 @@ class Finals:
             rows[:, 1] = np.arange(len(rows))
         closed = self._is_closed
         starts, offsets = self.slices.start[closed], self._closed_offsets
-        answers = run(technique, windows, measure.component, offsets, starts, rows[closed], self.until, self.after)
+        answers, counted = run_counted(
+            technique, windows, measure.component, offsets, starts, rows[closed], self.until, self.after
+        )
+        self._count(measure.key, counted.total)
         for number, window in enumerate(windows):
             mine = np.flatnonzero(answers.query == number)
             self._folded[measure.key, window] = _lowered(measure, answers.rows[mine])

@@ -1,0 +1,115 @@
+"""`heddle results`: a query's published answers, with the columns its SQL has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SHOWN = 20
+
+
+def results(
+    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query's id.")],
+    warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
+    out: Annotated[Path | None, typer.Option(help="Write all rows here: .parquet, .csv or .json.")] = None,
+    limit: Annotated[int, typer.Option(help="Only the last so many rows; all of them when 0.")] = -1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON, and nothing else.")] = False,
+) -> None:
+    """Show or export what has been published of a query: the newest windows, or all with --out and --json."""
+    from jobs.results import results_table
+    from optimizer.catalog.load import load_catalog
+    from optimizer.errors import HeddleError
+
+    if out is not None and out.suffix not in WRITERS:
+        raise HeddleError(f"{out}: the file's name says its format; end it in {', '.join(WRITERS)}")
+    table = results_table(warehouse, load_catalog(folder), query)
+    if limit < 0:
+        limit = 0 if out or as_json else SHOWN
+    last = table.slice(max(0, table.num_rows - limit)) if limit else table
+    if out is not None:
+        _write(last, out)
+    if as_json:
+        typer.echo(json.dumps(_records(last), indent=1))
+    elif out is None:
+        _show(last, table.num_rows, query)
+
+
+def _write(table: pa.Table, out: Path) -> None:
+    from optimizer.errors import HeddleError
+
+    try:
+        WRITERS[out.suffix](table, out)
+    except OSError as error:
+        raise HeddleError(f"{out}: cannot be written ({error.strerror or error}); choose another --out") from None
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"{table.num_rows:,} rows in {out}", markup=False)
+
+
+def _parquet(table: pa.Table, out: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, out)
+
+
+def _csv(table: pa.Table, out: Path) -> None:
+    """Text has no structs: a window becomes its start and its end."""
+    from pyarrow import csv
+
+    csv.write_csv(table.flatten(), out)
+
+
+def _json(table: pa.Table, out: Path) -> None:
+    with out.open("w") as stream:
+        for record in _records(table):
+            stream.write(json.dumps(record) + "\n")
+
+
+WRITERS: dict[str, Callable[[Any, Path], None]] = {".parquet": _parquet, ".csv": _csv, ".json": _json}
+
+
+def _records(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows as JSON takes them: times as ISO texts, numbers that JSON lacks as Spark prints them."""
+    return [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    return value if value is None or isinstance(value, int | float | str) else value.isoformat()
+
+
+def _show(table: pa.Table, total: int, query: str) -> None:
+    console = Console(highlight=False, markup=False)
+    if not total:
+        console.print(f"no window of {query} has ended yet", soft_wrap=True)
+        return
+    if not console.is_terminal:
+        console.width = 160  # a file or a pipe has no width of its own
+    flat = table.flatten()
+    shown = Table(box=SIMPLE_HEAD)
+    for field in flat.schema:
+        shown.add_column(field.name, justify="left" if str(field.type) in ("string", "bool") else "right")
+    for row in zip(*(column.to_pylist() for column in flat.columns), strict=True):
+        shown.add_row(*(Text(_text(value)) for value in row))
+    if total > table.num_rows:
+        shown.caption = f"the last {table.num_rows} of {total:,} rows; --limit 0 shows all, --out FILE writes them"
+    console.print(shown)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    return str(value).removesuffix("+00:00")

@@ -1,0 +1,91 @@
+"""What `heddle evaluate` and the submitted job have in common: from the user's words to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jobs.engine.manifest import newest
+from jobs.engine.warehouse import plan_in_force, stream_storage
+from jobs.options import Options
+from jobs.report import RunReport
+from jobs.run import Progress
+from jobs.traffic import estimated_rate
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.load import load_catalog
+from optimizer.errors import HeddleError
+from optimizer.plan import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STRATEGY = "cascade"
+ASSUMED_RATE = 1000.0
+LANES = ("auto", "file", "frame")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which stream to evaluate into which warehouse, and how."""
+
+    catalog: str
+    stream: str
+    warehouse: str
+    plan: str = ""
+    options: Options = field(default_factory=Options)
+
+    def prepare(self, say: Say) -> tuple[Catalog, Plan]:
+        """The catalog, and the plan: the user's, the one in force, or a new one."""
+        if self.options.lane not in LANES:
+            raise HeddleError(f"there is no lane {self.options.lane!r}; use one of {', '.join(LANES)}")
+        if self.options.files_per_batch < 0:
+            raise HeddleError("--files-per-batch is at least 1; leave it out for one batch of all files")
+        catalog = load_catalog(self.catalog)
+        catalog.of_stream(self.stream)
+        return catalog, self._plan(catalog, say)
+
+    def _plan(self, catalog: Catalog, say: Say) -> Plan:
+        if self.plan:
+            return self._given()
+        storage = stream_storage(self.warehouse, self.stream)
+        found = plan_in_force(storage, newest(storage))
+        if found and found.catalog_fingerprint == catalog.fingerprint(self.stream):
+            return found
+        return _new_plan(catalog, self.stream, say)
+
+    def _given(self) -> Plan:
+        try:
+            plan = Plan.from_json(Path(self.plan).read_text())
+        except OSError as error:
+            raise HeddleError(f"{self.plan}: cannot be read ({error.strerror}); name a plan of heddle plan") from None
+        if plan.stream != self.stream:
+            raise HeddleError(f"{self.plan}: is a plan of stream {plan.stream}, not of {self.stream}")
+        return plan
+
+
+def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
+    from optimizer.stream_planning import plan_stream
+
+    rate = estimated_rate(catalog.streams[stream])
+    known = "as its newest files have" if rate else "assumed, since its files do not tell"
+    plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY)
+    say(
+        f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {known}: "
+        f"{len(plan.trees)} trees, {plan.saving:.1%} below no_share"
+    )
+    return plan
+
+
+def evaluate_request(request: Request, spark: SparkSession | None, say: Say, progress: Progress) -> RunReport:
+    """Evaluate on Spark, or in this process when there is none."""
+    catalog, plan = request.prepare(say)
+    if spark is None:
+        from jobs.local import evaluate_local
+
+        return evaluate_local(catalog, plan, request.warehouse, request.options, progress)
+    from jobs.evaluate import evaluate
+
+    return evaluate(spark, catalog, plan, request.warehouse, request.options, progress)
