@@ -47,9 +47,13 @@ def full_windows(windows: Windows, rows: int) -> list[Window]:
     return [_window(window, rows) for window in ([windows] if single else windows)]  # type: ignore[union-attr]
 
 
+def _pair(range_: int, slide: int) -> Window:
+    return Window(int(range_), int(slide))
+
+
 def _window(given: Any, rows: int) -> Window:
     try:
-        window = given if isinstance(given, Window) else Window(*map(int, given))
+        window = given if isinstance(given, Window) else _pair(*given)
     except (TypeError, ValueError):
         raise HeddleError(f"{given!r} is not a window; give Window(range, slide) or a pair of integers") from None
     if window.slide < 1 or window.range < window.slide:

@@ -117,4 +117,4 @@ def has_nan(column: Column) -> bool:
 @njit(cache=True, nogil=True)
 def quick(op: int) -> int:
     """The operator to try where NaN is unlikely; another one than op only for MIN and MAX."""
-    return op + QUICK if op == MIN or op == MAX else op
+    return op + QUICK if op in (MIN, MAX) else op

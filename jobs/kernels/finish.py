@@ -11,17 +11,17 @@ from jobs.kernels.columns import Bools, Column
 
 
 class Part(NamedTuple):
-    """One folded component: its columns (three for moments) and which windows are not null."""
+    """One folded component: its columns (three for moments) and which windows are not null (None: all)."""
 
     columns: tuple[Column, ...]
-    valid: Bools
+    valid: Bools | None
 
 
 class Finished(NamedTuple):
-    """An aggregate's answers, and which of them are not null."""
+    """An aggregate's answers, and which of them are not null (None: all)."""
 
     values: Column
-    valid: Bools
+    valid: Bools | None
 
 
 def finish(aggregate: str, parts: Sequence[Part]) -> Finished:

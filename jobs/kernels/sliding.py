@@ -88,7 +88,7 @@ def _fold(given: Input, windows: list[Window], kernel: str) -> list[Part]:
         return [_sum_of_limbs(*pair) for pair in zip(high, low, strict=True)]
     if given.valid is None:
         folds = weave(given.op, given.values, windows)
-        return [Part((fold,), np.ones(len(fold), np.bool_)) for fold in folds]
+        return [Part((fold,), None) for fold in folds]
     nothing = given.values.dtype.type(identity(given.op, given.values.dtype))
     folds = weave(given.op, np.where(given.valid, given.values, nothing), windows)
     counts = weave(COUNT, given.valid.astype(np.int64), windows)
@@ -99,7 +99,7 @@ def _sum_of_limbs(high: Ints, low: Ints) -> Part:
     total, overflow = from_limbs(high, low)
     if overflow.any():
         raise HeddleError("sum: a window's sum does not fit into int64; give the values as float64")
-    return Part((total,), np.ones(len(total), np.bool_))
+    return Part((total,), None)
 
 
 def _moments(values: Column, window: Window) -> Part:
@@ -112,6 +112,6 @@ def _moments(values: Column, window: Window) -> Part:
 
 def _plain(answer: Finished, kind: np.dtype[Any] | None) -> NDArray[Any]:
     values = answer.values if kind is None else answer.values.astype(kind)
-    if answer.valid.all():
+    if answer.valid is None or answer.valid.all():
         return values
     return np.where(answer.valid, values, np.nan)

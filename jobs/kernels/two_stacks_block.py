@@ -57,7 +57,7 @@ def _valid_before(valid: Bools | None) -> Ints | None:
 
 
 def _filled(op: int, column: Column, seen: Ints | None, valid: Bools | None) -> Column:
-    if seen is None:
+    if seen is None or valid is None:
         return column
     return np.where(valid, column, column.dtype.type(identity(op, column.dtype)))
 

@@ -1,4 +1,4 @@
-"""The inner loops of dense windows: van Herk and Gil-Werman, over blocks as long as the window and over pairs of blocks.
+"""The inner loops of dense windows, as van Herk and Gil-Werman have them: blocks as long as a window, pairs of blocks.
 
 Indices are unsigned, or every access would check for a negative one; the operator is a constant in each inlined copy.
 """

@@ -1,0 +1,101 @@
+"""What a user would take instead of the kernels: plain numba loops, and the libraries of benchmarks/requirements.txt."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("POLARS_MAX_THREADS", "1")  # before polars is imported: CPU time is what is compared
+
+from typing import Any
+
+import bottleneck
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+from numba import njit
+
+Array = Any
+
+MOVE = {"max": bottleneck.move_max, "sum": bottleneck.move_sum}
+REDUCE = {"max": np.maximum.reduceat, "sum": np.add.reduceat}
+
+
+@njit(cache=True)
+def max_pass(values: Array) -> float:
+    """One pass over memory."""
+    largest = values[0]
+    for value in values:
+        largest = value if value > largest else largest
+    return largest
+
+
+@njit(cache=True, fastmath=True)
+def sum_pass(values: Array) -> float:
+    """One pass over memory, free to add in any order."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+PASS = {"max": max_pass, "sum": sum_pass}
+
+
+@njit(cache=True)
+def accumulator_per_start(values: Array, longest: int, largest: bool, out: Array) -> None:
+    """All ranges up to the longest: an accumulator for every start, each updated by every event."""
+    state = np.empty(longest)
+    for tick in range(values.size):
+        value = values[tick]
+        for j in range(longest - 1, 0, -1):
+            state[j] = max(state[j - 1], value) if largest else state[j - 1] + value
+        state[0] = value
+        row = out[tick]
+        for j in range(longest):
+            row[j] = state[j]
+
+
+@njit(cache=True)
+def backward_scan(values: Array, longest: int, largest: bool, out: Array) -> None:
+    """All ranges up to the longest: from every event back."""
+    for tick in range(longest - 1, values.size):
+        fold = values[tick]
+        row, past = out[tick], values[tick - longest + 1 : tick + 1]
+        row[0] = fold
+        for j in range(1, longest):
+            value = past[longest - 1 - j]
+            fold = max(fold, value) if largest else fold + value
+            row[j] = fold
+
+
+def shared_chunks(values: Array, slide: int, aggregate: str) -> Array:
+    """Events folded to one number a slide, as a careful user would share them by hand."""
+    whole = len(values) // slide * slide
+    return values[:whole] if slide == 1 else REDUCE[aggregate](values[:whole], np.arange(0, whole, slide))
+
+
+def by_bottleneck(chunks: Array, width: int, aggregate: str) -> Array:
+    """bottleneck over shared chunks."""
+    return MOVE[aggregate](chunks, width)
+
+
+def by_pandas(chunks: Array, width: int, aggregate: str) -> Array:
+    """pandas over shared chunks."""
+    return getattr(pd.Series(chunks).rolling(width), aggregate)()
+
+
+def by_polars(chunks: Array, width: int, aggregate: str) -> Array:
+    """polars over shared chunks."""
+    return getattr(pl.Series(chunks), f"rolling_{aggregate}")(width)
+
+
+def by_duckdb(chunks: Array, width: int, aggregate: str) -> Array:
+    """duckdb over shared chunks."""
+    with duckdb.connect(config={"threads": 1}) as database:
+        database.register("chunks", {"at": np.arange(len(chunks)), "x": np.ascontiguousarray(chunks)})
+        frame = f"(ORDER BY at ROWS BETWEEN {width - 1} PRECEDING AND CURRENT ROW)"
+        return database.execute(f"SELECT {aggregate}(x) OVER {frame} AS y FROM chunks").fetchnumpy()["y"]
+
+
+LIBRARIES = {"bottleneck": by_bottleneck, "pandas": by_pandas, "polars": by_polars, "duckdb": by_duckdb}
