@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from optimizer.windows.recursive_rates import RecursiveRates
 
 MOST_REMEMBERED = 1 << 20
 MOST_ROW_BYTES = 1 << 26
+MOST_OCTET_BITS = 1 << 15
 Value = TypeVar("Value")
 
 
@@ -133,10 +135,9 @@ class EdgeSpace:
             if octet:
                 part = self._octets.get((place, octet))
                 if part is None:
-                    part = 0
-                    for bit in ones(octet):
-                        part |= atoms.bits[8 * place + bit]
-                    self._octets[place, octet] = part
+                    part = reduce(or_, [atoms.bits[8 * place + bit] for bit in ones(octet)])
+                    if atoms.size <= MOST_OCTET_BITS:
+                        self._octets[place, octet] = part
                 bits |= part
         return bits
 

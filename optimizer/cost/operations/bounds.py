@@ -36,9 +36,9 @@ BOUNDS: dict[str, Bound] = {
     ),
     "panes_inv": Bound(1, 0, 1, 0, 0, "what comes in goes out again: exactly two a range and edge"),
     "flat_fat": Bound(
-        0, 0, 2, 3, 1, "the path is renewed once for all windows; unaligned windows join up to 2 log2(n) subtrees"
+        0, 0, 1, 2, 1, "the path is renewed once for all windows; a window joins about log2(n) subtrees on average"
     ),
-    "b_int": Bound(0, 0, 2, 3, 0, "a partial completes less than one interval on average; look-ups as in flat_fat"),
+    "b_int": Bound(0, 0, 1, 2, 0, "a partial completes less than one interval on average; look-ups as in flat_fat"),
     "flat_fit": Bound(0, 0, 1, 0, 1, "three for one window; windows of several ranges shorten each other's skips late"),
     "two_stacks": Bound(0, 0, 1, 0, 0, _STACKS),
     "daba": Bound(0, 0, 1, 0, 0, "the steps spread what Two-Stacks does, with up to two combines more"),
