@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from optimizer.catalog.draft import ID_RIGHT, REPORTED, Draft, at_line, check_keys, unknown_stream
-from optimizer.catalog.durations import LONGEST, make_window, parse_length
+from optimizer.catalog.durations import LONGEST, NAMES, make_window, parse_length
 from optimizer.catalog.entries import default_parsed_columns, group_keys
 from optimizer.catalog.expressions import expression
 from optimizer.catalog.mistakes import Mistake, did_you_mean, show
@@ -164,6 +164,10 @@ class _Bulk:
         column = self.table.column(field)
         if pa.types.is_integer(column.type) and column.null_count == 0:
             return column.to_numpy().astype(np.int64), np.zeros(self.rows, dtype=bool)
+        encoded = _texts(self.table, field).dictionary_encode()
+        plain = plain_durations(encoded.dictionary)
+        if plain is not None:
+            return plain[encoded.indices.to_numpy()], np.zeros(self.rows, dtype=bool)
         meanings, codes = self._understood(field, parse_length, None)
         ticks = np.array([meaning[0] if meaning else 0 for meaning in meanings], dtype=np.int64)[codes]
         rows = np.array([meaning[1] if meaning else False for meaning in meanings], dtype=bool)[codes]
@@ -184,6 +188,19 @@ def _shape(stream: str, where: str, keys: tuple[str, ...], selected: Selected | 
     default_parsed_columns(keys, (selected,))
     check_keys((), keys)
     return Shape(stream, selected.aggregate, selected.arguments, where, keys, selected.name)
+
+
+def plain_durations(texts: Any) -> Any:
+    """The microseconds of texts like '90 seconds', all at once; None where one of them is written in another way."""
+    parts = pc.extract_regex(texts, r"^(?P<count>[0-9]{1,15}) (?P<unit>[a-z]+)$")
+    if parts.null_count or not len(texts):
+        return None
+    units = parts.field("unit").dictionary_encode()
+    lengths = np.array([NAMES.get(unit, 0) for unit in units.dictionary.to_pylist()], dtype=np.int64)
+    length = lengths[units.indices.to_numpy()]
+    count = parts.field("count").cast(pa.int64()).to_numpy()
+    sure = (length > 0) & (count.astype(float) * length <= LONGEST)
+    return count * length if sure.all() else None
 
 
 def _window_mistake(range_: int, slide: int, offset: int) -> Mistake:

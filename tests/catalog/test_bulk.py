@@ -13,6 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimizer.catalog import Catalog, load_catalog
+from optimizer.catalog.bulk import plain_durations
+from optimizer.catalog.durations import parse_duration
+from optimizer.catalog.mistakes import Mistake
 from optimizer.errors import CatalogError
 from tests.catalog.catalogs import STREAMS, entries, load, write
 
@@ -138,3 +141,19 @@ def test_a_sequence_like_any_other(folder: Path) -> None:
     assert len(catalog.statements) == 10
     with pytest.raises(IndexError):
         catalog.queries[10]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**12), st.sampled_from(("second", "weeks", "us", "rows", "parsec"))), min_size=1
+    )
+)
+def test_plain_durations_are_parsed_as_one_by_one(parts: list[tuple[int, str]]) -> None:
+    texts = [f"{count} {unit}" for count, unit in parts]
+    found = plain_durations(pa.array(texts))
+    try:
+        expected = [parse_duration(text) for text in texts]
+    except Mistake:
+        assert found is None
+    else:
+        assert found.tolist() == expected
