@@ -85,4 +85,4 @@ def statement_named(catalog: Catalog, query: str) -> str:
 def _inputs(query: Query) -> list[str]:
     if not AGGREGATES[query.aggregate].shared:
         raise HeddleError(f"query {query.id}: {query.aggregate} is not woven, and plain Spark did not evaluate it here")
-    return inputs_of(measures_of(query)[0])
+    return [sql for measure in measures_of(query) for sql in inputs_of(measure)]
