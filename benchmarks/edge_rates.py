@@ -6,6 +6,7 @@ All ratios are of one run. The lattice of a catalog is built once, so it is time
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from statistics import median
 from time import process_time
@@ -71,7 +72,7 @@ def large() -> None:
     for name, fragments in (("no fragments", False), ("fragments", True)):
         slides = [random.randint(20, 1000) for _ in range(50)]
         edges = union(progressions(Window(s * 3 + (random.randrange(s) if fragments else 0), s)) for s in slides)
-        time = seconds(lambda edges=edges: prime_recursion.rate(edges), 3)  # type: ignore[misc]
+        time = seconds(partial(prime_recursion.rate, edges), 3)
         print(f"50 random slides up to 1000, {name}: exact in {time:.3f} s")
 
 
@@ -81,8 +82,8 @@ def classes() -> None:
     for name, slides in (("10^3", divisors(1000)), ("10^6", divisors(10**6))):
         column = random.choice(np.array(slides), 1_000_000)
         ranges = column * random.integers(1, 10_000, len(column))
-        time = seconds(lambda r=ranges, s=column: collapse(r, s))  # type: ignore[misc]
-        modulo = seconds(lambda r=ranges, s=column: r % s)  # type: ignore[misc]
+        time = seconds(partial(collapse, ranges, column))
+        modulo = seconds(partial(np.mod, ranges, column))
         print(f"1,000,000 windows, slides from the factors of {name}: collapsed in {time / modulo:.1f} modulo passes")
 
 

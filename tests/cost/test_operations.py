@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from optimizer.cost import omega, operations
 from optimizer.cost.omega import OMEGA
 from optimizer.cost.operations import OPERATIONS, counted, estimated, omega_error
-from optimizer.cost.operations.bounds import BOUNDS, within_bound
+from optimizer.cost.operations.bounds import BOUNDS, least_in_papers, within_bound
 from optimizer.cost.operations.daba import Bankers
 from optimizer.cost.operations.dyadic import blocks
 from optimizer.cost.operations.schedule import schedule
@@ -42,6 +42,14 @@ def test_counts_are_within_the_stated_bound(technique: str, kind: object) -> Non
     for _ in range(12):
         tree = kind(random)
         assert within_bound(technique, tree), (tree, counted(technique, tree), estimated(technique, tree))
+
+
+@pytest.mark.parametrize("technique", OPERATIONS)
+def test_in_the_papers_setting_omega_is_near_on_both_sides(technique: str) -> None:
+    random = Random(technique)
+    for _ in range(15):
+        tree = [Window(random.randint(8, 70), 1) for _ in range(random.randint(1, 6))]
+        assert counted(technique, tree) >= least_in_papers(technique, tree) - 1e-9, tree
 
 
 @pytest.mark.parametrize("technique", OPERATIONS)
