@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -70,10 +71,10 @@ def one_column(events: int) -> Iterator[Ratio]:
         for aggregate, (bottleneck, polars, one_pass) in targets.items():
             took = measure(
                 {
-                    "sliding": lambda: sliding(values, Window(width, 1), aggregate),
-                    "bottleneck": lambda: MOVE[aggregate](values, width),
-                    "polars": lambda: by_polars(values, width, aggregate),
-                    "pass": lambda: PASS[aggregate](values),
+                    "sliding": partial(sliding, values, Window(width, 1), aggregate),
+                    "bottleneck": partial(MOVE[aggregate], values, width),
+                    "polars": partial(by_polars, values, width, aggregate),
+                    "pass": partial(PASS[aggregate], values),
                 }
             )
             name = f"{aggregate} over {width}"
@@ -90,10 +91,10 @@ def slide(events: int) -> Iterator[Ratio]:
     for aggregate, best_peer in {"max": 15.0, "sum": 2.5}.items():
         took = measure(
             {
-                "sliding": lambda: sliding(values, Window(width, step), aggregate),
-                "pass": lambda: PASS[aggregate](values),
-                "bottleneck": lambda: MOVE[aggregate](values, width)[width - 1 :: step],
-                "polars": lambda: by_polars(values, width, aggregate),
+                "sliding": partial(sliding, values, Window(width, step), aggregate),
+                "pass": partial(PASS[aggregate], values),
+                "bottleneck": partial(MOVE[aggregate], values, width),
+                "polars": partial(by_polars, values, width, aggregate),
             }
         )
         peer = min(took["bottleneck"], took["polars"])
@@ -123,9 +124,9 @@ def queries(events: int) -> Iterator[Ratio]:
         for aggregate, by_hand in {"max": 8.0, "sum": 2.0}.items():
             took = measure(
                 {
-                    "sliding": lambda: sliding(values, windows, aggregate),
-                    "floor": lambda: (PASS[aggregate](values), _write(sizes)),
-                    "by hand": lambda: _by_hand(values, windows, aggregate, by_bottleneck),
+                    "sliding": partial(sliding, values, windows, aggregate),
+                    "floor": partial(_floor, values, sizes, aggregate),
+                    "by hand": partial(_by_hand, values, windows, aggregate, by_bottleneck),
                 }
             )
             name = f"100 queries, overlap to {overlap}, {aggregate}"
@@ -137,8 +138,9 @@ def queries(events: int) -> Iterator[Ratio]:
                 yield Ratio(f"{name}: times {library}", (time.process_time() - start) / took["sliding"], 50.0)
 
 
-def _write(sizes: list[int]) -> list[Array]:
-    """Writing all results, and nothing else; kept until all are written, as answers are."""
+def _floor(values: Array, sizes: list[int], aggregate: str) -> list[Array]:
+    """One read pass and writing all results, kept until all are written, as answers are."""
+    PASS[aggregate](values)
     return [np.ones(size) for size in sizes]
 
 
@@ -154,12 +156,12 @@ def all_ranges(results: int) -> Iterator[Ratio]:
             largest = aggregate == "max"
             took = measure(
                 {
-                    "sliding": lambda: sliding(values, windows, aggregate),
-                    "start": lambda: accumulator_per_start(values, longest, largest, out),
-                    "scan": lambda: backward_scan(values, longest, largest, out),
+                    "sliding": partial(sliding, values, windows, aggregate),
+                    "start": partial(accumulator_per_start, values, longest, largest, out),
+                    "scan": partial(backward_scan, values, longest, largest, out),
                 }
             )
-            literal = measure({"flat_fit": lambda: sliding(few, windows, aggregate, "flat_fit")}, 2)["flat_fit"]
+            literal = measure({"flat_fit": partial(sliding, few, windows, aggregate, "flat_fit")}, 2)["flat_fit"]
             a_result = took["sliding"] / (longest * (events - longest / 2))
             a_literal = literal / (longest * (len(few) - longest / 2))
             name = f"all ranges to {longest}, {aggregate}"
@@ -180,7 +182,7 @@ def groups(keys: int) -> Iterator[Ratio]:
         return fold(op, (values,), found.lo, found.hi)
 
     for name, op in {"max": MAX, "sum": SUM_FLOAT}.items():
-        took = measure({"many": lambda: run(op, *many), "one": lambda: run(op, *one)})
+        took = measure({"many": partial(run, op, *many), "one": partial(run, op, *one)})
         yield Ratio(f"{keys} keys of 20 slices, {name}: of one key's throughput", took["one"] / took["many"], 0.3)
 
 

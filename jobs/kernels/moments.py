@@ -41,25 +41,35 @@ def _merge(a: Moments, b: Moments) -> Moments:
 
 
 @njit(cache=True, nogil=True)
+def _level(count: Column, mean: Column, low: int, high: int) -> float:
+    """A mean inside the window to measure the others from: around 1e9 a mean itself has only seven decimals."""
+    for j in range(high - 1, low - 1, -1):
+        if count[j] > 0 and np.isfinite(mean[j]):
+            return float(mean[j])
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
 def _fold_moments(
     count: Column, mean: Column, m2: Column, lo: Ints, hi: Ints, stack: Column, out: tuple[Column, Column, Column]
 ) -> None:
     base = flip = end = 0
-    front = (0.0, 0.0, 0.0)
+    level, front = 0.0, (0.0, 0.0, 0.0)
     for i in range(lo.size):
         low, high = lo[i], hi[i]
         if low >= flip:
+            level = _level(count, mean, low, high)
             back = (0.0, 0.0, 0.0)
             for j in range(high - 1, low - 1, -1):
-                back = _merge((count[j], mean[j], m2[j]), back)
+                back = _merge((count[j], mean[j] - level, m2[j]), back)
                 stack[0, j - low], stack[1, j - low], stack[2, j - low] = back
             base, flip, end = low, high, high
             front = (0.0, 0.0, 0.0)
             answer = back
         else:
             while end < high:
-                front = _merge(front, (count[end], mean[end], m2[end]))
+                front = _merge(front, (count[end], mean[end] - level, m2[end]))
                 end += 1
             j = low - base
             answer = _merge((stack[0, j], stack[1, j], stack[2, j]), front)
-        out[0][i], out[1][i], out[2][i] = answer
+        out[0][i], out[1][i], out[2][i] = answer[0], answer[1] + level, answer[2]

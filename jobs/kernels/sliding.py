@@ -37,7 +37,7 @@ def sliding(values: ArrayLike, windows: Windows, aggregate: str, kernel: str | N
     if column.dtype.kind in "OUSmM":
         return _ordered(column, wanted, known, kernel)
     numbers = _numbers(column)
-    if known.name in ("first", "last") and kernel is None:
+    if known.name in ("first", "last") and technique == BLOCK:
         return [_ends(numbers, window, known.name) for window in wanted]
     folded = [_fold(make_input(need, numbers), wanted, technique) for need in known.needs]
     finished = [finish(known.name, parts) for parts in zip(*folded, strict=True)]

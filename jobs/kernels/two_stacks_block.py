@@ -12,7 +12,7 @@ import numpy as np
 
 from jobs.kernels.columns import Bools, Column, Ints, identity
 from jobs.kernels.moments import fold_moments
-from jobs.kernels.operators import COUNT, LIMB_BITS, LIMB_MASK, MOMENTS, SUM_INT
+from jobs.kernels.operators import COUNT, LAST, LIMB_BITS, LIMB_MASK, MAX, MOMENTS, SUM_INT
 from jobs.kernels.runs import fold_ranges
 
 
@@ -36,6 +36,7 @@ def fold_many(
     op: int, columns: Sequence[Column], windows: Sequence[tuple[Ints, Ints]], valid: Bools | None = None
 ) -> list[Answers]:
     """The answers of several queries over the same slices, which prepare their nulls and bounds once."""
+    op = MAX if op == LAST else op  # they differ in the row they pick, not in its order
     seen = _valid_before(valid)
     if op == MOMENTS:
         return [_moments(columns, lo, hi, valid) for lo, hi in windows]
