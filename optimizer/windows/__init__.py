@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
 
+from optimizer.errors import HeddleError
 from optimizer.windows.collapse import collapse
 from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import Progressions, progressions, union
@@ -48,5 +49,7 @@ def merged_edges(windows: Iterable[Window], slicing: str = "pairs") -> list[int]
 def weaveability(left: Iterable[Window], right: Iterable[Window]) -> Fraction:
     """Common edges of two trees over all their edges: 1 when weaving is free, near 0 when it doubles the work."""
     edges, others = union(map(progressions, left)), union(map(progressions, right))
+    if not edges or not others:
+        raise HeddleError("weaveability compares two trees; give each at least one window")
     together = rate_of(edges | others)
     return (rate_of(edges) + rate_of(others) - together) / together

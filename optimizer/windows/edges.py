@@ -22,6 +22,8 @@ def progressions(window: Window, slicing: str = "pairs") -> Progressions:
         raise HeddleError(
             f"range {window.range} and slide {window.slide}: a window needs both to be positive; give them at least 1"
         )
+    if slicing not in SLICINGS:
+        raise HeddleError(f"there is no slicing {slicing!r}; use one of {', '.join(SLICINGS)}")
     return canonical(SLICINGS[slicing].edges(window))
 
 

@@ -138,5 +138,13 @@ def test_a_window_without_length_is_refused_in_one_line(window: Window) -> None:
         edge_rate([window])
 
 
+def test_unknown_slicings_and_empty_trees_are_refused_in_one_line() -> None:
+    with pytest.raises(HeddleError, match="panes, pairs, cutty"):
+        edge_rate([Window(10, 5)], "slices")
+    with pytest.raises(HeddleError, match="at least one window"):
+        weaveability([], [Window(10, 5)])
+    assert edge_rate([]) == 0
+
+
 def test_every_slicing_is_in_the_table() -> None:
     assert {module.name for module in pkgutil.iter_modules(slicing_folder.__path__)} == set(SLICINGS)
