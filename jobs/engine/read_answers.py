@@ -32,12 +32,12 @@ def _schema(found: Published) -> pa.Schema:
 
 
 def _rows(found: Published, name: str) -> pa.Table:
-    wanted = pc.field(QUERY).isin(list(found.labels.values()))
-    path, system = found.storage.path(name), found.storage.filesystem
-    held = pq.read_schema(path, filesystem=system).names
     values = {id: value_column(found.types[id]) for id in found.queries}
     columns = [QUERY, START, *(f"key {key}" for key in found.keys), *dict.fromkeys(values.values())]
-    table = pq.read_table(path, columns=[c for c in columns if c in held], filters=wanted, filesystem=system)
+    with pq.ParquetFile(found.storage.path(name), filesystem=found.storage.filesystem) as file:
+        held = file.schema_arrow.names
+        table = file.read([column for column in columns if column in held])
+    table = table.filter(pc.is_in(table[QUERY].cast(pa.string()), pa.array(list(found.labels.values()))))
     out = {f"key {key}": table[f"key {key}"].cast(found.types[key]) for key in found.keys}
     out[START] = table[START].cast(INSTANT)
     for id, value in values.items():

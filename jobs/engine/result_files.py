@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.engine.answers import Answer
 from jobs.engine.manifest import DataFile
 from jobs.engine.program import ALL, Grouping
 from jobs.engine.storage import Storage
+
+if TYPE_CHECKING:
+    from jobs.engine.answers import Answer  # it loads numba, which readers of results do not need
 
 FOLDER = "results"
 QUERY, START = "query", "window_start"

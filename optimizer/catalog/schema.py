@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from optimizer.catalog.mistakes import Mistake, show
 from optimizer.catalog.query import Stream
@@ -39,6 +38,8 @@ class Unread(Exception):  # noqa: N818 (not a user's mistake)
 
 def read_schema(stream: Stream) -> Schema:
     """The stream's columns and types; raises Unread where they cannot be read here and now."""
+    import pyarrow.dataset as ds  # loads pandas
+
     if stream.sql:
         raise Unread("it is made by SQL")
     if stream.format != "parquet" or "://" in stream.path:
