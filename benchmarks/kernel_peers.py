@@ -1,4 +1,4 @@
-"""What a user would take instead of the kernels: plain numba loops, and the libraries of benchmarks/requirements.txt."""
+"""What a user would take instead of the kernels: numba loops, and the libraries of benchmarks/requirements.txt."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _two_blocks(
     last = np.uint64(o0.size) - ONE
     c0, c1, f0, f1, b0, b1 = core[0], core[1], y0[0], y1[0], x0[last], x1[last]
     o0[0], o1[0], t0[last], t1[last] = fuse(op, s0[0], c0), fuse(op, s1[0], c1), b0, b1
-    for j in range(ONE, last + ONE):
+    for j in range(ONE, last):
         o0[j] = fuse(op, fuse(op, s0[j], c0), f0)
         f0 = fuse(op, f0, y0[j])
         o1[j] = fuse(op, fuse(op, s1[j], c1), f1)
@@ -69,7 +69,10 @@ def _two_blocks(
         t0[k] = b0
         b1 = fuse(op, x1[k], b1)
         t1[k] = b1
-    newest[0], newest[1] = f0, f1
+    o0[last], o1[last] = fuse(op, fuse(op, s0[last], c0), f0), fuse(op, fuse(op, s1[last], c1), f1)
+    t0[0], t1[0] = fuse(op, x0[0], b0), fuse(op, x1[0], b1)
+    if y1.size > last:  # the very last window has no row behind it
+        newest[0], newest[1] = fuse(op, f0, y0[last]), fuse(op, f1, y1[last])
 
 
 @njit(cache=True, nogil=True)

@@ -102,7 +102,10 @@ def test_several_queries_share_the_slices() -> None:
     for op in INTEGERS:
         for (lo, hi), together in zip(queries, fold_many(op, (numbers,), queries, valid), strict=True):
             alone = fold(op, (numbers,), lo, hi, valid)
-            assert all(np.array_equal(a, b) for a, b in zip((*together[0], *together[1:]), (*alone[0], *alone[1:])))
+            assert all(
+                np.array_equal(a, b)
+                for a, b in zip((*together[0], *together[1:]), (*alone[0], *alone[1:]), strict=True)
+            )
 
 
 @settings(max_examples=100, deadline=None)
