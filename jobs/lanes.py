@@ -11,10 +11,11 @@ from jobs.engine.bucket import Work
 from jobs.engine.compile import compile_program, expressions
 from jobs.engine.expressions import NotExact, evaluate
 from jobs.engine.feeding import feed_tables
-from jobs.engine.program import ALL, TIME, Program
-from jobs.engine.source import opened
+from jobs.engine.program import ALL, TIME, Input, Program
+from jobs.engine.source import columns_needed, opened
 from jobs.engine.spark_executor import Feeding, Item, guarded
 from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.expressions import quote
 from optimizer.catalog.query import Stream
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
@@ -79,7 +80,8 @@ def from_frame(frame: DataFrame) -> Feeding:
     def feeding(program: Program, work: Work) -> RDD[Item]:
         def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             tables = (pa.Table.from_batches([batch]) for batch in batches)
-            for bucket, item in guarded(lambda: feed_tables(program, work, ((table, table) for table in tables))):
+            pairs = ((_events(table, program), _inputs(table, program)) for table in tables)
+            for bucket, item in guarded(lambda: feed_tables(program, work, pairs)):
                 yield _encoded(bucket, item)
 
         return prepared(frame, program).mapInArrow(fold, ITEM).rdd.map(_decoded)
@@ -88,10 +90,32 @@ def from_frame(frame: DataFrame) -> Feeding:
 
 
 def prepared(frame: DataFrame, program: Program) -> DataFrame:
-    """The columns the fold wants, evaluated by Spark."""
-    keys = dict.fromkeys(name for grouping in program.groupings for name in grouping.keys if name != ALL)
-    inputs = [f"({item.sql}) AS {item.name}" for item in (*program.values, *program.predicates)]
-    return frame.selectExpr(*(f"`{key}`" for key in keys), f"`{program.time}` AS {TIME}", *inputs)
+    """The columns of the events that are needed, and what is more than a column, evaluated by Spark."""
+    needed = columns_needed(program)
+    columns = [f"{quote(name)} AS `column {name}`" for name in needed]
+    tests = [f"({item.sql}) AS {item.name}" for item in program.predicates if item.sql not in needed]
+    values = [f"{_guarded(item, program)} AS {item.name}" for item in program.values if item.sql not in needed]
+    return frame.selectExpr(*columns, *tests, *values)
+
+
+def _guarded(item: Input, program: Program) -> str:
+    """A value only where a query looks at it: what Spark refuses elsewhere (a division by zero) does not matter."""
+    sql = {test.name: test.sql for test in program.predicates}
+    wheres = program.wheres(item.name)
+    passed = "" if "" in wheres else " AND (" + " OR ".join(f"({sql[where]})" for where in sorted(wheres)) + ")"
+    return f"if({quote(program.time)} IS NOT NULL{passed}, {item.sql}, NULL)"
+
+
+def _events(table: pa.Table, program: Program) -> pa.Table:
+    return pa.table({name: table[f"column {name}"] for name in columns_needed(program)})
+
+
+def _inputs(table: pa.Table, program: Program) -> pa.Table:
+    keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
+    columns = {name: table[f"column {name}"] for name in keys} | {TIME: table[f"column {program.time}"]}
+    for item in (*program.values, *program.predicates):
+        columns[item.name] = table[item.name if item.name in table.column_names else f"column {item.sql}"]
+    return pa.table(columns)
 
 
 def _encoded(bucket: int, item: Any) -> pa.RecordBatch:

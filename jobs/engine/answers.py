@@ -45,15 +45,28 @@ def answers(finals: Finals) -> Iterator[Answer]:
 def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     folded = [finals.folded(key, query.window) for key in query.measures]
     if any(part.overflow.any() for part in folded):
-        raise HeddleError(
-            f"query {query.id}: the sum of a window does not fit into a bigint, and Spark would refuse it too; "
-            "sum a cast to double instead"
-        )
+        raise _too_large(query)
     carried = _carried(finals, query, folded[0])
     if carried is not None:
         return carried
     numbers, valid = _FINISH.get(query.aggregate, _single)(query.aggregate, folded)
+    if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(numbers, query.type):
+        raise _too_large(query)
     return _arrow(numbers, valid, query.type)
+
+
+def _too_large(query: QueryProgram) -> HeddleError:
+    return HeddleError(
+        f"query {query.id}: the {query.aggregate} of a window does not fit into {query.type}, and Spark would refuse "
+        "it too; cast to double first"
+    )
+
+
+def _fits(difference: Rows, kind: pa.DataType) -> bool:
+    """Whether max - min stays inside its type; beyond int64 it has wrapped around to below zero."""
+    if not len(difference):
+        return True
+    return bool(difference.min() >= 0 and difference.max() < 1 << (kind.bit_width - 1))
 
 
 def _carried(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Array | None:
@@ -79,7 +92,7 @@ def _avg(aggregate: str, folded: list[Folded]) -> Numbers:
 def _range(aggregate: str, folded: list[Folded]) -> Numbers:
     high, low = folded[0].numbers[0], folded[1].numbers[0]
     with np.errstate(invalid="ignore"):
-        return high - low, folded[0].valid
+        return np.where(folded[0].valid, high - low, 0), folded[0].valid
 
 
 def _spread(aggregate: str, folded: list[Folded]) -> Numbers:

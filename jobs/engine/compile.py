@@ -34,7 +34,7 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
     """The program of a plan; `types` holds the type of every expression and group-by column."""
     stream = catalog.streams[plan.stream]
     values, predicates = expressions(catalog, plan)
-    compiler = Compiler(catalog, stream.time, types, dict(_named("v", values)), dict(_named("p", predicates)))
+    compiler = Compiler(catalog, stream.time, types, dict(_named("__v", values)), dict(_named("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
     return Program(
         stream.time,
@@ -44,6 +44,7 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
         stream.lateness,
         plan.fingerprint(),
         {name: plain(types[name]) for name in _typed(catalog, plan)},
+        {name: plain(kind) for name, kind in types.items()},
     )
 
 

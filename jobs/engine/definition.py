@@ -36,9 +36,13 @@ def inputs_of(measure: Measure) -> list[str]:
         return []
     if measure.component == "sum_squares":
         return [f"({measure.arguments[0]}) * ({measure.arguments[0]})"]
+    if measure.component == "product":
+        return [f"cast({measure.arguments[0]} AS DOUBLE)"]
     return list(measure.arguments)
 
 
 def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
     """The type of the query's answers, from the types of its expressions."""
-    return result_type(query.aggregate, [types[sql] for sql in inputs_of(measures_of(query)[0])])
+    measures = measures_of(query)
+    argument = inputs_of(measures[-1 if query.aggregate == "avg" else 0])  # avg sums a cast, and counts the argument
+    return result_type(query.aggregate, [types[sql] for sql in argument])

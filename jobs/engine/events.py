@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from jobs.engine.program import ALL, TIME, Program
 from jobs.engine.text import text_ranks
+from jobs.engine.types import plain
 from jobs.kernels.operators import Rows
 
 Mask = npt.NDArray[np.bool_]
@@ -58,6 +59,8 @@ def events_from(table: pa.Table, program: Program) -> Events:
 
 def value_of(column: pa.Array) -> Value:
     """Numbers and nulls of a column of any type a measure can fold."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(plain(column.type))
     valid = pc.is_valid(column).to_numpy(zero_copy_only=False) if column.null_count else None
     return Value(_numbers(column), valid, column)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
@@ -39,8 +41,26 @@ class NotExact(Exception):  # noqa: N818 (not an error: it chooses the lane)
 
 
 def evaluate(sql: str, columns: Columns) -> Value:
-    """The value of an expression for every row."""
-    return _value(parse(sql), columns)
+    """The value of an expression for every row; ArrowInvalid where Spark's ANSI mode would refuse a row, too."""
+    value = _value(parse(sql), columns)
+    if isinstance(value, Decimal):
+        raise NotExact(sql)
+    return value
+
+
+def evaluate_some(sql: str, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
+    """The value of an expression where `rows` is true, and null elsewhere, whatever it would be there."""
+    return _some(parse(sql), columns, rows)
+
+
+def _some(node: Any, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
+    kept = np.flatnonzero(rows)
+    value = _value(node, {name: column.take(pa.array(kept)) for name, column in columns.items()})
+    if isinstance(value, pa.Scalar):
+        return value
+    place = np.full(len(rows), -1)
+    place[kept] = np.arange(len(kept))
+    return value.take(pa.array(place, mask=place < 0))
 
 
 def _value(node: Any, columns: Columns) -> Value:
@@ -74,8 +94,9 @@ def _literal(node: exp.Expression, columns: Columns) -> Value:
             return pa.scalar(whole, pa.int32())
         if whole < 1 << 63:
             return pa.scalar(whole, pa.int64())
-    # 1.5 is a decimal to Spark; beside a double it becomes the double nearest to it
-    return Decimal(float(node.name))
+    if "e" in node.name.lower():
+        return pa.scalar(float(node.name))
+    return Decimal(float(node.name))  # 1.5 is a decimal to Spark; beside a double, the double nearest to it
 
 
 class Decimal:
@@ -102,10 +123,10 @@ def _numbers(a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _doubles(a: Value, b: Value) -> tuple[Value, Value]:
-    sides = [pa.scalar(side.value) if isinstance(side, Decimal) else side for side in (a, b)]
-    if any(side.type != pa.float64() for side in sides):
+    if pa.float64() not in (a.type, b.type):  # two decimals, too: Spark adds 0.1 and 0.2 in tenths
         raise NotExact("a decimal beside something that is not a double")
-    return sides[0], sides[1]
+    first, second = (pa.scalar(side.value) if isinstance(side, Decimal) else side for side in (a, b))
+    return first, second
 
 
 def _compare(kind: type, a: Value, b: Value) -> Value:
@@ -137,7 +158,14 @@ def _known(test: Value) -> Value:
 
 def _logic(node: exp.Expression, columns: Columns) -> Value:
     operator = pc.and_kleene if isinstance(node, exp.And) else pc.or_kleene
-    return operator(_truth(node.this, columns), _truth(node.expression, columns))
+    left = _truth(node.this, columns)
+    try:
+        return operator(left, _truth(node.expression, columns))
+    except pa.ArrowInvalid:  # Spark does not look at the right side where the left one decides
+        if isinstance(left, pa.Scalar):
+            raise
+        undecided = pc.fill_null(left if isinstance(node, exp.And) else pc.invert(left), True)
+        return operator(left, _some(node.expression, columns, np.asarray(undecided)))
 
 
 def _truth(node: exp.Expression, columns: Columns) -> Value:
@@ -150,7 +178,10 @@ def _truth(node: exp.Expression, columns: Columns) -> Value:
 def _is(node: exp.Expression, columns: Columns) -> Value:
     if not isinstance(node.expression, exp.Null):
         raise NotExact(node.sql("spark"))
-    return pc.is_null(_value(node.this, columns))
+    value = _value(node.this, columns)
+    if isinstance(value, Decimal):
+        raise NotExact(node.sql("spark"))
+    return pc.is_null(value)
 
 
 def _between(node: exp.Expression, columns: Columns) -> Value:
@@ -161,7 +192,10 @@ def _between(node: exp.Expression, columns: Columns) -> Value:
 
 def _in(node: exp.Expression, columns: Columns) -> Value:
     value = _value(node.this, columns)
-    tests = [_compare(exp.EQ, value, _value(option, columns)) for option in node.expressions]
+    options = [_value(option, columns) for option in node.expressions]
+    if value.type in WIDTHS and any(option.type not in WIDTHS for option in options):
+        raise NotExact(node.sql("spark"))  # Spark compares all of them as doubles
+    tests = [_compare(exp.EQ, value, option) for option in options]
     answer = tests[0]
     for test in tests[1:]:
         answer = pc.or_kleene(answer, test)

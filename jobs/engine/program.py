@@ -6,13 +6,15 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from jobs.engine.slicing import Edges
 from optimizer.plan import EVENTS
 from optimizer.windows.window import Window
+
+if TYPE_CHECKING:
+    from jobs.engine.slicing import Edges  # it loads numba, which readers of results do not need
 
 ALL = "__all__"  # the one key of a query without group-by
 TIME = "__time__"
@@ -110,6 +112,16 @@ class Program:
     lateness: int
     fingerprint: str
     types: dict[str, pa.DataType]  # of the time, the group-by columns and all expressions
+    columns: dict[str, pa.DataType]  # of the first events; those of later files are brought into these types
+
+    def wheres(self, value: str) -> set[str]:
+        """The predicates under which a value is folded; "" when some measure takes it from every event."""
+        return {
+            measure.where
+            for _, tree in self.roots()
+            for measure in tree.measures
+            if value in (measure.order, measure.payload)
+        }
 
     def roots(self) -> Iterator[tuple[Grouping, TreeProgram]]:
         """The trees that read raw events; they alone keep state."""

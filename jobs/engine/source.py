@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from jobs.engine.expressions import evaluate
-from jobs.engine.program import ALL, TIME, Program
+from jobs.engine.expressions import evaluate, evaluate_some
+from jobs.engine.program import ALL, TIME, Input, Program
 from jobs.engine.storage import Storage
+from jobs.engine.types import plain, widens
 from optimizer.catalog.expressions import parse
 from optimizer.errors import HeddleError
 
@@ -73,7 +76,7 @@ def columns_needed(program: Program) -> list[str]:
     """The columns of the events that the program reads."""
     keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
     read = {
-        column.name
+        column.parts[0].name
         for item in (*program.values, *program.predicates)
         for column in parse(item.sql).find_all(exp.Column)
     }
@@ -85,7 +88,7 @@ def read_split(split: Split, program: Program) -> Iterator[pa.Table]:
     needed = columns_needed(program)
     keys = [name for grouping in program.groupings for name in grouping.keys]
     with opened(split.path) as probe:
-        _check(split.path, probe.schema_arrow, needed)
+        widened = _widened(split.path, probe.schema_arrow, needed, program)
         texts = [
             name
             for name in dict.fromkeys(keys)
@@ -95,15 +98,30 @@ def read_split(split: Split, program: Program) -> Iterator[pa.Table]:
     try:
         with opened(split.path, texts) as file:
             for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=needed, use_threads=False):
-                yield pa.Table.from_batches([batch])
+                yield _cast(pa.Table.from_batches([batch]), widened)
     except (OSError, pa.ArrowException) as error:
         raise unreadable(split.path, error) from None
 
 
-def _check(path: str, schema: pa.Schema, needed: Sequence[str]) -> None:
-    missing = [name for name in needed if name not in schema.names]
-    if missing:
-        raise HeddleError(f"{path}: has no column {missing[0]}; it has {', '.join(schema.names)}")
+def _widened(path: str, schema: pa.Schema, needed: Sequence[str], program: Program) -> dict[str, pa.DataType]:
+    """The columns that this file holds in a narrower type than the first one; any other difference is refused."""
+    widened = {}
+    for name in needed:
+        if name not in schema.names:
+            raise HeddleError(f"{path}: has no column {name}; it has {', '.join(schema.names)}")
+        found = plain(schema.field(name).type)
+        wanted = program.columns.get(name, found)
+        if found != wanted and not widens(found, wanted):
+            raise HeddleError(f"{path}: column {name} is {found}; write it as {wanted}, as it was in the files before")
+        if found != wanted:
+            widened[name] = wanted
+    return widened
+
+
+def _cast(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
+    for name, kind in types.items():
+        table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(kind))
+    return table
 
 
 def with_inputs(table: pa.Table, program: Program) -> pa.Table:
@@ -111,9 +129,33 @@ def with_inputs(table: pa.Table, program: Program) -> pa.Table:
     columns: Mapping[str, Any] = {name: table[name] for name in table.column_names}
     out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
     out[TIME] = columns[program.time]
-    for item in (*program.values, *program.predicates):
-        out[item.name] = _whole(evaluate(item.sql, columns), table.num_rows)
+    for item in program.predicates:
+        out[item.name] = _whole(_evaluated(item, lambda sql: evaluate(sql, columns)), table.num_rows)
+    for item in program.values:
+        out[item.name] = _whole(_value(item, columns, program, out), table.num_rows)
     return pa.table(out)
+
+
+def _value(item: Input, columns: Mapping[str, Any], program: Program, out: Mapping[str, Any]) -> Any:
+    try:
+        return evaluate(item.sql, columns)
+    except pa.ArrowInvalid:  # Spark refuses only the rows that it has to look at
+        return _evaluated(item, lambda sql: evaluate_some(sql, columns, _looked_at(item, program, out)))
+
+
+def _evaluated(item: Input, evaluation: Callable[[str], Any]) -> Any:
+    try:
+        return evaluation(item.sql)
+    except pa.ArrowInvalid as error:
+        raise HeddleError(f"{item.sql}: {error}, and Spark would refuse it too; cast to double first") from None
+
+
+def _looked_at(item: Input, program: Program, out: Mapping[str, Any]) -> Any:
+    """The rows that some query aggregates: they have a time, and pass its predicate."""
+    rows = np.zeros(len(out[TIME]), np.bool_)
+    for where in program.wheres(item.name):
+        rows |= np.asarray(pc.fill_null(out[where], False)) if where else True
+    return rows & np.asarray(pc.is_valid(out[TIME]))
 
 
 def _whole(value: Any, rows: int) -> Any:

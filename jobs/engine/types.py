@@ -8,11 +8,23 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from jobs.engine.program import Coding
+from optimizer.catalog.schema import spark_type
+from optimizer.catalog.types import NEEDS, RESULTS
 from optimizer.errors import HeddleError
 
-AS_ITS_ARGUMENT = frozenset(["min", "max", "first", "last", "argmin", "argmax", "range", "bit_and", "bit_or"])
-WHOLE = frozenset(["count"])
-TRUTH = frozenset(["bool_and", "bool_or"])
+ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that answers may have
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
 
 
 def coding_of(kind: pa.DataType) -> Coding:
@@ -32,23 +44,33 @@ def coding_of(kind: pa.DataType) -> Coding:
 
 
 def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType:
-    """The type of an aggregate's answers."""
-    if aggregate in WHOLE:
+    """The type of an aggregate's answers, as Spark has it."""
+    if not arguments:
         return pa.int64()
-    if aggregate in TRUTH:
-        return pa.bool_()
-    if aggregate in AS_ITS_ARGUMENT:
-        return arguments[0]
-    if aggregate in ("sum", "sum_squares") and pa.types.is_integer(arguments[0]):
-        return pa.int64()
-    return pa.float64()
+    found = spark_type(arguments[0])
+    needs, finish = RESULTS["sum" if aggregate == "sum_squares" else aggregate]  # the squares are the argument here
+    if not needs(found):
+        raise HeddleError(f"{aggregate} of a {found}: it needs {NEEDS[needs]}; cast it first")
+    if finish(found) not in ARROW:
+        raise HeddleError(f"{aggregate} of a {found} is not evaluated here; cast it to double or string first")
+    return ARROW[finish(found)]
 
 
 def plain(kind: pa.DataType) -> pa.DataType:
     """The type of a column's values, however a file happens to encode them."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", "UTC" if kind.tz else None)
     return pa.string() if pa.types.is_large_string(kind) else kind
+
+
+def widens(narrow: pa.DataType, wide: pa.DataType) -> bool:
+    """Whether every value of one type is a value of the other, as Spark's own reader has it."""
+    for family in (pa.types.is_signed_integer, pa.types.is_floating):
+        if family(narrow) and family(wide):
+            return bool(narrow.bit_width <= wide.bit_width)
+    return False
 
 
 def type_named(name: str) -> pa.DataType:

@@ -1,0 +1,107 @@
+"""Both lanes on Spark against `spark.sql` of the user's own statements, all rows of all of them."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.results import read_results
+from optimizer.catalog.aggregates import AGGREGATES
+from optimizer.windows.window import Window
+from tests.engine.asking import EXACT, Asked, check
+from tests.engine.meanings import AGGREGATED, PREDICATES
+from tests.engine.running import STREAM, World, answers_in, make_world, run_in_process, run_on_spark
+from tests.engine.world import SECOND, Row, odd_row, ticks
+
+LATENESS = 2 * SECOND
+WINDOWS = [
+    Window(10 * SECOND, 10 * SECOND),
+    Window(10 * SECOND, 3 * SECOND, SECOND),
+    Window(7_500_000, 2_500_000, 1),
+    Window(30 * SECOND, 4 * SECOND),
+]
+GROUPINGS: list[tuple[str, ...]] = [(), ("k",), ("k",), ("i", "k"), ("d",), ("b", "i")]
+
+
+def some_batches(seed: int) -> list[list[Row]]:
+    """Distinct times, so that Spark leaves no tie of first and last open; a gap; two files without events."""
+    pick = random.Random(seed)
+    times = sorted(pick.sample(range(-40 * SECOND, 60 * SECOND), 120)) + [4_000 * SECOND + n for n in range(5)]
+    rows = [odd_row(time, pick.randrange(1 << 20)) for time in times]
+    arrived = sorted(rows, key=lambda row: row["ts"] + pick.randrange(LATENESS))
+    return [arrived[:50], [], arrived[50:51], [odd_row(None, 1), *arrived[51:]], []]
+
+
+def every_aggregate(seed: int, only: set[str] | None = None) -> dict[str, Asked]:
+    """One query for every aggregate that is woven, over changing arguments, windows and predicates."""
+    pick = random.Random(seed)
+    asked = {}
+    for name, aggregate in AGGREGATES.items():
+        if aggregate.shared and (only is None or name in only):
+            x = pick.choice(list(AGGREGATED[name]))
+            y = "n" if aggregate.arguments == 2 else ""
+            where = pick.choice(["", *PREDICATES])
+            asked[f"q_{name}"] = Asked(name, x, y, where, pick.choice(GROUPINGS), pick.choice(WINDOWS))
+    return asked
+
+
+def until(batches: list[list[Row]]) -> int:
+    """The watermark at the end."""
+    return max(row["ts"] for batch in batches for row in batch if row["ts"] is not None) - LATENESS
+
+
+def rows_of(frame: DataFrame, latest: int) -> dict[Any, Any]:
+    """The rows of windows that ended, by everything but the answer."""
+    found = {}
+    for row in frame.collect():
+        *place, value = row
+        if ticks(row.window.end) <= latest:
+            assert tuple(place) not in found
+            found[tuple(place)] = value
+    return found
+
+
+def same_as_spark(spark: SparkSession, world: World, asked: dict[str, Asked], warehouse: str, latest: int) -> None:
+    """Columns, types and rows of every statement; values of float sums are left to the oracle's tolerance."""
+    spark.read.parquet(str(world.folder / "data")).createOrReplaceTempView(STREAM)
+    for id, question in asked.items():
+        theirs, ours = spark.sql(world.catalog.statements[id].sql), read_results(spark, warehouse, world.catalog, id)
+        assert [(f.name, f.dataType) for f in ours.schema] == [(f.name, f.dataType) for f in theirs.schema], id
+        expected, found = rows_of(theirs, latest), rows_of(ours, latest)
+        assert found.keys() == expected.keys(), id
+        if question.aggregate in EXACT:
+            assert all(alike(found[place], expected[place]) for place in found), id
+
+
+def alike(a: Any, b: Any) -> bool:
+    return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
+
+
+@pytest.mark.parametrize(("lane", "seed", "strategy"), [("file", 1, "cascade"), ("frame", 2, "tri_weave")])
+def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int, strategy: str) -> None:
+    batches = some_batches(seed)
+    asked = every_aggregate(seed, None if lane == "frame" else set(AGGREGATES) - {"geometric_mean"})
+    world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
+    plan = world.plan(strategy)
+    storage, manifest, report = run_on_spark(spark, world, plan, lane)
+    assert report.lane == lane
+    events = [row for batch in batches for row in batch]
+    check(asked, events, until(batches), answers_in(world, storage, manifest, plan))
+    same_as_spark(spark, world, asked, str(tmp_path / f"warehouse_{lane}"), until(batches))
+
+
+@pytest.mark.parametrize("seed", range(3, 6))
+def test_in_process(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    batches = some_batches(seed)
+    asked = every_aggregate(seed, set(AGGREGATES) - {"geometric_mean"})
+    world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
+    plan = world.plan("weave_share")
+    storage, manifests = run_in_process(world, plan, buckets=2)
+    events = [row for batch in batches for row in batch]
+    check(asked, events, until(batches), answers_in(world, storage, manifests[-1], plan))
+    same_as_spark(spark, world, asked, str(tmp_path / "local"), until(batches))
