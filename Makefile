@@ -6,15 +6,16 @@ PY := .venv/bin/python
 UV_VERSION := 0.13.7
 export PYTHONUTF8 := 1
 export MLFLOW_DISABLE_TELEMETRY := true
-export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 run: .venv/ready ## set up, then run Heddle end to end on generated events
+	@$(PY) -m heddle warm
 	@$(PY) -m heddle demo
 
 test: .venv/ready lint ## set up, then pass every check and test
+	@$(PY) -m heddle warm
 	@$(PY) -m pytest
 
 lint: .venv/ready ## style, types and the direction of imports
@@ -44,7 +45,6 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv --version >/dev/null 2>&1 || $(PY) -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
 	@$(PY) -m uv pip sync requirements.txt
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
-	@mkdir -p -m 700 .cache .cache/numba
 	@touch $@
 
 .PHONY: help run test lint format setup lock clean

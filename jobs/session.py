@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jobs.cache import cache_folder
 from jobs.java import java_home
 
 if TYPE_CHECKING:
@@ -24,20 +25,12 @@ SETTINGS = {
 QUIET = f'"-Dlog4j2.configurationFile={(Path(__file__).parent / "log4j2.properties").as_uri()}"'
 
 
-def cache_folder() -> Path:
-    """The private folder for compiled kernels and the Java wrapper (numba's cache files are pickles)."""
-    folder = Path(os.environ.get("HEDDLE_CACHE", Path(__file__).resolve().parents[1] / ".cache"))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
 def prepare_environment() -> None:
-    """Point Spark's launcher and its Python workers at this Java, this Python and the shared kernel cache."""
+    """Point Spark's launcher and its Python workers at this Java and this Python."""
     os.environ["JAVA_HOME"] = java_home(cache_folder())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "numba"))
 
 
 def spark_session(master: str | None = None, settings: dict[str, str] | None = None) -> SparkSession:

@@ -6,21 +6,30 @@ import os
 from pathlib import Path
 
 import typer
+from rich.console import Console
 
 
 def warm() -> None:
-    """Compile every kernel into numba's cache, so that no worker has to."""
-    folder = os.environ.get("NUMBA_CACHE_DIR")
-    if folder:
-        _make_private(Path(folder))
+    """Compile every kernel into numba's cache, so that no worker has to; at once when that has been done."""
+    import jobs  # noqa: F401 (names the cache's folder)
+
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)  # numba's cache files are pickles: nobody else may write them
+    done = folder / "warm"
+    if not done.exists():
+        _compile()
+        done.touch()
+    typer.echo(f"the kernels are compiled, in {folder}")
+
+
+def _compile() -> None:
+    from jobs.engine.warm import warm as warm_engine
     from jobs.kernels.warm import warm as warm_kernels
 
-    for name in warm_kernels():
-        typer.echo(f"compiling {name} ...")
-    typer.echo(f"the kernels are in {folder or 'the __pycache__ folders beside their code'}")
-
-
-def _make_private(folder: Path) -> None:
-    """numba's cache files are pickles: nobody else may write them."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
+    console = Console(stderr=True)
+    with console.status("compiling the kernels, a minute or two the first time ...") as status:
+        for name in warm_kernels():
+            status.update(f"compiling the kernels: {name} ...")
+        status.update("compiling the kernels: the engine ...")
+        warm_engine()

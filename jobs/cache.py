@@ -1,0 +1,47 @@
+"""Where compiled kernels are kept: a private folder, named after the code that was compiled.
+
+numba looks only at the file of the function it loads, not at the files of the functions that one calls. A folder per
+state of the code keeps a process from running half of yesterday's kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+ROOMS = ("kernels", "engine")
+
+
+def cache_folder() -> Path:
+    """The private folder for compiled kernels and the Java wrapper (numba's cache files are pickles)."""
+    here = Path(__file__).resolve().parent
+    beside = here.parent / ".cache"
+    for folder in (os.environ.get("HEDDLE_CACHE"), beside, Path.home() / ".cache" / "heddle"):
+        if folder and _writable(Path(folder)):
+            return Path(folder)
+    return Path(tempfile.mkdtemp(prefix="heddle-"))
+
+
+def use_kernel_cache() -> None:
+    """Tell numba where to keep what it compiles, unless somebody has done so."""
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba" / _digest())
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def _digest() -> str:
+    here = Path(__file__).resolve().parent
+    digest = hashlib.sha256()
+    for room in ROOMS:
+        for path in sorted((here / room).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
