@@ -38,8 +38,8 @@ def plan_from_text(text: str) -> Plan:
         if found["format"] != FORMAT:
             raise HeddleError(f"plan format {found['format']} is not {FORMAT}; run heddle plan again")
         return Plan(
-            found["stream"],
-            found["strategy"],
+            _text(found["stream"]),
+            _text(found["strategy"]),
             Traffic(**found["traffic"]),
             tuple(_tree_from_dict(tree) for tree in found["trees"]),
             Costs(**found["costs"]),
@@ -120,6 +120,12 @@ def _demand_from_dict(found: dict[str, Any], windows: WindowSet) -> Demand:
 def _windows(tuples: list[list[int]], rows: bool) -> WindowSet:
     table = np.array(tuples, dtype=np.int64).reshape(-1, 3)
     return WindowSet(table[:, 0], table[:, 1], table[:, 2], rows)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} where a name should be")
+    return value
 
 
 def _queries(found: list[Any]) -> Sequence[str | int]:

@@ -59,6 +59,6 @@ def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
 def exact(pricing: Pricing, helpers: bool = True) -> Cascade:
     """The cheapest cascade of up to 16 units; without helpers, only its root may answer no query."""
     units, model = pricing.units, pricing.model
-    nodes = cheapest_cascade(subset_table(units, model), model.rate, model.keys, helpers)
+    nodes = cheapest_cascade(subset_table(units, model), model.rate, helpers)
     trees, subsets, feeds = zip(*nodes, strict=True)
     return Cascade(trees, tuple(map(units.edge_mask, subsets)), feeds)

@@ -48,21 +48,21 @@ class Cascades:
 
     def price(self, found: Cascade) -> float:
         """Every tree's feed, once per measure it holds, and its finals."""
-        events, keys = self.pricing.model.rate, self.pricing.model.keys
+        events = self.pricing.model.rate
         carried = carried_measures([self.units.measures_of(tree) for tree in found.trees], found.feeds)
-        rates = [events if feed == RAW else self._rate(found.edges[feed]) * keys for feed in found.feeds]
+        rates = [events if feed == RAW else self._rate(found.edges[feed]) for feed in found.feeds]
         fed = sum(rate * measures.bit_count() for rate, measures in zip(rates, carried, strict=True))
         return fed + sum(self.pricing.finals(tree) for tree in sorted(found.trees) if tree)
 
     def _chosen(self, trees: tuple[int, ...], edges: tuple[int, ...]) -> Cascade:
         """Every tree takes the cheapest of the raw events and the trees whose edges contain its own."""
-        keys, events = self.pricing.model.keys, self.pricing.model.rate
+        events = self.pricing.model.rate
         rates = [self._rate(mask) for mask in edges]
         order = sorted(range(len(trees)), key=lambda place: (rates[place], trees[place]))
         feeds = [RAW] * len(trees)
         for at, tree in enumerate(order):
             for feeder in order[at + 1 :]:
-                if rates[feeder] * keys >= events:
+                if rates[feeder] >= events:
                     break
                 if rates[feeder] > rates[tree] and self.space.contains(edges[feeder], edges[tree]):
                     feeds[tree] = feeder
@@ -100,7 +100,7 @@ def draft_cost(draft: Draft, pricing: Pricing) -> float:
     rates += [EdgeSpace([edges]).rate_float(1) for edges in draft.free]
     own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
     fed = sum(
-        (model.rate if feed == RAW else rates[feed] * model.keys) * measures.bit_count()
+        (model.rate if feed == RAW else rates[feed]) * measures.bit_count()
         for feed, measures in zip(draft.feeds, carried_measures(own, draft.feeds), strict=True)
     )
     return fed + sum(map(pricing.finals, sorted(forest)))

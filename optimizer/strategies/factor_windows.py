@@ -78,7 +78,7 @@ def relation_for(problem: Problem, model: CostModel) -> Relation:
 def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) -> tuple[float, Draft]:
     """The graph as trees, and what they cost; factors come last, and go again when they do not pay."""
     pricing = Pricing(units, model)
-    rates = {w: EdgeSpace([progressions(w)]).rate_float(1) * model.keys for w in graph}
+    rates = {w: EdgeSpace([progressions(w)]).rate_float(1) for w in graph}
     served = {w: pricing.measures(1 << unit) for unit, w in enumerate(windows)}
     factors = [window for window in graph if window not in served]
     feeds = _paying(graph, rates, model.rate)

@@ -32,7 +32,7 @@ class Solution(NamedTuple):
     firsts: IntArray
 
 
-def _fill(table: SubsetTable, keys: float, heft: IntArray, helpers: bool, out: Solution) -> None:
+def _fill(table: SubsetTable, heft: IntArray, helpers: bool, out: Solution) -> None:
     """Smaller subsets first: the splits into two subtrees or more, the top tree, then the whole as one subtree."""
     count = len(table.rates)
     for subset in range(1, count):
@@ -56,7 +56,7 @@ def _fill(table: SubsetTable, keys: float, heft: IntArray, helpers: bool, out: S
                 below = subset & ~units
                 cost = np.inf
                 for weight in range(heft[below] + 1):
-                    cost = min(cost, out.splits[below, weight] + weight * rate * keys)
+                    cost = min(cost, out.splits[below, weight] + weight * rate)
                 cost += table.finals[units]
                 if cost < out.best[subset] * SMALLER:
                     out.best[subset], out.tops[subset] = cost, units
@@ -75,7 +75,7 @@ def _compiled() -> Callable[..., None]:
     return compiled
 
 
-def solve(table: SubsetTable, keys: float, helpers: bool = True) -> Solution:
+def solve(table: SubsetTable, helpers: bool = True) -> Solution:
     """Fill A and P for all subsets, smaller ones first; without helpers, only a root may answer no query."""
     count = len(table.rates)
     heft = _heft(table.served)
@@ -85,15 +85,13 @@ def solve(table: SubsetTable, keys: float, helpers: bool = True) -> Solution:
     choices = np.zeros(count, dtype=np.int64), np.zeros((count, weights), dtype=np.int64)
     out = Solution(np.full(count, np.inf), splits, *choices)
     fill = _fill if count <= 1 << FEW else _compiled()
-    fill(table, keys, heft, helpers, out)
+    fill(table, heft, helpers, out)
     return out
 
 
-def cheapest_cascade(
-    table: SubsetTable, events: float, keys: float, helpers: bool = True
-) -> list[tuple[int, int, int]]:
+def cheapest_cascade(table: SubsetTable, events: float, helpers: bool = True) -> list[tuple[int, int, int]]:
     """The trees of the cheapest cascade: own units, the subset whose edges it has, and the place of its feeder."""
-    found = solve(table, keys, helpers)
+    found = solve(table, helpers)
     everything = len(table.rates) - 1
     fed = np.arange(found.splits.shape[1], dtype=np.float64)
     nodes: list[tuple[int, int, int]] = []
@@ -102,7 +100,7 @@ def cheapest_cascade(
         subset, feeder = pending.pop()
         top = int(found.tops[subset])
         nodes.append((top, subset, feeder))
-        below = _parts(subset & ~top, found, table.served, fed * table.rates[subset] * keys)
+        below = _parts(subset & ~top, found, table.served, fed * table.rates[subset])
         pending += [(part, len(nodes) - 1) for part in below]
     return nodes
 

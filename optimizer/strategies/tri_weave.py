@@ -21,8 +21,8 @@ class TriPricing(Pricing):
         self.union_rate = units.problem.space.rate_float(units.problem.everything)
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
-        """What trees pay for the union's partials, one per key."""
-        return np.where(self.whole(rates), 0.0, self.union_rate * self.model.keys * served)
+        """What trees pay for the union's partials."""
+        return np.where(self.whole(rates), 0.0, self.union_rate * served)
 
     def whole(self, rates: FloatArray) -> BoolArray:
         """Whether trees with these edge rates have all edges."""

@@ -18,6 +18,7 @@ from optimizer.strategies.watch import Watch
 
 FEW = 300  # so many windows are also woven one by one
 MANY = 400  # above so many classes moves are left out
+MOVES = 20_000  # that are tried at most, about
 
 Pricer = Callable[[Units, CostModel], Pricing]
 
@@ -34,9 +35,15 @@ def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> t
     pricing = pricer(classes, model)
     forest = greedy(pricing, watch)
     if len(classes) <= MANY:
-        forest = refine(forest, pricing.tree, watch)
+        forest = moved(forest, pricing, watch)
     if len(problem.windows) > FEW or len(problem.windows) == len(classes):
         return pricing, forest
     by_window = pricer(Units.windows(problem), model)
     starts = ([classes.spread(tree) for tree in forest], greedy(by_window, watch))
-    return by_window, min((refine(start, by_window.tree, watch) for start in starts), key=by_window.forest)
+    return by_window, min((moved(start, by_window, watch) for start in starts), key=by_window.forest)
+
+
+def moved(forest: list[int], pricing: Pricing, watch: Watch) -> list[int]:
+    """The forest refined, in fewer passes the more moves each has to try."""
+    passes = MOVES // (len(pricing.units) * len(forest))
+    return refine(forest, pricing.tree, watch, max(1, min(20, passes)))
