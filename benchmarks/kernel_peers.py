@@ -43,7 +43,7 @@ PASS = {"max": max_pass, "sum": sum_pass}
 
 
 @njit(cache=True)
-def accumulator_per_start(values: Array, longest: int, largest: bool, out: Array) -> None:
+def _accumulator_per_start(values: Array, longest: int, largest: bool, out: Array) -> None:
     """All ranges up to the longest: an accumulator for every start, each updated by every event."""
     state = np.empty(longest)
     for tick in range(values.size):
@@ -57,7 +57,7 @@ def accumulator_per_start(values: Array, longest: int, largest: bool, out: Array
 
 
 @njit(cache=True)
-def backward_scan(values: Array, longest: int, largest: bool, out: Array) -> None:
+def _backward_scan(values: Array, longest: int, largest: bool, out: Array) -> None:
     """All ranges up to the longest: from every event back."""
     for tick in range(longest - 1, values.size):
         fold = values[tick]
@@ -67,6 +67,20 @@ def backward_scan(values: Array, longest: int, largest: bool, out: Array) -> Non
             value = past[longest - 1 - j]
             fold = max(fold, value) if largest else fold + value
             row[j] = fold
+
+
+def accumulator_per_start(values: Array, longest: int, largest: bool) -> Array:
+    """All ranges by an accumulator per start, into an array that numpy allocates, as it does for sliding."""
+    out = np.empty((len(values), longest))
+    _accumulator_per_start(values, longest, largest, out)
+    return out
+
+
+def backward_scan(values: Array, longest: int, largest: bool) -> Array:
+    """All ranges by a scan back from every event, into an array that numpy allocates, as it does for sliding."""
+    out = np.empty((len(values), longest))
+    _backward_scan(values, longest, largest, out)
+    return out
 
 
 def shared_chunks(values: Array, slide: int, aggregate: str) -> Array:
