@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jobs.engine import late_files, result_files
+from jobs.engine import late_files, result_files, state
 from jobs.engine.bucket import BucketReport, Work
 from jobs.engine.feeding import FeedReport
 from jobs.engine.manifest import BEGINNING, DataFile, Manifest, commit
 from jobs.engine.program import Program
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import summed
-from jobs.engine.storage import Storage
+from jobs.engine.storage import Storage, in_a_line
 from optimizer.errors import HeddleError
 
 
@@ -56,9 +56,12 @@ def watermark(manifest: Manifest, program: Program) -> int:
 
 def _run(storage: Storage, before: Manifest, program: Program, batch: int, until: int, execute: Executor) -> Manifest:
     work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, before.results, before.late)
-    for folder in (result_files.FOLDER, late_files.FOLDER, "state"):
-        storage.make_folder(folder)
-    outcome = execute(program, work)
+    try:
+        for folder in (result_files.FOLDER, late_files.FOLDER, state.FOLDER):
+            storage.make_folder(folder)
+        outcome = execute(program, work)
+    except OSError as error:
+        raise HeddleError(in_a_line(error)) from None
     if outcome.errors:
         raise HeddleError(outcome.errors[0])
     step("collected")

@@ -12,6 +12,7 @@ from jobs.engine.bucket import Work, finish_bucket
 from jobs.engine.feeding import FeedReport, feed_splits
 from jobs.engine.program import Program
 from jobs.engine.source import Split
+from jobs.engine.storage import in_a_line
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def guarded(feed: Callable[[], tuple[FeedReport, list[tuple[int, bytes]]]]) -> I
     try:
         report, parcels = feed()
     except (HeddleError, OSError) as error:
-        yield 0, str(error)
+        yield 0, in_a_line(error)
         return
     yield 0, report
     yield from parcels
@@ -83,7 +84,7 @@ def _finisher(program: Program, work: Work) -> Callable[[int, Iterable[Item]], I
         try:
             yield finish_bucket(program, work, bucket, contents)
         except (HeddleError, OSError) as error:
-            yield str(error)
+            yield in_a_line(error)
         settle()
 
     return task

@@ -16,6 +16,14 @@ from jobs.engine.steps import step
 from optimizer.errors import HeddleError
 
 
+def in_a_line(error: HeddleError | OSError) -> str:
+    """What the user reads of an error while files are written or read."""
+    if isinstance(error, HeddleError):
+        return str(error)
+    reason = str(error).splitlines()[0]
+    return f"{reason}; free some space or mend the disk, then run again: nothing was published halfway"
+
+
 @dataclass(frozen=True)
 class Storage:
     """A folder and what is below it; names are relative, with forward slashes."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from jobs.engine.storage import Storage
+from optimizer.errors import HeddleError
 
 LABEL = b"heddle.label"
 COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
@@ -34,9 +35,14 @@ def save(storage: Storage, name: str, tables: Mapping[str, pa.Table]) -> int:
 
 
 def load(storage: Storage, name: str) -> dict[str, pa.Table]:
-    """Read the tables of a file."""
-    with storage.filesystem.open_input_file(storage.path(name)) as source:
-        return _read(pa.BufferReader(source.read()))
+    """Read the tables of a file, all or none."""
+    try:
+        with storage.filesystem.open_input_file(storage.path(name)) as source:
+            return _read(pa.BufferReader(source.read()))
+    except (OSError, pa.ArrowException, KeyError, TypeError, UnicodeDecodeError):
+        raise HeddleError(
+            f"{storage.path(name)}: is damaged or missing; restore this file from a backup, then run again"
+        ) from None
 
 
 def _write(sink: Any, tables: Mapping[str, pa.Table]) -> None:

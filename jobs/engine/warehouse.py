@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from jobs.engine import late_files, result_files, state
-from jobs.engine.manifest import Manifest, manifest_names, remembered
+from jobs.engine.manifest import FOLDER, Manifest, manifest_names, remembered
 from jobs.engine.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
@@ -20,6 +20,7 @@ CHECKPOINT = "checkpoint"  # Spark's record of the files it has taken
 TAKEN = "taken"  # the same of a run without Spark
 PLANS = "plans"
 DATA_FOLDERS = (result_files.FOLDER, state.FOLDER, late_files.FOLDER)
+SMALL_FOLDERS = (FOLDER, PLANS, TAKEN)
 KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 
@@ -89,6 +90,7 @@ def sweep(storage: Storage, current: Manifest) -> int:
     names = manifest_names(storage)
     named = current.files().union(*(found.files() for found in remembered(storage, names[-KEPT_MANIFESTS:])))
     orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder) if name not in named]
-    for name in (*orphans, *names[:-KEPT_MANIFESTS], *storage.drafts("manifests")):
+    drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder)]
+    for name in (*orphans, *names[:-KEPT_MANIFESTS], *drafts):
         storage.delete(name)
     return len(orphans)

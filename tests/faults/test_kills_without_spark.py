@@ -1,0 +1,27 @@
+"""kill -9 at every step of a batch; the next run carries on, and nobody can tell."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from jobs.engine.steps import DRIVER_STEPS, TASK_STEPS
+from tests.faults.local_runs import evaluate, run_apart
+from tests.faults.world import World, assert_same
+
+
+@pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
+def test_a_killed_run_is_carried_on(world: World, step: str) -> None:
+    warehouse = world.copy("base", f"killed_{step}")
+    assert run_apart(world, warehouse, kill_at=step) == (-signal.SIGKILL, "")
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
+
+
+def test_killed_before_its_first_batch_is_out(world: World) -> None:
+    for step in ("drafted", "results", "committed"):
+        assert run_apart(world, world.warehouse("new"), kill_at=step)[0] == -signal.SIGKILL
+    evaluate(world, world.warehouse("new"))
+    evaluate(world, world.warehouse("calm"))
+    assert_same(world, world.warehouse("new"), world.warehouse("calm"))
