@@ -48,7 +48,7 @@ def results_table(warehouse: str, catalog: Catalog, query: str) -> pa.Table:
 
 
 def late_table(warehouse: str, stream: str) -> pa.Table:
-    """The events that some window missed: the columns the queries read, windows_missed, and the batch."""
+    """The events that some window missed: the columns the queries read, windows_missed, batch and its watermark."""
     storage = stream_storage(warehouse, stream)
     return read_late_files(storage, newest(storage).late)
 

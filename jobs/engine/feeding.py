@@ -103,4 +103,5 @@ def _set_apart(report: FeedReport, raw: pa.Table, events: Events, program: Progr
     if len(position):
         rows = raw.filter(raw[program.time].is_valid()) if events.without_time else raw
         report.windows_missed += int(np.sum(missed))
-        report.late.append(write_late(Storage(work.root), work.batch, rows.take(pa.array(position)), missed))
+        taken = rows.take(pa.array(position))
+        report.late.append(write_late(Storage(work.root), work.batch, work.emitted, taken, missed))

@@ -10,17 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.engine.manifest import DataFile
-from jobs.engine.result_files import fresh_name
+from jobs.engine.result_files import INSTANT, fresh_name
 from jobs.engine.storage import Storage
 
 FOLDER = "late"
-MISSED, BATCH = "windows_missed", "batch"
+MISSED, BATCH, WATERMARK = "windows_missed", "batch", "watermark"
 
 
-def write_late(storage: Storage, batch: int, rows: pa.Table, missed: npt.NDArray[np.int64]) -> DataFile:
-    """Write the late events of one task."""
-    plain = pa.table({name: _plain(rows[name]) for name in rows.column_names})
-    table = plain.append_column(MISSED, pa.array(missed)).append_column(BATCH, pa.array(np.full(len(missed), batch)))
+def write_late(storage: Storage, batch: int, emitted: int, rows: pa.Table, missed: npt.NDArray[np.int64]) -> DataFile:
+    """Write the late events of one task; the windows that missed them end at or before the watermark."""
+    plain = {name: _plain(rows[name]) for name in rows.column_names}
+    watermarks = pa.array(np.full(len(missed), emitted)).view(INSTANT)
+    table = pa.table({**plain, MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks})
     name = fresh_name(FOLDER, batch, 0, "parquet")
     pq.write_table(table, storage.path(name), filesystem=storage.filesystem)
     return DataFile(name, 0, table.num_rows, batch)
