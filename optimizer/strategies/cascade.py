@@ -30,10 +30,11 @@ def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     if len(problem.windows) <= FEW:
         pricings[False] = Pricing(Units.windows(problem), model)
     drafts = [start(problem, model, watch) for start in STARTS]
-    found = [_over_classes(pricings[True], drafts, watch)]
-    if False in pricings:
-        found.append(_over_windows(pricings[False], [*drafts, *found], watch))
-    return min([*found, *drafts], key=lambda draft: draft_cost(draft, pricings[draft.by_class]))
+    if not watch.stopped:
+        drafts.append(_over_classes(pricings[True], drafts, watch))
+    if False in pricings and not watch.stopped:
+        drafts.append(_over_windows(pricings[False], drafts, watch))
+    return min(drafts, key=lambda draft: draft_cost(draft, pricings[draft.by_class]))
 
 
 def _over_classes(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
@@ -52,7 +53,7 @@ def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
     """The best of the starts, moved window by window."""
     cascades = Cascades(pricing)
     starts = [forest_of(draft, pricing.units) for draft in drafts]
-    best = descend(min(starts, key=cascades.cost), cascades.cost, watch, passes=2)
+    best = descend(min(starts, key=cascades.cost), cascades.cost, watch)
     return as_draft(with_helpers(cascades.fed(best), cascades), pricing.units)
 
 

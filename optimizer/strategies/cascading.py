@@ -29,6 +29,7 @@ class Cascades:
         self.pricing, self.units = pricing, pricing.units
         self.space, self.everything = pricing.units.problem.space, pricing.units.problem.everything
         self._costs: dict[tuple[int, ...], float] = {}
+        self._contains: dict[tuple[int, int], bool] = {}
 
     def cost(self, forest: Sequence[int]) -> float:
         """What a forest costs with its best feeds, remembered."""
@@ -42,7 +43,7 @@ class Cascades:
         trees = tuple(forest)
         edges = tuple(self.units.edge_mask(tree) for tree in trees)
         alone = self._chosen(trees, edges)
-        if any(self.space.contains(mask, self.everything) for mask in edges):
+        if any(self.contains(mask, self.everything) for mask in edges):
             return alone
         return min(alone, self._chosen((*trees, 0), (*edges, self.everything)), key=self.price)
 
@@ -64,10 +65,17 @@ class Cascades:
             for feeder in order[at + 1 :]:
                 if rates[feeder] >= events:
                     break
-                if rates[feeder] > rates[tree] and self.space.contains(edges[feeder], edges[tree]):
+                if rates[feeder] > rates[tree] and self.contains(edges[feeder], edges[tree]):
                     feeds[tree] = feeder
                     break
         return Cascade(trees, edges, tuple(feeds))
+
+    def contains(self, outer: int, inner: int) -> bool:
+        """Whether one set of classes has all edges of another, remembered."""
+        key = outer, inner
+        if key not in self._contains:
+            self._contains[key] = self.space.contains(outer, inner)
+        return self._contains[key]
 
     def _rate(self, mask: int) -> float:
         return self.space.rate_float(mask)

@@ -10,20 +10,42 @@ from optimizer.strategies.watch import Watch
 
 ForestPrice = Callable[[Sequence[int]], float]
 
+TRIES = 4000
 
-def descend(forest: Sequence[int], price: ForestPrice, watch: Watch, passes: int = 10) -> list[int]:
-    """The forest after all moves that pay; never dearer than before."""
-    trees, cost = sorted(forest), price(forest)
-    for _ in range(passes):
-        before = cost
-        for unit in bits(sum(trees)):
-            trees, cost = _best(trees, cost, moves(trees, 1 << unit), price)
-            if watch.stopped:
-                return trees
-        trees, cost = _best(trees, cost, merges(trees), price)
-        if cost >= before:
-            break
-    return trees
+
+def descend(forest: Sequence[int], price: ForestPrice, watch: Watch, tries: int = TRIES) -> list[int]:
+    """The forest after all moves that pay, or as many as there were tries for; never dearer than before."""
+    search = Descent(sorted(forest), price, watch, tries)
+    before = float("inf")
+    while search.cost < before and not search.ended:
+        before = search.cost
+        for unit in bits(sum(forest)):
+            search.take_best(moves(search.trees, 1 << unit))
+        search.take_best(merges(search.trees))
+    return search.trees
+
+
+class Descent:
+    """Where a descent stands, and how many forests it may still price."""
+
+    def __init__(self, trees: list[int], price: ForestPrice, watch: Watch, tries: int) -> None:
+        self.trees, self.cost, self.price = trees, price(trees), price
+        self._watch, self._tries = watch, tries
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was stopped, or has used up its tries."""
+        return self._watch.stopped or self._tries <= 0
+
+    def take_best(self, choices: Iterator[list[int]]) -> None:
+        """Go to the cheapest of the choices, if it is cheaper."""
+        for choice in choices:
+            if self.ended:
+                break
+            self._tries -= 1
+            found = self.price(choice)
+            if found < self.cost * (1 - EPSILON):
+                self.trees, self.cost = choice, found
 
 
 def moves(trees: list[int], unit: int) -> Iterator[list[int]]:
@@ -42,11 +64,3 @@ def merges(trees: list[int]) -> Iterator[list[int]]:
     for place, tree in enumerate(trees):
         for other in trees[place + 1 :]:
             yield sorted([found for found in trees if found not in (tree, other)] + [tree | other])
-
-
-def _best(trees: list[int], cost: float, choices: Iterator[list[int]], price: ForestPrice) -> tuple[list[int], float]:
-    for choice in choices:
-        found = price(choice)
-        if found < cost * (1 - EPSILON):
-            trees, cost = choice, found
-    return trees, cost

@@ -16,7 +16,7 @@ from optimizer.strategies.watch import Watch
 class Loom:
     """The trees of a greedy search, one slot per unit at first, and the gain of every merge of two."""
 
-    def __init__(self, pricing: Pricing) -> None:
+    def __init__(self, pricing: Pricing, watch: Watch) -> None:
         units = pricing.units
         count = len(units)
         self.pricing = pricing
@@ -28,6 +28,8 @@ class Loom:
         self.gains = np.full((count, count), -np.inf)  # of slots i < j
         self.best_of = np.full(count, -np.inf)  # the largest gain of every row
         for slot in range(count - 1):
+            if watch.stopped:
+                break
             self.gains[slot, slot + 1 :] = self.gains_of(slot, np.arange(slot + 1, count))
             self.best_of[slot] = self.gains[slot].max()
 
@@ -82,7 +84,7 @@ class Loom:
 
 def greedy(pricing: Pricing, watch: Watch) -> list[int]:
     """Merge while it pays."""
-    loom = Loom(pricing)
+    loom = Loom(pricing, watch)
     count = len(loom.masks)
     for merged in range(count - 1):
         left, right, gain = loom.best()

@@ -37,7 +37,7 @@ def _helped(found: Cascade, cascades: Cascades, one: int, other: int) -> Cascade
     feeder, edges = found.feeds[one], found.edges[one] | found.edges[other]
     helper = len(found.trees)
     feeds = [
-        helper if feed == feeder and cascades.space.contains(edges, found.edges[tree]) else feed
+        helper if feed == feeder and cascades.contains(edges, found.edges[tree]) else feed
         for tree, feed in enumerate(found.feeds)
     ]
     return Cascade((*found.trees, 0), (*found.edges, edges), (*feeds, feeder))

@@ -18,7 +18,7 @@ from optimizer.strategies.watch import Watch
 
 FEW = 300  # so many windows are also woven one by one
 MANY = 400  # above so many classes moves are left out
-MOVES = 20_000  # that are tried at most, about
+MOVES = 10_000  # that are tried at most, about
 
 Pricer = Callable[[Units, CostModel], Pricing]
 
@@ -36,7 +36,7 @@ def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> t
     forest = greedy(pricing, watch)
     if len(classes) <= MANY:
         forest = moved(forest, pricing, watch)
-    if len(problem.windows) > FEW or len(problem.windows) == len(classes):
+    if watch.stopped or len(problem.windows) > FEW or len(problem.windows) == len(classes):
         return pricing, forest
     by_window = pricer(Units.windows(problem), model)
     starts = ([classes.spread(tree) for tree in forest], greedy(by_window, watch))
