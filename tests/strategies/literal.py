@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import lcm
+from typing import NamedTuple
 
 from optimizer.cost.load import Load
 from optimizer.cost.omega import OMEGA
 from optimizer.windows.window import Window
 
-Tree = tuple[frozenset[Window], int]  # the windows, and their edges as bits
+
+class Tree(NamedTuple):
+    """Windows, their edges as bits, and what they cost."""
+
+    windows: frozenset[Window]
+    edges: int
+    cost: float
 
 
 class Literal:
@@ -23,30 +30,31 @@ class Literal:
     def __init__(self, windows: Sequence[Window], rate: float, technique: str) -> None:
         self.rate, self.omega = rate, OMEGA[technique]
         self.period = lcm(*(window.slide for window in windows))
-        self.trees: list[Tree] = [(frozenset({window}), self.marked(window)) for window in sorted(set(windows))]
+        self.trees = [self.tree(frozenset({window}), self.marked(window)) for window in sorted(set(windows))]
 
     def marked(self, window: Window) -> int:
         bits = 0
         for start in {window.offset % window.slide, (window.offset + window.range) % window.slide}:
-            bits |= sum(1 << edge for edge in range(start, self.period, window.slide))
+            ticks = "1".rjust(start + 1, "0") + "1".rjust(window.slide, "0") * (self.period // window.slide - 1)
+            bits |= int(ticks[::-1], 2)
         return bits
 
-    def cost(self, tree: Tree) -> float:
-        edge_rate = tree[1].bit_count() / self.period
-        return self.rate + edge_rate * self.omega(Load.of(tree[0]), edge_rate)
+    def tree(self, windows: frozenset[Window], edges: int) -> Tree:
+        edge_rate = edges.bit_count() / self.period
+        return Tree(windows, edges, self.rate + edge_rate * self.omega(Load.of(windows), edge_rate))
 
     def step(self) -> bool:
         """Merge the pair with the largest reduction; false when no pair reduces the cost."""
         max_reduction, best = 0.0, None
         for one, other in combinations(self.trees, 2):
-            merged = (one[0] | other[0], one[1] | other[1])
-            reduction = self.cost(one) + self.cost(other) - self.cost(merged)
+            merged = self.tree(one.windows | other.windows, one.edges | other.edges)
+            reduction = one.cost + other.cost - merged.cost
             if reduction > max_reduction * (1 + 1e-12) + 1e-12 * self.rate:
                 max_reduction, best = reduction, (one, other, merged)
         if best is None:
             return False
-        one, other, merged = best
-        self.trees = sorted([*(t for t in self.trees if t not in (one, other)), merged], key=lambda t: min(t[0]))
+        rest = [tree for tree in self.trees if tree not in best]
+        self.trees = sorted([*rest, best[2]], key=lambda tree: min(tree.windows))
         return True
 
 
@@ -55,4 +63,4 @@ def literal_greedy(windows: Sequence[Window], rate: float, technique: str) -> tu
     search = Literal(windows, rate, technique)
     while search.step():
         pass
-    return sum(map(search.cost, search.trees)), [tree[0] for tree in search.trees]
+    return sum(tree.cost for tree in search.trees), [tree.windows for tree in search.trees]
