@@ -11,7 +11,7 @@ help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 run: .venv/ready ## set up, then run Heddle end to end on generated events
-	@$(PY) -m heddle warm
+	@$(PY) -m heddle warm --columnar
 	@$(PY) -m heddle demo
 
 test: .venv/ready lint ## set up, then pass every check and test

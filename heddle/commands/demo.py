@@ -31,7 +31,8 @@ def demo(
     heddle("catalog", "check", str(catalog))
     for stream in EVENTS:
         plan, picture = folder / f"{stream}.plan.json", folder / f"{stream}.plan.svg"
-        heddle("plan", str(catalog), "--stream", stream, "--out", str(plan), "--picture", str(picture))
+        heddle("plan", str(catalog), "--stream", stream, "--technique", "two_stacks_block", "--out", str(plan),
+               "--picture", str(picture))  # fmt: skip
         heddle("evaluate", str(catalog), "--stream", stream, "--warehouse", str(warehouse), "--plan", str(plan),
                "--files-per-batch", "1")  # fmt: skip
         heddle("results", str(catalog), SHOWN[stream], "--warehouse", str(warehouse), "--limit", "5")
