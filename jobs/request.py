@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STRATEGY = "cascade"
+TECHNIQUE = "two_stacks_block"  # the fastest where, as in the engine, all slices of a batch are at hand
 ASSUMED_RATE = 1000.0
 LANES = ("auto", "file", "frame")
 Say = Callable[[str], None]
@@ -71,7 +72,7 @@ def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
 
     rate = estimated_rate(catalog.streams[stream])
     known = "as its newest files have" if rate else "assumed, since its files do not tell"
-    plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY)
+    plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE)
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {known}: "
         f"{len(plan.trees)} trees, {plan.saving:.1%} below no_share"
