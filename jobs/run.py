@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,7 +78,7 @@ def open_run(
     """Hold the stream's warehouse for one run."""
     check_plan(catalog, plan)
     storage = stream_storage(warehouse, plan.stream)
-    with only_run(storage), CpuMeter() as meter:
+    with only_run(storage), CpuMeter(_oldest_process()) as meter:
         manifest = newest(storage)
         claim(storage, engine, manifest)
         if manifest.plan not in ("", plan.fingerprint()):
@@ -91,6 +92,11 @@ def open_run(
         yield run
         sweep(storage, run.manifest)
     run.report.finish(plan, run.lane, meter)
+
+
+def _oldest_process() -> int:
+    """Whose CPU seconds count: under spark-submit the JVM started Python, else the other way round."""
+    return os.getppid() if "PYSPARK_GATEWAY_PORT" in os.environ else os.getpid()
 
 
 def check_plan(catalog: Catalog, plan: Plan) -> None:
