@@ -13,6 +13,7 @@ from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
 from heddle.commands.plan import plan
 from heddle.commands.results import results
+from heddle.commands.rewrite import rewrite
 from heddle.commands.warm import warm
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
@@ -20,6 +21,7 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "catalog": catalog,
     "generate": generate,
     "plan": plan,
+    "rewrite": rewrite,
     "evaluate": evaluate,
     "results": results,
     "warm": warm,

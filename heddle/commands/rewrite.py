@@ -1,0 +1,64 @@
+"""`heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from optimizer.rewrite import Script
+
+LISTED = 10  # statements that are named
+
+
+def rewrite(
+    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    stream: Annotated[str, typer.Option(help="The stream whose queries are rewritten.")],
+    strategy: Annotated[str, typer.Option(help="How to share: factor_windows, cascade, ...")] = "factor_windows",
+    rate: Annotated[float, typer.Option(help="Events per second.")] = 1000.0,
+    keys: Annotated[float, typer.Option(help="Keys active in a slice, on average.")] = 1.0,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.sql", help="Write the SQL here.")] = None,
+) -> None:
+    """Print a plan as plain Spark SQL: shared sub-aggregates as temporary views, then one statement per query."""
+    from optimizer.catalog import load_catalog
+    from optimizer.errors import HeddleError
+    from optimizer.rewrite import answer_types
+    from optimizer.rewrite import rewrite as rewritten
+    from optimizer.stream_planning import plan_stream
+
+    catalog = load_catalog(folder)
+    if not len(catalog.of_stream(stream)):
+        raise HeddleError(f"{stream}: no query reads this stream; add one, or name another stream")
+    script = rewritten(catalog, plan_stream(catalog, stream, rate, strategy, keys=keys), answer_types(catalog, stream))
+    if out:
+        _write(script.text, out)
+    else:
+        typer.echo(script.text, nl=False)
+    _next(script, folder, stream, out)
+
+
+def _write(text: str, out: Path) -> None:
+    from optimizer.errors import HeddleError
+
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HeddleError(f"{out}: cannot be written ({error.strerror}); choose another place") from error
+
+
+def _next(script: Script, folder: Path, stream: str, out: Path | None) -> None:
+    """What to do with it; beside the SQL, not in it."""
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    kept = script.as_written
+    if kept:
+        more = ", ..." if len(kept) > LISTED else ""
+        named = ", ".join(kept[:LISTED])
+        console.print(f"{len(kept)} of {len(script.answers)} statements as they were written: {named}{more}")
+    if out:
+        console.print(f"written: {out}\nNext: spark-sql -f {out}", style="dim")
+    else:
+        again = f"heddle rewrite {folder} --stream {stream} --out FILE.sql"
+        console.print(f"Next: {again}, then spark-sql -f FILE.sql", style="dim")
