@@ -32,6 +32,13 @@ class Folded(NamedTuple):
     taken: Ints
 
 
+class Columns(NamedTuple):
+    """A measure's partials as the columnar kernel wants them; no mask when none is null."""
+
+    columns: tuple[Rows, ...]
+    valid: Mask | None
+
+
 class Finals:
     """The windows of one tree that end in (after, until]; every (measure, window) is folded once."""
 
@@ -40,6 +47,7 @@ class Finals:
         self.operations: dict[str, int] = {}
         self._ranges: dict[Window, Ranges] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
+        self._columns: dict[str, Columns] = {}
 
     def ranges(self, window: Window) -> Ranges:
         """The windows that end and hold a slice."""
@@ -67,10 +75,18 @@ class Finals:
         technique = self.tree.techniques.get(measure.key, BLOCK)
         if technique == BLOCK:
             found = self.ranges(window)
-            self._folded[measure.key, window] = _block(measure, self.slices.rows[measure.key], found)
+            self._folded[measure.key, window] = _block(measure, self._prepared(measure), found)
             self._count(measure.key, block_operations(found.lo, found.hi))
         else:
             self._literal(measure, technique)
+
+    def _prepared(self, measure: MeasureProgram) -> Columns:
+        """The measure's columns, taken from its rows once for all windows."""
+        if measure.key not in self._columns:
+            rows = self.slices.rows[measure.key]
+            valid = rows[:, VALID] != 0
+            self._columns[measure.key] = Columns(_columns(measure.op, rows), None if valid.all() else valid)
+        return self._columns[measure.key]
 
     def _count(self, key: str, operations: int) -> None:
         self.operations[key] = self.operations.get(key, 0) + operations
@@ -92,15 +108,14 @@ class Finals:
             self._folded[measure.key, window] = _lowered(measure, answers.rows[mine])
 
 
-def _block(measure: MeasureProgram, rows: Rows, found: Ranges) -> Folded:
-    valid = rows[:, VALID] != 0
+def _block(measure: MeasureProgram, held: Columns, found: Ranges) -> Folded:
     none = np.zeros(len(found.lo), np.int64)
     if measure.carries:
-        index = pick(measure.op, np.ascontiguousarray(rows[:, 0]), found.lo, found.hi, valid)
+        index = pick(measure.op, held.columns[0], found.lo, found.hi, held.valid)
         return Folded((none,), index >= 0, none.astype(np.bool_), np.maximum(index, 0))
-    answer = fold_block(measure.op, _columns(measure.op, rows), found.lo, found.hi, valid)
-    held = answer.valid if measure.op != COUNT else np.ones(len(found.lo), np.bool_)
-    return Folded(answer.columns, held, answer.overflow, none)
+    answer = fold_block(measure.op, held.columns, found.lo, found.hi, held.valid)
+    valid = answer.valid if measure.op != COUNT else np.ones(len(found.lo), np.bool_)
+    return Folded(answer.columns, valid, answer.overflow, none)
 
 
 def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:

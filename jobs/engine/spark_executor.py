@@ -28,7 +28,7 @@ def on_spark(context: SparkContext, feeding: Feeding | None) -> Executor:
     def execute(program: Program, work: Work) -> Outcome:
         finisher = _finisher(program, work)
         if feeding is None:
-            nothing = context.parallelize([], work.buckets)
+            nothing: RDD[Item] = context.parallelize([], work.buckets)
             return gather(nothing.mapPartitionsWithIndex(finisher).collect())
         return gather(
             feeding(program, work).partitionBy(work.buckets, _bucket).mapPartitionsWithIndex(finisher).collect()
