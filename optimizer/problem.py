@@ -41,6 +41,14 @@ class Problem:
         """The mask of all classes."""
         return (1 << len(self.classes)) - 1
 
+    def part(self, classes: IntArray) -> Problem:
+        """The same problem for some of the classes, in their order."""
+        inside = np.isin(self.class_of, classes)
+        asked = tuple(None if column is None else column[inside] for column in self.asked)
+        numbers = np.searchsorted(classes, self.class_of[inside])
+        kept = tuple(self.classes[c] for c in classes)
+        return Problem(self.windows.take(inside), numbers, kept, self.measures, asked)
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:

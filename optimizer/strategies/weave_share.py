@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from optimizer.problem import Problem
 from optimizer.strategies.draft import Draft
 from optimizer.strategies.greedy import greedy
 from optimizer.strategies.moves import refine
 from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units
+from optimizer.strategies.units import Units, bits
 from optimizer.strategies.watch import Watch
+from optimizer.windows.edge_space import mask_of
+from optimizer.windows.pair_table import LoosePairs
 
 FEW = 300  # so many windows are also woven one by one
 MANY = 400  # above so many classes moves are left out
+MOST = 3000  # classes that are woven; of more, those with the most windows, and the rest stay alone
+LOOSE = 400  # the same where edges can only be counted by recursion
 MOVES = 10_000  # that are tried at most, about
 
 Pricer = Callable[[Units, CostModel], Pricing]
@@ -33,7 +39,9 @@ def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> t
     """Weave under any cost that is a sum over trees."""
     classes = Units.classes(problem)
     pricing = pricer(classes, model)
-    forest = greedy(pricing, watch)
+    most = LOOSE if isinstance(problem.space.pair_table([1]), LoosePairs) else MOST
+    few = len(classes) <= most
+    forest = greedy(pricing, watch) if few else _woven_part(problem, model, pricer, most, watch)
     if len(classes) <= MANY:
         forest = moved(forest, pricing, watch)
     if watch.stopped or len(problem.windows) > FEW or len(problem.windows) == len(classes):
@@ -41,6 +49,16 @@ def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> t
     by_window = pricer(Units.windows(problem), model)
     starts = ([classes.spread(tree) for tree in forest], greedy(by_window, watch))
     return by_window, min((moved(start, by_window, watch) for start in starts), key=by_window.forest)
+
+
+def _woven_part(problem: Problem, model: CostModel, pricer: Pricer, most: int, watch: Watch) -> list[int]:
+    """Weave the classes with the most windows; a table of all pairs would not fit, or take minutes to fill."""
+    sizes = np.bincount(problem.class_of, minlength=len(problem.classes))
+    chosen = np.sort(np.argsort(-sizes, kind="stable")[:most])
+    part = problem.part(chosen)
+    forest = greedy(pricer(Units.classes(part), model), watch)
+    alone = np.setdiff1d(np.arange(len(sizes)), chosen).tolist()
+    return [mask_of(chosen[list(bits(tree))].tolist()) for tree in forest] + [1 << unit for unit in alone]
 
 
 def moved(forest: list[int], pricing: Pricing, watch: Watch) -> list[int]:

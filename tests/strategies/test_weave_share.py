@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,16 @@ def test_many_classes_with_residues() -> None:
         plan = optimize((ranges, slides), 10.0, "weave_share", technique)
         assert plan.cost == pytest.approx(plan.recomputed_cost(), rel=1e-9)
         assert plan.cost <= min(plan.baselines.values()) * (1 + 1e-12)
+
+
+def test_more_classes_than_can_be_woven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with the most windows are woven, the rest stay alone; still a whole plan, never dearer than no_share."""
+    module = import_module("optimizer.strategies.weave_share")
+    monkeypatch.setattr(module, "MOST", 10)
+    monkeypatch.setattr(module, "MANY", 10)
+    windows, rate = instance(1, 400)
+    for strategy in ("weave_share", "tri_weave"):
+        plan = optimize(windows, rate, strategy, "flat_fit")
+        assert sorted(query for tree in plan.trees for query in tree.queries) == list(range(400))
+        assert plan.cost == pytest.approx(plan.recomputed_cost(), rel=1e-12)
+        assert plan.cost <= plan.costs.no_share * (1 + 1e-12)
