@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from heddle.commands.catalog import catalog
+from heddle.commands.check import check
 from heddle.commands.demo import demo
 from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
@@ -23,6 +24,7 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "plan": plan,
     "rewrite": rewrite,
     "evaluate": evaluate,
+    "check": check,
     "results": results,
     "warm": warm,
 }

@@ -9,6 +9,7 @@ from typing import Any
 from jobs.engine import late_files, result_files, state
 from jobs.engine.bucket import BucketReport, Work
 from jobs.engine.feeding import FeedReport
+from jobs.engine.ledger import newest_ledger
 from jobs.engine.manifest import BEGINNING, DataFile, Manifest, commit
 from jobs.engine.program import Program
 from jobs.engine.steps import step
@@ -55,7 +56,8 @@ def watermark(manifest: Manifest, program: Program) -> int:
 
 
 def _run(storage: Storage, before: Manifest, program: Program, batch: int, until: int, execute: Executor) -> Manifest:
-    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, before.results, before.late)
+    public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
+    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, public, before.late)
     try:
         for folder in (result_files.FOLDER, late_files.FOLDER, state.FOLDER):
             storage.make_folder(folder)

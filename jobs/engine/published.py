@@ -8,6 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from jobs.engine.definition import answer_type, inputs_of, label_of
+from jobs.engine.ledger import newest_ledger
 from jobs.engine.manifest import DataFile, newest
 from jobs.engine.program import ALL
 from jobs.engine.storage import Storage
@@ -56,6 +57,7 @@ def published(warehouse: str, catalog: Catalog, query: str) -> Published:
     queries = {id: found for id, found in queries.items() if found.statement == statement.id}
     first = next(iter(queries.values()))
     storage = stream_storage(warehouse, first.stream)
+    ledger = newest_ledger(storage)
     manifest = newest(storage)
     time = catalog.streams[first.stream].time
     needed = {time, *first.group_by, *(sql for each in queries.values() for sql in _inputs(each))}
@@ -67,7 +69,7 @@ def published(warehouse: str, catalog: Catalog, query: str) -> Published:
     known = {name: type_named(text) for name, text in manifest.types.items() if name in needed}
     types = {key: known[key] for key in first.group_by} | {id: answer_type(q, known) for id, q in queries.items()}
     grouping = ",".join(first.group_by or (ALL,))
-    files = tuple(file for file in manifest.results if file.grouping == grouping)
+    files = tuple(file for file in ledger.public(manifest.results) if file.grouping == grouping)
     return Published(statement, queries, storage, files, types, pa.timestamp("us", known[time].tz and "UTC"))
 
 

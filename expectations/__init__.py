@@ -1,0 +1,1 @@
+"""The audit: what was emitted against plain Spark. Great Expectations is imported nowhere else."""

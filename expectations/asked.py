@@ -1,0 +1,101 @@
+"""What is audited: the woven statements of a stream, with what tells their answers apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from jobs.engine.definition import aligned, answer_type, inputs_of, label_of
+from jobs.engine.manifest import Manifest
+from jobs.engine.program import ALL
+from jobs.engine.types import type_named
+from optimizer.catalog.aggregates import AGGREGATES
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.query import Query, Statement
+from optimizer.stream_planning import measures_of
+from optimizer.windows.window import Window
+
+EXACT = {
+    "count",
+    "min",
+    "max",
+    "range",
+    "bool_and",
+    "bool_or",
+    "bit_and",
+    "bit_or",
+    "first",
+    "last",
+    "argmin",
+    "argmax",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One statement: its queries have the same window and keys, hence the same rows."""
+
+    statement: Statement
+    queries: dict[str, Query]
+    types: dict[str, pa.DataType]  # of its keys and of its queries' answers
+
+    @cached_property
+    def first(self) -> Query:
+        """Any of its queries, where all are alike."""
+        return next(iter(self.queries.values()))
+
+    @property
+    def window(self) -> Window:
+        """The window of all its queries, its offset less than a slide."""
+        return aligned(self.first.window)
+
+    @property
+    def grouping(self) -> str:
+        """What manifests call its group-by columns."""
+        return ",".join(self.first.group_by or (ALL,))
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What result files call each query."""
+        return {id: label_of(query) for id, query in self.queries.items()}
+
+    def exact(self, query: str) -> bool:
+        """Whether its answers equal Spark's to the last bit; sums of floats depend on the order of addition."""
+        return self.queries[query].aggregate in EXACT or not pa.types.is_floating(self.types[query])
+
+
+def asked_of(catalog: Catalog, stream: str, manifest: Manifest) -> list[Asked]:
+    """The statements of a stream that have been evaluated, by id."""
+    known = {name: type_named(text) for name, text in manifest.types.items()}
+    statements = dict.fromkeys(catalog.of_stream(stream).statements.to_pylist())
+    found = (_asked(catalog, statement, known) for statement in sorted(statements))
+    return [each for each in found if each is not None]
+
+
+def _asked(catalog: Catalog, id: str, known: dict[str, pa.DataType]) -> Asked | None:
+    statement = catalog.statements[id]
+    members = [catalog.query(c.source) for c in statement.columns if c.source in catalog.rows]
+    queries = {query.id: query for query in members if query.statement == id}
+    if not all(_woven(query) and _needed(query) <= known.keys() for query in queries.values()):
+        return None
+    keys = {key: known[key] for query in queries.values() for key in query.group_by}
+    return Asked(statement, queries, keys | {id: answer_type(query, known) for id, query in queries.items()})
+
+
+def _woven(query: Query) -> bool:
+    return AGGREGATES[query.aggregate].shared and not query.window.rows
+
+
+def _needed(query: Query) -> set[str]:
+    return {*query.group_by, *(sql for measure in measures_of(query) for sql in inputs_of(measure))}
+
+
+def groupings(asked: Iterable[Asked]) -> dict[str, list[Asked]]:
+    """The statements by the files that hold their answers."""
+    found: dict[str, list[Asked]] = {}
+    for each in asked:
+        found.setdefault(each.grouping, []).append(each)
+    return found

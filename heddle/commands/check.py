@@ -1,0 +1,109 @@
+"""`heddle check`: audit emitted windows against plain Spark, and publish what passes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from heddle.commands.evaluate import MASTER
+
+if TYPE_CHECKING:
+    from expectations.check import Outcome
+
+NAMED = 10  # failing rows that are shown of each check; the page has more
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    stream: Annotated[str, typer.Option(help="The stream to audit.")],
+    warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
+    sample: Annotated[int, typer.Option(help="Emitted windows of each query that are recomputed.")] = 5,
+    seed: Annotated[int | None, typer.Option(help="Another seed, another sample.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every window of every query.")] = False,
+    docs: Annotated[str, typer.Option(metavar="DIR", help="Where the page of the audit goes.")] = "",
+    require: Annotated[bool, typer.Option("--require", help="From now on, publish only what passes.")] = False,
+    release: Annotated[int, typer.Option(metavar="BATCH", help="Publish a quarantined batch as it is.")] = -1,
+    discard: Annotated[int, typer.Option(metavar="BATCH", help="Never publish a quarantined batch.")] = -1,
+    master: Annotated[str, typer.Option(help="The Spark to run on.")] = MASTER,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, and nothing else.")] = False,
+) -> None:
+    """Recompute a sample of the emitted windows on plain Spark; exit code 1 when they differ."""
+    from optimizer.catalog.load import load_catalog
+
+    catalog = load_catalog(folder)
+    catalog.of_stream(stream)
+    _refuse_mixtures(sample, require, release, discard)
+    if require or release >= 0 or discard >= 0:
+        _decide(warehouse, stream, release, discard)
+        return
+    from expectations.check import Choice
+    from expectations.check import check as audit
+    from jobs.session import spark_session
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    with console.status("auditing"):
+        outcome = audit(spark_session(master), catalog, stream, warehouse, Choice(sample, seed, everything, docs))
+    if as_json:
+        typer.echo(json.dumps(outcome.to_dict(), indent=1))
+    else:
+        _show(outcome)
+    if not outcome.audit.passed:
+        raise typer.Exit(1)
+
+
+def _refuse_mixtures(sample: int, require: bool, release: int, discard: int) -> None:
+    from optimizer.errors import HeddleError
+
+    if sample < 1:
+        raise HeddleError("--sample is at least 1; use --all for every window")
+    if require + (release >= 0) + (discard >= 0) > 1:
+        raise HeddleError("--require, --release and --discard are one at a time")
+
+
+def _decide(warehouse: str, stream: str, release: int, discard: int) -> None:
+    from jobs.engine import ledger
+    from jobs.engine.warehouse import stream_storage
+
+    storage = stream_storage(warehouse, stream)
+    if release >= 0:
+        ledger.release(storage, release)
+        typer.echo(f"batch {release} is published")
+    elif discard >= 0:
+        ledger.discard(storage, discard)
+        typer.echo(f"batch {discard} will not be published; --release {discard} would still do it")
+    else:
+        ledger.require_audit(storage)
+        typer.echo(f"results of {stream} are unpublished from now on until heddle check has passed them")
+
+
+def _show(outcome: Outcome) -> None:
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    found = outcome.audit
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("check", "rows", "failing"):
+        table.add_column(name, justify="left" if name == "check" else "right")
+    for each in found.checks:
+        mark = "ok  " if each.passed else "FAIL"
+        table.add_row(f"{mark} {each.name}", f"{each.rows:,}", f"{each.failing:,}")
+    console.print(table)
+    for each in found.checks:
+        for row in each.examples[:NAMED]:
+            console.print(f"{each.name}: " + ", ".join(f"{name} {value}" for name, value in row.items()))
+    verdict = "all as plain Spark has them" if found.passed else "NOT as plain Spark has them"
+    console.print(f"{found.rows:,} rows of {found.statements} statements, {found.windows:,} windows: {verdict}")
+    _show_batches(console, outcome)
+    console.print(f"The audit's page: {outcome.page}", style="dim")
+
+
+def _show_batches(console: Console, outcome: Outcome) -> None:
+    if outcome.published:
+        console.print(f"published: batch {', '.join(map(str, outcome.published))}")
+    if outcome.quarantined:
+        batches = ", ".join(map(str, outcome.quarantined))
+        console.print(f"quarantined: batch {batches}; --release or --discard each of them")

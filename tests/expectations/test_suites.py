@@ -1,0 +1,139 @@
+"""Every expectation passes good answers and fails exactly the defect that is planted for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from expectations.audit import Audit
+from expectations.docs import page
+from expectations.frames import FRAMES, Sides
+from expectations.pairs import close
+from expectations.rows import OPEN, SCHEMA
+from expectations.suites import SUITES
+from expectations.validate import Check, validate
+
+Row = tuple[Any, ...]
+DEFECTS = {
+    "same rows on both sides": ("lost", "invented"),
+    "exact answers equal": ("wrong", "null_for_value"),
+    "float answers close": ("drifted", "poisoned"),
+    "one row per query, key and window": ("doubled",),
+    "windows aligned to their slide": ("crooked",),
+    "every row has its window": ("nowhere",),
+    "no count is null": ("uncounted",),
+    "no count below 0": ("negative",),
+    "min at most avg": ("low_mean",),
+    "avg at most max": ("high_mean",),
+    "min at most max": ("upside_down",),
+}
+
+
+def row(query: str, text: str | None = None, number: float | None = None, **other: Any) -> Row:
+    """An answer of the window from 10 to 20."""
+    held = {"aggregate": "sum", "about": "", "key": '{"k":null}', "start": 10, "past_edge": 0, **other}
+    end = None if held["start"] is None else held["start"] + 10
+    names = ("aggregate", "about", "key", "start")
+    return (query, *(held[name] for name in names), end, held["past_edge"], text, number)
+
+
+def level(about: str, low: float, mean: float, high: float) -> list[Row]:
+    """Three queries over the same events."""
+    told = {"min": low, "avg": mean, "max": high}
+    return [
+        row(about, None if name == "avg" else str(value), value if name == "avg" else None, aggregate=name, about=about)
+        for name, value in told.items()
+    ]
+
+
+GOOD = [
+    row("whole", "7"),
+    row("whole", None, key="{}"),
+    row("real", number=0.1),
+    row("real", number=math.nan, start=20),
+    row("real", number=-math.inf, start=30),
+    row("real", None, start=40),
+    row("many", "0", aggregate="count"),
+    *level("flat", 0.1, 0.1 + 1e-16, 0.1),
+    *level("odd", -1.0, math.nan, math.inf),
+    row("newest", "b", aggregate="last"),
+]
+PLANTED_OURS = [
+    row("invented", "1"),
+    row("wrong", "9007199254740993"),
+    row("null_for_value", None),
+    row("drifted", number=1.0 + 1e-8),
+    row("poisoned", number=math.nan),
+    row("doubled", "1"),
+    row("doubled", "1"),
+    row("crooked", "1", past_edge=3),
+    row("nowhere", "1", start=None),
+    row("uncounted", None, aggregate="count"),
+    row("negative", "-1", aggregate="count"),
+    *level("low_mean", 1.0, 0.5, 2.0),
+    *level("high_mean", 1.0, 3.0, 2.0),
+    row("upside_down", "2.0", aggregate="min", about="upside_down"),
+    row("upside_down", "1.0", aggregate="max", about="upside_down"),
+]
+DIFFERENT = {
+    "wrong": row("wrong", "9007199254740992"),
+    "null_for_value": row("null_for_value", "0"),
+    "drifted": row("drifted", number=1.0),
+    "poisoned": row("poisoned", number=math.inf),
+}
+SAME = [mine for mine in dict.fromkeys(PLANTED_OURS) if mine[0] not in {*DIFFERENT, "invented"}]
+
+
+def sides(spark: SparkSession, ours: list[Row], naive: list[Row]) -> Sides:
+    theirs = [(*each, ["a", "b"] if each[0] == "newest" else None) for each in naive]
+    return Sides(
+        spark.createDataFrame(ours, SCHEMA).coalesce(1),
+        spark.createDataFrame(theirs, f"{SCHEMA}, {OPEN} array<string>").coalesce(1),
+    )
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession) -> tuple[dict[str, Check], Audit]:
+    """One audit of all good answers and all defects: what fails tells which query it failed for."""
+    newest_by_spark = [row("newest", "a", aggregate="last") if each[0] == "newest" else each for each in GOOD]
+    naive = [*newest_by_spark, *SAME, *DIFFERENT.values(), row("lost", "1")]
+    checks, results = validate(sides(spark, GOOD + PLANTED_OURS, naive))
+    return {check.name: check for check in checks}, Audit("events", 1, 1, 1, checks, results)
+
+
+def test_every_expectation_has_its_defect_and_every_suite_its_table() -> None:
+    assert list(DEFECTS) == [name for suite in SUITES.values() for name in suite.expectations]
+    assert list(SUITES) == list(FRAMES)
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_an_expectation_fails_its_defect_and_nothing_else(name: str, found: tuple[dict[str, Check], Audit]) -> None:
+    check = found[0][name]
+    assert not check.passed
+    assert {example["query"] for example in check.examples} == set(DEFECTS[name])
+    assert check.rows > check.failing
+
+
+def test_the_page_names_the_failing_rows_and_loads_nothing(found: tuple[dict[str, Check], Audit]) -> None:
+    text = page(found[1])
+    assert "9007199254740993" in text
+    assert "9007199254740992" in text
+    assert "our_number must equal spark_number" in text
+    assert "1e-09 relative" in text
+    assert not any(word in text for word in ("http://", "https://", "<script", "src="))
+
+
+def test_tolerance_is_for_finite_numbers_only(spark: SparkSession) -> None:
+    nan, inf = math.nan, math.inf
+    cases = [
+        (1.0, 1.0 + 1e-10, True), (1.0, 1.0 + 1e-8, False), (0.0, -0.0, True), (0.0, 1e-13, True),
+        (nan, nan, True), (nan, 1.0, False), (1.0, nan, False), (inf, inf, True), (inf, -inf, False),
+        (inf, 5.0, False), (5.0, inf, False), (None, None, True), (None, 1.0, False), (nan, None, False),
+    ]  # fmt: skip
+    frame = spark.createDataFrame(cases, "a double, b double, same boolean").coalesce(1)
+    rows = frame.select("a", "b", "same", close(F.col("a"), F.col("b"), 1e-9, 1e-12).alias("found")).collect()
+    assert [each for each in rows if each.same != each.found] == []

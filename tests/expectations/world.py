@@ -1,0 +1,88 @@
+"""A small stream whose late events miss windows, evaluated without Spark, batch by batch."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from jobs.engine.storage import Storage
+from jobs.engine.warehouse import stream_storage
+from jobs.local import evaluate_local
+from jobs.options import Options
+from jobs.report import RunReport
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.load import load_catalog
+from optimizer.stream_planning import plan_stream
+
+STREAM = "events"
+SECOND = 1_000_000
+QUERIES = [
+    {
+        "id": "total",
+        "stream": STREAM,
+        "select": "sum(n)",
+        "group_by": ["k"],
+        "range": "6 seconds",
+        "slide": "2 seconds",
+    },
+    {
+        "id": "level",
+        "stream": STREAM,
+        "select": ["min(x) AS low", "avg(x) AS mean", "max(x) AS high", "count(x) AS there"],
+        "group_by": ["k"],
+        "range": "5 seconds",
+        "slide": "3 seconds",
+    },
+    {"id": "newest", "stream": STREAM, "select": "last(n)", "where": "n > 3", "range": "4 seconds"},
+]
+
+
+@dataclass(frozen=True)
+class World:
+    """Where everything is."""
+
+    folder: Path
+    catalog: Catalog
+
+    @property
+    def warehouse(self) -> str:
+        return str(self.folder / "warehouse")
+
+    @property
+    def storage(self) -> Storage:
+        return stream_storage(self.warehouse, STREAM)
+
+    def arrive(self, number: int, seed: int, late: bool = True) -> None:
+        """One more file: ten seconds of events, some of them far too late, some at the same time."""
+        pick = random.Random(seed)
+        times = [number * 10 + pick.randrange(20) / 2 for _ in range(30)]
+        times += [max(0.0, number * 10 - 7 + pick.randrange(8)) for _ in range(5 if late else 0)]
+        table = pa.table(
+            {
+                "ts": pa.array([int(time * SECOND) for time in times]).cast(pa.timestamp("us", "UTC")),
+                "k": [pick.choice(["a", "b", None]) for _ in times],
+                "n": pa.array([pick.choice([None, *range(9)]) for _ in times], pa.int64()),
+                "x": pa.array([pick.choice([None, float("nan"), -0.0, 0.1, 2.5, 1e6]) for _ in times], pa.float64()),
+            }
+        )
+        pq.write_table(table, self.folder / "data" / f"part-{number:03d}.parquet")
+
+    def evaluate(self, files_per_batch: int = 0) -> RunReport:
+        """Evaluate what has arrived."""
+        plan = plan_stream(self.catalog, STREAM, 3.0, "shared")
+        return evaluate_local(self.catalog, plan, self.warehouse, Options(files_per_batch=files_per_batch))
+
+
+def make_world(folder: Path) -> World:
+    """An empty stream and its catalog."""
+    (folder / "data").mkdir()
+    source = {"format": "parquet", "path": str(folder / "data")}
+    stream = {"source": source, "time": "ts", "lateness": "1 second"}
+    (folder / "catalog").mkdir()
+    (folder / "catalog" / "all.yaml").write_text(yaml.safe_dump({"streams": {STREAM: stream}, "queries": QUERIES}))
+    return World(folder, load_catalog(folder / "catalog"))
