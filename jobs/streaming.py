@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
 POLL_SECONDS: Any = 0.2  # awaitTermination takes fractions, its annotation does not
 
@@ -70,6 +72,8 @@ class Streaming:
 
     def go(self) -> None:
         """Run until nothing is left, or until the user stops it."""
+        # py4j prints what a batch raises as a traceback; it reaches the user as a line
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
         try:
             query = self._start()
             while not query.awaitTermination(POLL_SECONDS):
@@ -94,7 +98,7 @@ class Streaming:
     def _start(self) -> StreamingQuery:
         stream = self.run.catalog.streams[self.run.plan.stream]
         # only the two columns are asked for, so that no file is opened: the listing costs the same at any size
-        listing = self.spark.readStream.format("binaryFile").schema(LISTING)
+        listing = self.spark.readStream.format("binaryFile").schema(LISTING).option("maxFileAge", ANY_AGE)
         if self.options.files_per_batch:
             listing = listing.option("maxFilesPerTrigger", self.options.files_per_batch)
         interval = self.options.interval

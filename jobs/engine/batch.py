@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -67,7 +68,10 @@ def _run(storage: Storage, before: Manifest, program: Program, batch: int, until
     if outcome.errors:
         raise HeddleError(outcome.errors[0])
     step("collected")
-    commit(storage, after := _after(before, program, work, outcome))
+    after = _after(before, program, work, outcome)
+    started = time.perf_counter()
+    commit(storage, after)
+    after.counts["seconds"]["commit"] = time.perf_counter() - started  # for the report; the file is written already
     step("committed")
     return after
 
