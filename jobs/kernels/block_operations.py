@@ -9,7 +9,7 @@ from jobs.kernels.columns import Ints
 
 @njit(cache=True, nogil=True)
 def block_operations(lo: Ints, hi: Ints) -> int:
-    """Operations of the windows [lo, hi): a flip joins all slices of a window, a step joins the new ones and answers."""
+    """Operations of the windows [lo, hi): a flip joins all slices of a window, a step joins new ones and answers."""
     total = flip = end = 0
     for i in range(lo.size):
         if lo[i] >= flip:
