@@ -32,12 +32,15 @@ def rewrite(
     catalog = load_catalog(folder)
     if not len(catalog.of_stream(stream)):
         raise HeddleError(f"{stream}: no query reads this stream; add one, or name another stream")
-    script = rewritten(catalog, plan_stream(catalog, stream, rate, strategy, keys=keys), answer_types(catalog, stream))
+    types = answer_types(catalog, stream)
+    script = rewritten(catalog, plan_stream(catalog, stream, rate, strategy, keys=keys), types)
     if out:
         _write(script.text, out)
     else:
         typer.echo(script.text, nl=False)
-    _next(script, folder, stream, out)
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    _say_as_written(console, script, bool(types))
+    _next(console, folder, stream, out)
 
 
 def _write(text: str, out: Path) -> None:
@@ -49,14 +52,17 @@ def _write(text: str, out: Path) -> None:
         raise HeddleError(f"{out}: cannot be written ({error.strerror}); choose another place") from error
 
 
-def _next(script: Script, folder: Path, stream: str, out: Path | None) -> None:
-    """What to do with it; beside the SQL, not in it."""
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+def _say_as_written(console: Console, script: Script, typed: bool) -> None:
     kept = script.as_written
     if kept:
-        more = ", ..." if len(kept) > LISTED else ""
-        named = ", ".join(kept[:LISTED])
-        console.print(f"{len(kept)} of {len(script.answers)} statements as they were written: {named}{more}")
+        named = ", ".join(kept[:LISTED]) + (", ..." if len(kept) > LISTED else "")
+        console.print(f"{len(kept)} of {len(script.answers)} statements as they were written: {named}")
+    if kept and not typed:
+        console.print("sums and averages are shared once the types of the events' columns can be read")
+
+
+def _next(console: Console, folder: Path, stream: str, out: Path | None) -> None:
+    """What to do with it; beside the SQL, not in it."""
     if out:
         console.print(f"written: {out}\nNext: spark-sql -f {out}", style="dim")
     else:

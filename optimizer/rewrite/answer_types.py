@@ -8,8 +8,9 @@ from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.mistakes import Mistake
 from optimizer.catalog.numbers import UNKNOWN
 from optimizer.catalog.query import Query
-from optimizer.catalog.schema import Schema, Unread, read_schema
+from optimizer.catalog.schema import Schema, Unread
 from optimizer.catalog.types import result_type
+from optimizer.rewrite.columns import columns_of
 
 ADDING = ("sum", "sum_squares", "avg")
 
@@ -17,7 +18,7 @@ ADDING = ("sum", "sum_squares", "avg")
 def answer_types(catalog: Catalog, stream: str) -> dict[str, str]:
     """Spark's type of every query's answers; of none where the events are not there to be read."""
     try:
-        schema = read_schema(catalog.streams[stream])
+        schema = columns_of(catalog, stream)
     except Unread:
         return {}
     return {query.id: _type(query, schema) for query in catalog.of_stream(stream)}

@@ -25,12 +25,12 @@ TAKES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("count", "min", "max", "first", "last", "argmin", "argmax"), ("x", "n", "m", "b", "s", "x + n")),
     **dict.fromkeys(("bool_and", "bool_or"), ("b", "x > 0")),
     **dict.fromkeys(("bit_and", "bit_or"), ("n", "i", "n + i")),
-    **dict.fromkeys(("sum", "avg", "range", "sum_squares"), (*NUMBERS, "m")),
+    **dict.fromkeys(("sum", "avg", "range", "sum_squares"), NUMBERS),
     "product": ("i", "p"),
     "geometric_mean": ("x", "n", "p"),
 }
 PREDICATES = ("b", "x > 1", "n % 3 = 0", "s >= 'a' OR x IS NULL", "n <> 0 AND 100 / n > 2", "n > 1000")
-GROUPINGS = ([], ["k"], ["k"], ["k", "i"], ["Slice_Start"])
+GROUPINGS: tuple[list[str], ...] = ([], ["k"], ["k", "i"], ["Slice_Start"])
 
 
 def events(rows: int, seed: int) -> pa.Table:
@@ -57,18 +57,18 @@ def events(rows: int, seed: int) -> pa.Table:
     )
 
 
-def entry(name: str, pick: random.Random, aggregates: Iterable[str]) -> dict[str, Any]:
+def entry(name: str, pick: random.Random, aggregates: Iterable[str], keys: list[str]) -> dict[str, Any]:
     """One statement: a window with an offset and a residue now and then, and some aggregates."""
-    slide = pick.choice([1, 2, 3, 5, 10, 15]) * SECOND // pick.choice([1, 1, 2])
-    residue = pick.choice([0, 0, slide // 3, slide // 2])
+    slide = pick.choice([1, 2, 4, 6, 10, 12]) * SECOND
+    residue = pick.choice([0, 0, 0, slide // 3, slide // 2])
     found: dict[str, Any] = {
         "id": name,
         "stream": "odd",
         "select": [f"{_aggregate(aggregate, pick)} AS c{n}" for n, aggregate in enumerate(aggregates)],
         "range": f"{slide * pick.choice([1, 1, 2, 6]) + residue} microseconds",
         "slide": f"{slide} microseconds",
-        "offset": f"{pick.choice([0, 0, slide // 4])} microseconds",
-        "group_by": list(pick.choice(GROUPINGS)),
+        "offset": f"{pick.choice([0, 0, 0, slide // 4])} microseconds",
+        "group_by": list(keys),
     }
     return found | ({"where": pick.choice(PREDICATES)} if pick.random() < 0.4 else {})
 
@@ -82,7 +82,7 @@ def _aggregate(name: str, pick: random.Random) -> str:
     return f"{name}({', '.join(arguments)})"
 
 
-def random_catalog(folder: Path, seed: int, statements: int = 12, rows: int = 600) -> Catalog:
+def random_catalog(folder: Path, seed: int, statements: int = 6, rows: int = 400) -> Catalog:
     """A catalog that asks for every aggregate, and its events."""
     pick = random.Random(seed)
     folder.mkdir(parents=True)
@@ -91,7 +91,8 @@ def random_catalog(folder: Path, seed: int, statements: int = 12, rows: int = 60
     names = [name for name, aggregate in AGGREGATES.items() if aggregate.shared]
     pick.shuffle(names)
     asked = [[*names[n::statements], *pick.choices(names, k=1)] for n in range(statements)]
-    queries = [entry(f"q{n}", pick, aggregates) for n, aggregates in enumerate(asked)]
+    groupings = pick.sample(GROUPINGS, 2)
+    queries = [entry(f"q{n}", pick, aggregates, pick.choice(groupings)) for n, aggregates in enumerate(asked)]
     return catalog_of(folder, queries)
 
 

@@ -1,0 +1,115 @@
+"""Rewritten statements against the originals on plain Spark: CPU seconds of both, as boosts.
+
+    python -m benchmarks.rewriting [--events 4000000] [--windows 5,10,15,20] [--seeds 1] [--strategy factor_windows]
+
+The window sets are RandomGen and SequentialGen of Factor Windows, tumbling and hopping. Both sides are measured in one
+run, warm, by the CPU of the whole process tree; each statement writes all its rows to nowhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from jobs.cpu_meter import CpuMeter
+from jobs.session import spark_session
+from optimizer.catalog import Catalog, load_catalog
+from optimizer.rewrite import Script, answer_types, rewrite
+from optimizer.stream_planning import plan_stream
+from optimizer.workloads import workload
+from optimizer.workloads.catalog import write_catalog
+
+STREAM = "sensors"
+RATE = 1_000  # events a second
+FILES = 2
+SECOND = 1_000_000
+
+
+def write_events(folder: Path, events: int) -> None:
+    """Readings at a steady rate."""
+    rng = np.random.default_rng(1)
+    folder.mkdir(parents=True)
+    for number, part in enumerate(np.array_split(np.arange(events), FILES)):
+        times = pa.array(part * (SECOND // RATE), pa.timestamp("us", "UTC"))
+        table = pa.table({"ts": times, "energy_1": rng.normal(size=len(part))})
+        pq.write_table(table, folder / f"part-{number}.parquet")
+
+
+def to_nowhere(spark: SparkSession, statements: Iterable[str]) -> None:
+    """Run statements for all their rows."""
+    for sql in statements:
+        spark.sql(sql).write.format("noop").mode("overwrite").save()
+
+
+def run_script(spark: SparkSession, script: Script) -> None:
+    """The script as it stands; the views are made anew."""
+    for sql in script.views:
+        spark.sql(sql)
+    to_nowhere(spark, script.answers.values())
+
+
+def cpu_seconds(run: Callable[[], None], times: int) -> float:
+    """The least of some runs after one that warms up."""
+    run()
+    measured = []
+    for _ in range(times):
+        with CpuMeter(poll_seconds=0.05) as meter:
+            run()
+        measured.append(meter.cpu_seconds)
+    return min(measured)
+
+
+def boost(spark: SparkSession, catalog: Catalog, strategy: str, times: int) -> tuple[float, float]:
+    """CPU seconds of the originals and of the rewritten statements."""
+    plan = plan_stream(catalog, STREAM, RATE, strategy)
+    script = rewrite(catalog, plan, answer_types(catalog, STREAM))
+    run_script(spark, script)  # the stream's view is there for both
+    originals = [statement.sql for statement in catalog.statements.values()]
+    return cpu_seconds(lambda: to_nowhere(spark, originals), times), cpu_seconds(
+        lambda: run_script(spark, script), times
+    )
+
+
+def numbers(text: str) -> list[int]:
+    """Numbers between commas."""
+    return [int(part) for part in text.split(",")]
+
+
+def main() -> None:
+    """Measure every window set and print its boost, then the means."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=4_000_000)
+    parser.add_argument("--windows", type=numbers, default=[5, 10, 15, 20])
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--times", type=int, default=2)
+    parser.add_argument("--strategy", default="factor_windows")
+    arguments = parser.parse_args()
+    spark = spark_session("local[2]")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_events(folder / "data", arguments.events)
+        for generator in ("random_gen", "sequential_gen"):
+            for hopping in (False, True):
+                found = []
+                for count in arguments.windows:
+                    for seed in range(arguments.seeds):
+                        place = folder / f"{generator}-{hopping}-{count}-{seed}"
+                        write_catalog(workload(generator, count, seed, hopping=hopping), place, str(folder / "data"))
+                        before, after = boost(spark, load_catalog(place), arguments.strategy, arguments.times)
+                        found.append(before / after)
+                        print(f"  {count:2} windows: {before:7.2f} against {after:6.2f} CPU seconds", flush=True)
+                kind = "hopping" if hopping else "tumbling"
+                listed = ", ".join(f"{ratio:.1f}" for ratio in found)
+                print(f"{generator} {kind}: boosts {listed}; mean {mean(found):.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""The columns of any stream and their Spark types, those of streams by SQL derived from what they read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.expressions import parse, print_tree
+from optimizer.catalog.mistakes import Mistake
+from optimizer.catalog.numbers import UNKNOWN
+from optimizer.catalog.query import Stream
+from optimizer.catalog.schema import Schema, read_schema
+from optimizer.catalog.streams import sources_of
+from optimizer.catalog.types import expression_type
+
+
+def columns_of(catalog: Catalog, name: str) -> Schema:
+    """A stream's or table's columns; raises Unread where they cannot be read here and now."""
+    if name in catalog.tables:
+        table = catalog.tables[name]
+        return read_schema(Stream(name, "", 0, table.format, table.path, written=table.written))
+    stream = catalog.streams[name]
+    if not stream.sql:
+        return read_schema(stream)
+    read = _together([columns_of(catalog, source) for source in sources_of(stream.sql)])
+    found: Schema = {}
+    for item in parse(stream.sql).expressions:
+        if item.find(exp.Star):
+            found |= read
+        else:
+            found[item.alias_or_name] = _type(item.unalias(), read)
+    return found
+
+
+def _together(schemas: list[Schema]) -> Schema:
+    """All columns; one that two sources have with different types is unknown."""
+    found: Schema = {}
+    for schema in schemas:
+        found |= {name: kind if found.get(name, kind) == kind else UNKNOWN for name, kind in schema.items()}
+    return found
+
+
+def _type(tree: Any, read: Schema) -> str:
+    for column in tree.find_all(exp.Column):
+        column.set("table", None)
+    try:
+        return expression_type(print_tree(tree), read)
+    except Mistake:  # a column that Spark finds in another way, or not at all
+        return UNKNOWN
