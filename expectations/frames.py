@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from expectations.rows import OPEN, shown, window_text
+from expectations.rows import OPEN, SCALE, shown, window_text
 
 PLACE = ("query", "key", "start")
+ROUNDING = 1e-13  # of the numbers that were added up
 BOTH, OURS, SPARKS = "both", "Heddle only", "Spark only"
 
 
@@ -23,15 +27,19 @@ class Sides:
 
 
 def compared(sides: Sides) -> DataFrame:
-    """Both answers side by side. Where events tie, Spark may have chosen as the engine did."""
+    """Both answers side by side. What Spark leaves open is given as the engine has it: the choice among events that
+    tie, and the last digits of a sum, which depend on the order of addition."""
     mine = sides.ours.select(*PLACE, "end", F.col("text").alias("our_text"), F.col("number").alias("our_number"))
     mine = mine.withColumn("mine", F.lit(True))
-    theirs = sides.naive.select(*PLACE, F.col("end").alias("their_end"), "text", "number", OPEN)
-    both = mine.join(theirs.withColumn("theirs", F.lit(True)), list(PLACE), "full_outer")
+    theirs = sides.naive.select(*PLACE, F.col("end").alias("their_end"), "text", "number", OPEN, SCALE)
+    both = _joined(mine, theirs.withColumn("theirs", F.lit(True)))
     free = F.exists(F.col(OPEN), lambda each: each.eqNullSafe(F.col("our_text")))
     spark_text = F.when(F.col("mine") & free, F.col("our_text")).otherwise(F.col("text"))
+    rounding = F.abs(F.col("our_number") - F.col("number")) <= ROUNDING * F.col(SCALE)
+    finite = F.col(SCALE) < math.inf
+    spark_number = F.when(finite & rounding, F.col("our_number")).otherwise(F.col("number"))
     side = F.when(F.col("mine") & F.col("theirs"), BOTH).when(F.col("mine"), OURS).otherwise(SPARKS)
-    ours, sparks = shown(F.col("our_text"), F.col("our_number")), shown(spark_text, F.col("number"))
+    ours, sparks = shown(F.col("our_text"), F.col("our_number")), shown(spark_text, spark_number)
     met = side == BOTH
     return both.select(
         "query",
@@ -43,8 +51,16 @@ def compared(sides: Sides) -> DataFrame:
         F.when(met, F.col("our_text")).alias("our_text"),
         F.when(met, spark_text).alias("spark_text"),
         F.when(met, F.col("our_number")).alias("our_number"),
-        F.when(met, F.col("number")).alias("spark_number"),
+        F.when(met, spark_number).alias("spark_number"),
     )
+
+
+def _joined(mine: DataFrame, theirs: DataFrame) -> DataFrame:
+    """Rows of the same query, key and window together, also where one of these is null."""
+    there = theirs.withColumnsRenamed({name: f"their_{name}" for name in PLACE})
+    met = reduce(and_, (F.col(name).eqNullSafe(F.col(f"their_{name}")) for name in PLACE))
+    both = mine.join(there, met, "full_outer")
+    return both.withColumns({name: F.coalesce(name, f"their_{name}") for name in PLACE})
 
 
 def answers(sides: Sides) -> DataFrame:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.asked import Asked
 from expectations.missed import late_events, without_missed
-from expectations.rows import COLUMNS, OPEN, SCHEMA, about, key_column, past_edge, text_of
+from expectations.rows import COLUMNS, NAIVE_SCHEMA, OPEN, SCALE, about, key_column, past_edge, text_of
 from expectations.sample import Part
 from jobs.engine.manifest import BEGINNING, Manifest
 from jobs.engine.storage import Storage
@@ -25,6 +25,12 @@ from optimizer.errors import HeddleError
 START = "heddle start"
 SPANS = 32  # stretches of time asked for one by one; more of them are read as one
 ORDERED = {"first": "{ts}", "last": "{ts}", "argmin": "{y}", "argmax": "{y}"}  # by what their events are ordered
+SCALES = {  # a sum near zero of large numbers, a small variance around a large mean: their last digits are rounding
+    "sum": "sum(abs({x}))",
+    "avg": "avg(abs({x}))",
+    **dict.fromkeys(("var_pop", "var_samp"), "stddev_pop({x}) * sqrt(avg({x} * {x}))"),
+    **dict.fromkeys(("stddev_pop", "stddev_samp"), "sqrt(avg({x} * {x}))"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,14 +45,11 @@ class Naive:
     def rows(self, parts: Sequence[Part]) -> DataFrame:
         """Spark's answers in the windows asked for."""
         frames = [self._answers(part) for part in parts]
-        return (
-            reduce(DataFrame.unionAll, frames)
-            if frames
-            else self.spark.createDataFrame([], f"{SCHEMA}, {OPEN} array<string>")
-        )
+        self.spark.catalog.dropTempView(self.stream.name)
+        return reduce(DataFrame.unionAll, frames) if frames else self.spark.createDataFrame([], NAIVE_SCHEMA)
 
     def _answers(self, part: Part) -> DataFrame:
-        events = self.events.where(_inside(part, self.stream.time))
+        events = self.events.where(_inside(part, self.events, self.stream.time))
         if part.barrier is not None and self.late is not None:
             events = without_missed(events, self.late, self.stream.time, part.barrier)
         events.createOrReplaceTempView(quote(self.stream.name))
@@ -63,10 +66,17 @@ def naive(spark: SparkSession, stream: Stream, storage: Storage, manifest: Manif
     return Naive(spark, stream, read_frame(spark, stream, files), late_events(spark, storage, manifest))
 
 
-def _inside(part: Part, time: str) -> Column:
-    """The events that can fall into the windows asked for."""
-    ticks = F.unix_micros(F.col(f"`{time}`").cast("timestamp"))
-    return reduce(Column.__or__, ((ticks >= low) & (ticks < high) for low, high in _spans(part)))
+def _inside(part: Part, events: DataFrame, time: str) -> Column:
+    """The events that can fall into the windows asked for, in words that the reader of the files understands."""
+    kind, moment = events.schema[time].dataType, F.col(f"`{time}`")
+
+    def at(ticks: int) -> Column:
+        return F.timestamp_micros(F.lit(ticks)).cast(kind)
+
+    spans = [
+        (moment < at(high)) & (moment >= at(low) if low > BEGINNING else F.lit(True)) for low, high in _spans(part)
+    ]
+    return reduce(Column.__or__, spans)
 
 
 def _spans(part: Part) -> list[tuple[int, int]]:
@@ -83,53 +93,60 @@ def _spans(part: Part) -> list[tuple[int, int]]:
 
 
 def _sql(asked: Asked, time: str) -> str:
-    """The user's statement; before its own columns stand the window's start, the keys and what may tie."""
+    """The user's statement; before its own columns stand the window's start, the keys, and what leaves answers open."""
     added = [f"window.start AS `{START}`", *map(quote, asked.first.group_by)]
-    added += [_candidates(query, time) for query in asked.queries.values() if query.aggregate in ORDERED]
+    added += [extra for query in asked.queries.values() for extra in (_candidates(query, time), _scale(asked, query))]
     return asked.statement.sql.replace("SELECT ", f"SELECT {', '.join(added)}, ", 1)
 
 
 def _candidates(query: Query, time: str) -> str:
     """Every value with what it is ordered by."""
+    if query.aggregate not in ORDERED:
+        return "NULL"
     order = ORDERED[query.aggregate].format(ts=quote(time), y=query.arguments[-1])
     return f"collect_list(named_struct('by', {order}, 'value', {query.arguments[0]}))"
 
 
+def _scale(asked: Asked, query: Query) -> str:
+    if asked.exact(query.id) or query.aggregate not in SCALES:
+        return "0D"
+    return SCALES[query.aggregate].format(x=f"cast({query.arguments[0]} AS DOUBLE)")
+
+
 def _long(found: DataFrame, part: Part) -> DataFrame:
-    """One row per query from one row per window."""
+    """One row per query from one row per window; the columns are in the order of _sql."""
     asked, keys = part.asked, part.asked.first.group_by
-    start = F.unix_micros(F.col("c0").cast("timestamp"))
-    ties = {
-        id: f"c{number}"
-        for number, id in enumerate((q.id for q in asked.queries.values() if q.aggregate in ORDERED), 1 + len(keys))
-    }
-    own = 1 + len(keys) + len(ties)
-    places = {column.source: F.col(f"c{own + n}") for n, column in enumerate(asked.statement.columns)}
-    answers = [_answer(asked, id, places[id], ties.get(id)) for id in asked.queries]
+    columns = [F.col(name) for name in found.columns]
+    extras = columns[1 + len(keys) :]
+    own = extras[2 * len(asked.queries) :]
+    values = {column.source: own[place] for place, column in enumerate(asked.statement.columns)}
+    answers = [_answer(asked, id, values[id], *extras[2 * n : 2 * n + 2]) for n, id in enumerate(asked.queries)]
+    start = F.unix_micros(columns[0].cast("timestamp"))
     end = start + F.lit(asked.window.range)
     wanted = (end > part.low) & (end <= part.high)
     if part.starts is not None:
         wanted &= start.isin(*part.starts)
     rows = found.where(wanted).select(
-        key_column({key: F.col(f"c{1 + n}") for n, key in enumerate(keys)}).alias("key"),
+        key_column(dict(zip(keys, columns[1:], strict=False))).alias("key"),
         start.alias("start"),
         end.alias("end"),
         past_edge(start, F.lit(asked.window.slide), F.lit(asked.window.offset)).alias("past_edge"),
         F.explode(F.array(*answers)).alias("answer"),
     )
-    return rows.select("key", "start", "end", "past_edge", "answer.*").select(*COLUMNS, OPEN)
+    return rows.select("key", "start", "end", "past_edge", "answer.*").select(*COLUMNS, OPEN, SCALE)
 
 
-def _answer(asked: Asked, id: str, value: Column, ties: str | None) -> Column:
+def _answer(asked: Asked, id: str, value: Column, candidates: Column, scale: Column) -> Column:
     query, floating = asked.queries[id], pa.types.is_floating(asked.types[id])
-    nothing = F.lit(None)
+    nothing, ordered = F.lit(None), query.aggregate in ORDERED
     return F.struct(
         F.lit(id).alias("query"),
         F.lit(query.aggregate).alias("aggregate"),
         F.lit(about(query)).alias("about"),
         (text_of(value, floating) if asked.exact(id) else nothing.cast("string")).alias("text"),
         (nothing.cast("double") if asked.exact(id) else value.cast("double")).alias("number"),
-        (_open(F.col(ties), query, floating) if ties else nothing.cast("array<string>")).alias(OPEN),
+        (_open(candidates, query, floating) if ordered else nothing.cast("array<string>")).alias(OPEN),
+        scale.alias(SCALE),
     )
 
 

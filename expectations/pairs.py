@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from great_expectations.execution_engine import SparkDFExecutionEngine
+from great_expectations.execution_engine.sparkdf_execution_engine import SparkDFExecutionEngine
 from great_expectations.expectations.expectation import ColumnPairMapExpectation, render_suite_parameter_string
-from great_expectations.expectations.metrics.map_metric_provider import (
-    ColumnPairMapMetricProvider,
+from great_expectations.expectations.metrics.map_metric_provider.column_pair_condition_partial import (
     column_pair_condition_partial,
 )
-from great_expectations.render import LegacyRendererType, RenderedStringTemplateContent
+from great_expectations.expectations.metrics.map_metric_provider.column_pair_map_metric_provider import (
+    ColumnPairMapMetricProvider,
+)
+from great_expectations.render.components import LegacyRendererType, RenderedStringTemplateContent
 from great_expectations.render.renderer.renderer import renderer
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
@@ -26,7 +28,7 @@ def close(a: Column, b: Column, rtol: float, atol: float) -> Column:
     return a.eqNullSafe(b) | F.coalesce(finite & near, F.lit(False))
 
 
-class ColumnPairAgree(ColumnPairMapMetricProvider):  # type: ignore[misc]
+class ColumnPairAgree(ColumnPairMapMetricProvider):
     """Both values are the same, or close."""
 
     condition_metric_name = "column_pair_values.agree"
@@ -37,7 +39,7 @@ class ColumnPairAgree(ColumnPairMapMetricProvider):  # type: ignore[misc]
         return close(column_A, column_B, rtol, atol) if rtol or atol else column_A.eqNullSafe(column_B)
 
 
-class ColumnPairInOrder(ColumnPairMapMetricProvider):  # type: ignore[misc]
+class ColumnPairInOrder(ColumnPairMapMetricProvider):
     """The first value is at most the second; nothing is said where one is missing or not a number."""
 
     condition_metric_name = "column_pair_values.in_order"
@@ -49,7 +51,7 @@ class ColumnPairInOrder(ColumnPairMapMetricProvider):  # type: ignore[misc]
         return unknown | (column_A <= column_B) | close(column_A, column_B, rtol, atol)
 
 
-class PairExpectation(ColumnPairMapExpectation):  # type: ignore[misc]
+class PairExpectation(ColumnPairMapExpectation):
     """Tolerances, and the sentence that Data Docs show."""
 
     rtol: float = 0.0
@@ -67,9 +69,11 @@ class PairExpectation(ColumnPairMapExpectation):  # type: ignore[misc]
     @classmethod
     @renderer(renderer_type=LegacyRendererType.PRESCRIPTIVE)
     @render_suite_parameter_string
-    def _prescriptive_renderer(cls, configuration: Any = None, **_: Any) -> list[RenderedStringTemplateContent]:
+    def _prescriptive_renderer(
+        cls, configuration: Any = None, result: Any = None, runtime_configuration: dict[Any, Any] | None = None
+    ) -> list[RenderedStringTemplateContent]:
         params = {name: configuration.kwargs.get(name, 0.0) for name in ("column_A", "column_B", *TOLERANCES)}
-        within = ", within $rtol relative or $atol absolute" if params["rtol"] or params["atol"] else ""
+        within = ", within $rtol relative and $atol absolute" if params["rtol"] or params["atol"] else ""
         template = {"template": f"{cls.sentence()}{within}.", "params": params}
         return [RenderedStringTemplateContent(content_block_type="string_template", string_template=template)]
 

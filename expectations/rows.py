@@ -14,6 +14,8 @@ SCHEMA = (
     "text string, number double"
 )
 OPEN = "open"  # answers among which Spark chooses freely, because several events tie
+SCALE = "scale"  # how large the numbers were that an answer was rounded from
+NAIVE_SCHEMA = f"{SCHEMA}, {OPEN} array<string>, {SCALE} double"
 COLUMNS = tuple(part.split()[0] for part in SCHEMA.split(", "))
 
 

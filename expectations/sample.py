@@ -56,7 +56,7 @@ def parts(asked: Sequence[Asked], ours: DataFrame, missed: Missed, scope: Scope)
 def _all(asked: Asked, missed: Missed, scope: Scope) -> Iterator[Part]:
     low = scope.since
     for barrier in missed.barriers():
-        if low < barrier:
+        if low < barrier and low < scope.until:
             yield Part(asked, low, min(barrier, scope.until), barrier)
             low = barrier
     if low < scope.until:

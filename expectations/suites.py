@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from great_expectations.expectations import (
-    ExpectColumnValuesToBeBetween,
-    ExpectColumnValuesToBeInSet,
-    ExpectColumnValuesToNotBeNull,
-    ExpectCompoundColumnsToBeUnique,
-)
+from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
+from great_expectations.expectations.core.expect_column_values_to_be_in_set import ExpectColumnValuesToBeInSet
+from great_expectations.expectations.core.expect_column_values_to_not_be_null import ExpectColumnValuesToNotBeNull
+from great_expectations.expectations.core.expect_compound_columns_to_be_unique import ExpectCompoundColumnsToBeUnique
 
 from expectations.frames import BOTH
 from expectations.pairs import ExpectColumnPairValuesToAgree, ExpectColumnPairValuesToBeInOrder
 
 RTOL = 1e-9  # of sums of floats, which depend on the order of addition
-ATOL = 1e-12
-SLACK = {"rtol": RTOL, "atol": ATOL}
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ SUITES: dict[str, Suite] = {
             "same rows on both sides": ExpectColumnValuesToBeInSet(column="side", value_set=[BOTH]),
             "exact answers equal": ExpectColumnPairValuesToAgree(column_A="our_text", column_B="spark_text"),
             "float answers close": ExpectColumnPairValuesToAgree(
-                column_A="our_number", column_B="spark_number", **SLACK
+                column_A="our_number", column_B="spark_number", rtol=RTOL
             ),
         },
     ),
@@ -57,8 +53,8 @@ SUITES: dict[str, Suite] = {
     "bounds": Suite(
         ("query", "key", "window", "ours"),
         {
-            "min at most avg": ExpectColumnPairValuesToBeInOrder(column_A="min", column_B="avg", **SLACK),
-            "avg at most max": ExpectColumnPairValuesToBeInOrder(column_A="avg", column_B="max", **SLACK),
+            "min at most avg": ExpectColumnPairValuesToBeInOrder(column_A="min", column_B="avg", rtol=RTOL),
+            "avg at most max": ExpectColumnPairValuesToBeInOrder(column_A="avg", column_B="max", rtol=RTOL),
             "min at most max": ExpectColumnPairValuesToBeInOrder(column_A="min", column_B="max"),
         },
     ),

@@ -111,9 +111,11 @@ def _refused(storage: Storage, batch: int, states: tuple[str, ...]) -> tuple[Led
 
 
 def _without(ledger: Ledger, names: Iterable[str]) -> Ledger:
+    """The ledger with these files taken out of quarantine and of what was discarded."""
     gone = set(names)
-    kept = {state: tuple(name for name in getattr(ledger, state) if name not in gone) for state in STATES}
-    return replace(ledger, **kept)
+    quarantined = tuple(name for name in ledger.quarantined if name not in gone)
+    discarded = tuple(name for name in ledger.discarded if name not in gone)
+    return replace(ledger, quarantined=quarantined, discarded=discarded)
 
 
 def _next(storage: Storage, ledger: Ledger, manifest: Manifest, published: Iterable[str]) -> Ledger:
