@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-STEPS = ("list", "read", "feed", "exchange", "finals", "write", "commit")
-
 
 @dataclass
 class Stopwatch:
