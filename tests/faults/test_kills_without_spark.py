@@ -25,3 +25,12 @@ def test_killed_before_its_first_batch_is_out(world: World) -> None:
     evaluate(world, world.warehouse("new"))
     evaluate(world, world.warehouse("calm"))
     assert_same(world, world.warehouse("new"), world.warehouse("calm"))
+
+
+def test_killed_between_the_last_batch_and_the_closing(world: World) -> None:
+    """Nothing is left to read, but windows are left to emit."""
+    warehouse = world.copy("base", "unclosed")
+    for _ in (3, 4):
+        assert run_apart(world, warehouse, kill_at="committed")[0] == -signal.SIGKILL
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
