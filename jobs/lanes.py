@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from jobs.engine.bucket import Work
 from jobs.engine.compile import compile_program, expressions
-from jobs.engine.expressions import NotExact, evaluate
+from jobs.engine.expressions import WIDTHS, NotExact, evaluate
 from jobs.engine.feeding import feed_tables
 from jobs.engine.program import ALL, TIME, Input, Program
 from jobs.engine.source import columns_needed, opened
 from jobs.engine.spark_executor import Feeding, Item, guarded
+from jobs.engine.types import plain
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.expressions import quote
 from optimizer.catalog.query import Stream
@@ -23,8 +24,10 @@ from optimizer.plan import Plan
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 Lane = Literal["file", "frame"]
+KEY_TYPES = (*WIDTHS, pa.string(), pa.date32(), pa.bool_(), pa.timestamp("us", "UTC"), pa.timestamp("us"))
 ITEM = "bucket int, kind string, content binary"
 
 
@@ -37,22 +40,32 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
     columns = {name: empty[name] for name in empty.column_names}
     values, predicates = expressions(catalog, plan)
     found = {sql: evaluate(sql, columns).type for sql in (*values, *predicates)}
-    missing = [key for tree in plan.trees for key in tree.group_by if key not in columns]
-    if missing:
-        raise NotExact(f"{missing[0]} is not a column of the files")
+    for sql in predicates:
+        if found[sql] != pa.bool_():
+            raise NotExact(sql)
+    for name in _named(catalog, plan):
+        if name not in columns or plain(columns[name].type) not in KEY_TYPES:
+            raise NotExact(name)
     return {name: column.type for name, column in columns.items()} | found
+
+
+def _named(catalog: Catalog, plan: Plan) -> list[str]:
+    """The time and the group-by columns, as the catalog names them."""
+    keys = dict.fromkeys(key for tree in plan.trees for key in tree.group_by)
+    return [catalog.streams[plan.stream].time, *keys]
 
 
 def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.DataType]:
     """The types of all expressions and columns, from Spark's own analysis."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    values, _ = expressions(catalog, plan)
-    columns = {field.name: field.type for field in to_arrow_schema(frame.schema, timezone="UTC")}
-    typed = to_arrow_schema(
-        frame.selectExpr(*(f"{sql} AS v{i}" for i, sql in enumerate(values))).schema, timezone="UTC"
-    )
-    return columns | {sql: field.type for sql, field in zip(values, typed, strict=True)}
+    values, predicates = expressions(catalog, plan)
+    for sql in predicates:
+        frame.where(sql)  # Spark refuses what is no condition
+    names = _named(catalog, plan)
+    texts = [*map(quote, names), *values]
+    typed = to_arrow_schema(frame.selectExpr(*(f"{sql} AS v{i}" for i, sql in enumerate(texts))).schema, timezone="UTC")
+    return {name: field.type for name, field in zip([*names, *values], typed, strict=True)}
 
 
 def choose(
@@ -65,13 +78,16 @@ def choose(
         except NotExact as reason:
             if forced == "file":
                 raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto") from None
-    frame = read_frame(spark, catalog.streams[plan.stream], [path for path, _ in files[:1]])
+    frame = read_frame(spark, catalog.streams[plan.stream], [path for path, _ in files])
     return "frame", compile_program(catalog, plan, frame_types(catalog, plan, frame))
 
 
-def read_frame(spark: SparkSession, stream: Stream, paths: Sequence[str]) -> DataFrame:
-    """The events of some files, by Spark's own reader."""
-    return spark.read.format(stream.format).options(**stream.options).load(list(paths))
+def read_frame(
+    spark: SparkSession, stream: Stream, paths: Sequence[str], schema: StructType | None = None
+) -> DataFrame:
+    """The events of some files, by Spark's own reader; those of later batches in the types of the first."""
+    reader = spark.read.format(stream.format).options(**stream.options)
+    return (reader.schema(schema) if schema else reader).load(list(paths))
 
 
 def from_frame(frame: DataFrame) -> Feeding:
@@ -92,7 +108,7 @@ def from_frame(frame: DataFrame) -> Feeding:
 def prepared(frame: DataFrame, program: Program) -> DataFrame:
     """The columns of the events that are needed, and what is more than a column, evaluated by Spark."""
     needed = columns_needed(program)
-    columns = [f"{quote(name)} AS `column {name}`" for name in needed]
+    columns = [f"{quote(name)} AS __c{number}" for number, name in enumerate(needed)]
     tests = [f"({item.sql}) AS {item.name}" for item in program.predicates if item.sql not in needed]
     values = [f"{_guarded(item, program)} AS {item.name}" for item in program.values if item.sql not in needed]
     return frame.selectExpr(*columns, *tests, *values)
@@ -107,14 +123,16 @@ def _guarded(item: Input, program: Program) -> str:
 
 
 def _events(table: pa.Table, program: Program) -> pa.Table:
-    return pa.table({name: table[f"column {name}"] for name in columns_needed(program)})
+    needed = columns_needed(program)
+    return table.select(list(range(len(needed)))).rename_columns(needed)
 
 
 def _inputs(table: pa.Table, program: Program) -> pa.Table:
+    events = _events(table, program)
     keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    columns = {name: table[f"column {name}"] for name in keys} | {TIME: table[f"column {program.time}"]}
+    columns = {name: events[name] for name in keys} | {TIME: events[program.time]}
     for item in (*program.values, *program.predicates):
-        columns[item.name] = table[item.name if item.name in table.column_names else f"column {item.sql}"]
+        columns[item.name] = table[item.name] if item.name in table.column_names else events[item.sql]
     return pa.table(columns)
 
 

@@ -14,6 +14,8 @@ CARRY_ON = "nothing was published halfway; run again to carry on"
 
 def in_words(spark: SparkSession, error: Exception) -> Exception:
     """A line where one is enough; anything else as it is."""
+    from pyspark.errors import AnalysisException, ArithmeticException, DateTimeException, NumberFormatException
+
     if isinstance(error, HeddleError):
         return error
     text = str(error)
@@ -25,6 +27,8 @@ def in_words(spark: SparkSession, error: Exception) -> Exception:
         return HeddleError(f"a Python worker died again and again (out of memory?); {CARRY_ON}")
     if "PATH_NOT_FOUND" in text or "Path does not exist" in text:
         return HeddleError("the stream's path does not exist; create the folder or mend `path` in the catalog")
+    if isinstance(error, AnalysisException | ArithmeticException | DateTimeException | NumberFormatException):
+        return HeddleError(f"Spark refuses the queries or the events: {text.splitlines()[0]}")
     return error
 
 

@@ -20,6 +20,7 @@ from optimizer.errors import HeddleError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
 
 ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
@@ -40,6 +41,7 @@ class Streaming:
     stop: threading.Event
     turn: threading.Lock = field(default_factory=threading.Lock)
     failure: Exception | None = None
+    schema: StructType | None = None  # of the frame lane's first batch
 
     def take(self, listing: DataFrame, batch: int) -> None:
         """Evaluate one batch of files; one that was committed before a crash is skipped."""
@@ -67,7 +69,9 @@ class Streaming:
             feeding = from_files(context, splits_of(files, context.defaultParallelism))
         else:
             stream = run.catalog.streams[run.plan.stream]
-            feeding = from_frame(read_frame(self.spark, stream, [path for path, _ in files]))
+            frame = read_frame(self.spark, stream, [path for path, _ in files], self.schema)
+            self.schema = frame.schema
+            feeding = from_frame(frame)
         run.evaluate(batch, program, on_spark(context, feeding))
 
     def go(self) -> None:

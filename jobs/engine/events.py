@@ -45,7 +45,7 @@ def events_from(table: pa.Table, program: Program) -> Events:
     if without_time:
         table = table.filter(pc.is_valid(time))
     names = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    keys = table.select(sorted(names))
+    keys = _keys(table.select(sorted(names)))
     if any(grouping.keys == (ALL,) for grouping in program.groupings):
         keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
     return Events(
@@ -55,6 +55,14 @@ def events_from(table: pa.Table, program: Program) -> Events:
         {test.name: _truth(table[test.name]) for test in program.predicates},
         without_time,
     )
+
+
+def _keys(keys: pa.Table) -> pa.Table:
+    """Spark groups -0.0 with 0.0."""
+    for number, field in enumerate(keys.schema):
+        if pa.types.is_floating(field.type):
+            keys = keys.set_column(number, field.name, pc.add(keys[number], pa.scalar(0.0, field.type)))
+    return keys
 
 
 def value_of(column: pa.Array) -> Value:

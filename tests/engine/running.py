@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 from pyspark.sql import SparkSession
 
 from jobs.engine.batch import close, run_batch
@@ -48,9 +48,9 @@ class World:
         """The files of the events, in the order they arrived."""
         return sorted((self.folder / "data").glob("*.parquet"))
 
-    def plan(self, strategy: str = "weave_share", technique: str = "auto") -> Plan:
+    def plan(self, strategy: str = "weave_share", technique: str = "auto", rate: float = 10.0) -> Plan:
         """A plan of the catalog."""
-        return plan_stream(self.catalog, STREAM, 10.0, strategy, technique)
+        return plan_stream(self.catalog, STREAM, rate, strategy, technique)
 
     def program(self, plan: Plan) -> Program:
         """The program of a plan, for the file lane."""
@@ -65,7 +65,7 @@ def make_world(folder: Path, batches: Sequence[list[Row] | pa.Table], queries: S
         add_batch(folder, number, batch)
     stream = {"source": {"format": "parquet", "path": str(folder / "data")}, "time": "ts"}
     document = {"streams": {STREAM: {**stream, "lateness": f"{lateness} microseconds"}}, "queries": list(queries)}
-    (folder / "catalog" / "catalog.yaml").write_text(yaml.safe_dump(document))
+    (folder / "catalog" / "catalog.yaml").write_text(json.dumps(document))  # which is YAML, too
     return World(folder, load_catalog(folder / "catalog"))
 
 
