@@ -1,6 +1,6 @@
 """Rewritten statements against the originals on plain Spark: CPU seconds of both, as boosts.
 
-    python -m benchmarks.rewriting [--events 4000000] [--windows 5,10,15,20] [--seeds 1] [--strategy factor_windows]
+    python -m benchmarks.rewriting [--events 10000000] [--windows 5,10,15,20] [--seeds 1] [--strategy factor_windows]
 
 The window sets are RandomGen and SequentialGen of Factor Windows, tumbling and hopping. Both sides are measured in one
 run, warm, by the CPU of the whole process tree; each statement writes all its rows to nowhere.
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from statistics import mean
 
@@ -67,15 +68,14 @@ def cpu_seconds(run: Callable[[], None], times: int) -> float:
     return min(measured)
 
 
-def boost(spark: SparkSession, catalog: Catalog, strategy: str, times: int) -> tuple[float, float]:
+def both(spark: SparkSession, catalog: Catalog, strategy: str, times: int) -> tuple[float, float]:
     """CPU seconds of the originals and of the rewritten statements."""
     plan = plan_stream(catalog, STREAM, RATE, strategy)
     script = rewrite(catalog, plan, answer_types(catalog, STREAM))
     run_script(spark, script)  # the stream's view is there for both
     originals = [statement.sql for statement in catalog.statements.values()]
-    return cpu_seconds(lambda: to_nowhere(spark, originals), times), cpu_seconds(
-        lambda: run_script(spark, script), times
-    )
+    before = cpu_seconds(lambda: to_nowhere(spark, originals), times)
+    return before, cpu_seconds(lambda: run_script(spark, script), times)
 
 
 def numbers(text: str) -> list[int]:
@@ -83,32 +83,48 @@ def numbers(text: str) -> list[int]:
     return [int(part) for part in text.split(",")]
 
 
-def main() -> None:
-    """Measure every window set and print its boost, then the means."""
+def window_sets(folder: Path, generator: str, hopping: bool, counts: list[int], seeds: int) -> Iterator[Catalog]:
+    """Catalogs of so many windows, one for every seed."""
+    for count in counts:
+        for seed in range(seeds):
+            place = folder / f"{generator}-{hopping}-{count}-{seed}"
+            write_catalog(workload(generator, count, seed, hopping=hopping), place, str(folder / "data"))
+            yield load_catalog(place)
+
+
+def boosts(spark: SparkSession, catalogs: Iterable[Catalog], strategy: str, times: int) -> list[float]:
+    """How many times the CPU of the rewritten statements the originals take."""
+    found = []
+    for catalog in catalogs:
+        before, after = both(spark, catalog, strategy, times)
+        found.append(before / after)
+        count = len(catalog.statements)
+        print(f"  {count:2} windows: {before:7.2f} against {after:6.2f} CPU seconds, boost {found[-1]:.1f}", flush=True)
+    return found
+
+
+def options() -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--events", type=int, default=4_000_000)
+    parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--windows", type=numbers, default=[5, 10, 15, 20])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--times", type=int, default=2)
     parser.add_argument("--strategy", default="factor_windows")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure every window set and print its boost, then the means."""
+    given = options()
     spark = spark_session("local[2]")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_events(folder / "data", arguments.events)
-        for generator in ("random_gen", "sequential_gen"):
-            for hopping in (False, True):
-                found = []
-                for count in arguments.windows:
-                    for seed in range(arguments.seeds):
-                        place = folder / f"{generator}-{hopping}-{count}-{seed}"
-                        write_catalog(workload(generator, count, seed, hopping=hopping), place, str(folder / "data"))
-                        before, after = boost(spark, load_catalog(place), arguments.strategy, arguments.times)
-                        found.append(before / after)
-                        print(f"  {count:2} windows: {before:7.2f} against {after:6.2f} CPU seconds", flush=True)
-                kind = "hopping" if hopping else "tumbling"
-                listed = ", ".join(f"{ratio:.1f}" for ratio in found)
-                print(f"{generator} {kind}: boosts {listed}; mean {mean(found):.1f}", flush=True)
+        write_events(folder / "data", given.events)
+        for generator, hopping in product(("random_gen", "sequential_gen"), (False, True)):
+            print(f"{generator}, {'hopping' if hopping else 'tumbling'}", flush=True)
+            catalogs = window_sets(folder, generator, hopping, given.windows, given.seeds)
+            print(f"  mean boost {mean(boosts(spark, catalogs, given.strategy, given.times)):.1f}", flush=True)
 
 
 if __name__ == "__main__":

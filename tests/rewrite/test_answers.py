@@ -34,7 +34,7 @@ def test_what_slices_cannot_answer_stays_as_written(spark: SparkSession, tmp_pat
     table = events(200, 9)
     times = table["ts"].cast(pa.timestamp("us"))
     pq.write_table(table.set_column(0, "ts", times), tmp_path / "data" / "part.parquet")
-    clock = {"stream": "odd", "slide": "2 seconds", "group_by": ["k"]}
+    clock = {"stream": "odd", "slide": "2 seconds", "group_by": "k"}
     queries: list[dict[str, Any]] = [
         {"id": "adds", "select": ["sum(m)", "avg(m)"], "range": "4 seconds", **clock},
         {"id": "picks", "select": ["max(m)", "first(m)", "count(DISTINCT s)"], "range": "4 seconds", **clock},
