@@ -54,4 +54,4 @@ def test_a_person_decides_about_a_quarantined_batch(world: World) -> None:
     assert run(world, "--release", "0").output == "batch 0 is published\n"
     ledger = newest_ledger(world.storage)
     assert ledger.published
-    assert not (ledger.quarantined or ledger.discarded)
+    assert ledger.quarantined == ledger.discarded == ()

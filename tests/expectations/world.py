@@ -61,7 +61,7 @@ class World:
         """One more file: ten seconds of events, some of them far too late, some at the same time."""
         pick = random.Random(seed)
         times = [number * 10 + pick.randrange(20) / 2 for _ in range(30)]
-        times += [max(0.0, number * 10 - 7 + pick.randrange(8)) for _ in range(5 if late else 0)]
+        times += [max(0.0, number * 10 - 17 + pick.randrange(10)) for _ in range(5 if late else 0)]
         table = pa.table(
             {
                 "ts": pa.array([int(time * SECOND) for time in times]).cast(pa.timestamp("us", "UTC")),
