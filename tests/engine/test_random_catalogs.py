@@ -36,14 +36,14 @@ def evaluate_and_check(asked: list[Asked], arrival: Arrival, strategy: str, tech
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(QUICKLY, max_examples=12)
+@settings(QUICKLY, max_examples=8)
 @given(asked=st.lists(questions(), min_size=1, max_size=8), arrival=arrivals(), buckets=st.sampled_from([1, 3]))
 def test_strategies(strategy: str, asked: list[Asked], arrival: Arrival, buckets: int) -> None:
     evaluate_and_check(asked, arrival, strategy, "auto", buckets)
 
 
 @pytest.mark.parametrize("technique", CARDS)
-@settings(QUICKLY, max_examples=12)
+@settings(QUICKLY, max_examples=8)
 @given(data=st.data(), arrival=arrivals(), strategy=st.sampled_from(["shared", "no_share", "tri_weave", "cascade"]))
 def test_techniques(technique: str, data: st.DataObject, arrival: Arrival, strategy: str) -> None:
     asked = data.draw(st.lists(questions(technique), min_size=1, max_size=5))
