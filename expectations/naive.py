@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -63,6 +64,9 @@ def naive(spark: SparkSession, stream: Stream, storage: Storage, manifest: Manif
     files = taken_files(storage, manifest)
     if not files:
         raise HeddleError(f"{storage.root}: nothing has been evaluated yet; run heddle evaluate first")
+    gone = [file for file in files if "://" not in file and not Path(file).exists()]
+    if gone:
+        raise HeddleError(f"{gone[0]}: was evaluated and is gone, one of {len(gone)}; an audit needs the raw events")
     return Naive(spark, stream, read_frame(spark, stream, files), late_events(spark, storage, manifest))
 
 

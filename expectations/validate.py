@@ -71,14 +71,15 @@ def _run(whole: Any, frame: DataFrame, name: str, suite: Suite) -> Any:
 
 def _checks(name: str, suite: Suite, result: Any) -> list[Check]:
     found = {each.expectation_config.meta["name"]: each for each in result.results}
-    return [_check(name, text, found[text]) for text in suite.expectations]
+    return [_check(name, text, found[text], suite.shown) for text in suite.expectations]
 
 
-def _check(suite: str, name: str, outcome: Any) -> Check:
+def _check(suite: str, name: str, outcome: Any, shown: tuple[str, ...]) -> Check:
     told = outcome.result
     if not told:
         raise RuntimeError(f"{name}: {outcome.exception_info}")
-    examples = told.get("partial_unexpected_index_list") or []
+    listed = told.get("partial_unexpected_index_list") or []
+    examples = [{column: row[column] for column in shown} for row in listed]
     return Check(
         suite, name, bool(outcome.success), told.get("element_count", 0), told.get("unexpected_count", 0), examples
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
+from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
+from expectations.naive import naive
 from heddle.main import app
 from jobs.engine.ledger import newest_ledger, settle
 from jobs.engine.manifest import newest
@@ -55,3 +58,12 @@ def test_a_person_decides_about_a_quarantined_batch(world: World) -> None:
     ledger = newest_ledger(world.storage)
     assert ledger.published
     assert ledger.quarantined == ledger.discarded == ()
+
+
+def test_raw_events_that_are_gone_are_one_line(world: World) -> None:
+    world.arrive(0, 0)
+    world.evaluate()
+    (file,) = (world.folder / "data").iterdir()
+    file.unlink()
+    with pytest.raises(HeddleError, match=r"was evaluated and is gone, one of 1; an audit needs the raw events"):
+        naive(cast(SparkSession, None), world.catalog.streams[STREAM], world.storage, newest(world.storage))
