@@ -95,7 +95,7 @@ def _numbers(column: pa.Array) -> Rows:
 
 def _truth(column: pa.ChunkedArray) -> Mask:
     """A predicate keeps an event only when it is true; unknown is not."""
-    return np.asarray(pc.fill_null(_whole(column), False).to_numpy(zero_copy_only=False))
+    return np.asarray(pc.fill_null(_whole(column).cast(pa.bool_()), False).to_numpy(zero_copy_only=False))
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
