@@ -68,12 +68,12 @@ def check(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, ch
             f"stream {stream} has not been evaluated in {warehouse} yet; "
             f"run heddle evaluate CATALOG --stream {stream} --warehouse {warehouse}"
         )
+    folder = choice.docs or _docs(storage, manifest)
     try:
         found = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
     except Exception as error:
         raise in_words(spark, error) from None
-    page = write_docs(found, choice.docs or _docs(storage, warehouse))
-    return _settled(storage, ledger, manifest, found, page)
+    return _settled(storage, ledger, manifest, found, write_docs(found, folder))
 
 
 def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:
@@ -83,10 +83,11 @@ def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:
     return Scope(since, manifest.watermark, choice.sample, seed, choice.everything)
 
 
-def _docs(storage: Storage, warehouse: str) -> str:
+def _docs(storage: Storage, manifest: Manifest) -> str:
+    """A folder of its own for what is audited, so that the page of a quarantined batch stays."""
     if not storage.local:
-        raise HeddleError(f"{warehouse}: is not on this machine; say with --docs where the page shall go")
-    return storage.path(DOCS)
+        raise HeddleError(f"{storage.root}: is not on this machine; say with --docs where the page shall go")
+    return storage.path(f"{DOCS}/{manifest.sequence:012d}")
 
 
 def _settled(storage: Storage, ledger: Ledger, manifest: Manifest, found: Audit, page: str) -> Outcome:
