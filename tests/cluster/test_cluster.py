@@ -20,7 +20,7 @@ def test_two_workers(tmp_path: Path) -> None:
         arguments = ["--stream", STREAM, "--warehouse", world.warehouse("cluster"), "--files-per-batch", "1"]
         done = submit(url, str(JOB), str(tmp_path / "catalog"), *arguments, "--plan", str(tmp_path / "plan.json"))
     assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout)
+    report = json.loads(done.stdout.splitlines()[-1])
     assert (report["batches"], report["events"], report["lane"]) == (3, 3 * EVENTS, "file")
     local_runs.evaluate(world, world.warehouse("alone"))
     assert_same(world, world.warehouse("cluster"), world.warehouse("alone"))

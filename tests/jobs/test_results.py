@@ -55,7 +55,7 @@ def evaluated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         pa.string(),
         pa.int32(),
         pa.int8(),
-        pa.float32(),
+        pa.float64(),
         pa.date32(),
         pa.bool_(),
     ]
