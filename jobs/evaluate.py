@@ -56,7 +56,7 @@ def parse(arguments: Sequence[str]) -> Request:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run as a submitted job: lines of progress, then the report as one line of JSON (spark-submit joins the outputs)."""
+    """Run as a submitted job: lines of progress, then the report as one line of JSON."""
     request = parse(arguments)
     try:
         report = evaluate_request(request, spark_session(), _say, _progress)
