@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -9,10 +10,17 @@ from pyspark.sql import SparkSession
 
 from jobs.session import spark_session
 
+# Tests run many small jobs on young JVMs: compiling them well would take longer than running them.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+SMALL = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+}
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local Spark for the whole test run."""
-    session = spark_session("local[2]")
+    session = spark_session("local[2]", SMALL)
     yield session
     session.stop()
