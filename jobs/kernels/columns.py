@@ -29,7 +29,7 @@ def identity(op: int, kind: np.dtype[Any]) -> float | int:
     return {PRODUCT: 1, BIT_AND: -1}.get(op, 0)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def fuse(op: int, a: Any, b: Any) -> Any:
     """a combined with b, in Spark's order of NaN; int64 sums wrap, so the caller makes sure that they fit."""
     if op <= SUM_FLOAT:
