@@ -16,7 +16,7 @@ run: .venv/ready ## set up, then run Heddle end to end on generated events
 
 test: .venv/ready lint ## set up, then pass every check and test
 	@$(PY) -m heddle warm
-	@$(PY) -m pytest
+	@$(PY) -m pytest -n 2 --dist loadfile
 
 lint: .venv/ready ## style, types and the direction of imports
 	@$(PY) -m ruff check .
