@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+
+# A test process of pytest-xdist has a main module without a file, which pyspark takes for a run of its doctests.
+if not hasattr(sys.modules["__main__"], "__file__"):
+    sys.modules["__main__"].__file__ = __file__
 
 import pytest
 from pyspark.sql import SparkSession
