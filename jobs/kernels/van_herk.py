@@ -1,7 +1,7 @@
 """The inner loops of dense windows, as van Herk and Gil-Werman have them: blocks as long as a window, pairs of blocks.
 
-Indices are unsigned, or every access would check for a negative one. The operator is a constant in each inlined copy, so
-that LLVM inlines `fuse` down to one instruction; inlined by numba, it takes minutes to compile.
+Indices are unsigned, or every access would check for a negative one. The operator is a constant in each inlined copy:
+LLVM then inlines `fuse` down to one instruction, where numba's own inlining would take minutes to compile.
 """
 
 from __future__ import annotations
