@@ -83,6 +83,8 @@ def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
 def evaluate_request(request: Request, spark: SparkSession | None, say: Say, progress: Progress) -> RunReport:
     """Evaluate on Spark, or in this process when there is none."""
     catalog, plan = request.prepare(say)
+    if plan.unshared:
+        say(f"left out, since only plain Spark can answer them: {', '.join(plan.unshared)}")
     if spark is None:
         from jobs.local import evaluate_local
 
