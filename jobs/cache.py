@@ -11,7 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
-ROOMS = ("kernels", "engine")
+COMPILED = ("kernels/*.py", "engine/accumulate.py", "engine/merge.py", "engine/slicing.py")
 
 
 def cache_folder() -> Path:
@@ -41,7 +41,7 @@ def _writable(folder: Path) -> bool:
 def _digest() -> str:
     here = Path(__file__).resolve().parent
     digest = hashlib.sha256()
-    for room in ROOMS:
-        for path in sorted((here / room).glob("*.py")):
+    for pattern in COMPILED:
+        for path in sorted(here.glob(pattern)):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
