@@ -43,7 +43,7 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@test -x $(PY) || "$(PYTHON)" -m venv .venv \
 	  || { echo "Python's venv module is missing: on Debian and Ubuntu, 'apt-get install python3.11-venv'"; exit 1; }
 	@$(PY) -m uv --version >/dev/null 2>&1 || $(PY) -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
-	@$(PY) -m uv pip sync requirements.txt
+	@$(PY) -m uv pip sync --compile-bytecode requirements.txt
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
