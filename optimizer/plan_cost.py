@@ -27,10 +27,11 @@ def tree_cost(tree: Tree, feeder: Tree | None, traffic: Traffic) -> float:
 
 
 def _omegas(tree: Tree) -> dict[str, float]:
-    return {str(demand.measure): _omega(demand, float(tree.edge_rate)) for demand in tree.demands}
+    return {str(demand.measure): omega_of(demand, float(tree.edge_rate)) for demand in tree.demands}
 
 
-def _omega(demand: Demand, rate: float) -> float:
+def omega_of(demand: Demand, rate: float) -> float:
+    """Operations per edge of one measure of a tree."""
     if not demand.technique:
         return 0.0
     return OMEGA[demand.technique](Load.of_columns(demand.windows.range, demand.windows.slide), rate)

@@ -1,0 +1,70 @@
+"""Where the platform keeps things: one place for DAGs, commands and pages, read from the environment.
+
+HEDDLE_HOME       run                                everything below is inside it unless it says otherwise
+HEDDLE_CATALOG    $HEDDLE_HOME/catalog               the catalog's folder
+HEDDLE_WAREHOUSE  $HEDDLE_HOME/warehouse             state, results and audits of every stream
+HEDDLE_TRACKING   sqlite:///$HEDDLE_HOME/tracking/mlflow.db    where MLflow keeps runs and plans; may be a server
+HEDDLE_ARTIFACTS  $HEDDLE_HOME/tracking/artifacts    where it keeps files; a server decides for itself
+HEDDLE_ROOTS      home, warehouse, beside the catalog   folders, parted as in PATH, that paths stay inside of
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from optimizer.errors import HeddleError
+
+SCHEMES = ("hdfs://", "s3a://")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The places. Paths are absolute."""
+
+    home: str
+    catalog: str
+    warehouse: str
+    tracking: str
+    artifacts: str
+    roots: tuple[str, ...]
+
+    def below(self, *names: str) -> Path:
+        """A path inside the home; its folder is there afterwards."""
+        path = Path(self.inside(str(Path(self.home, *names))))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def inside(self, path: str) -> str:
+        """The path in full, or one line when it leaves the roots."""
+        if path.startswith(SCHEMES):
+            if ".." in path.split("/"):
+                raise HeddleError(f"{path}: is refused; write it without ..")
+            return path
+        full = Path(path).resolve()
+        if not any(full.is_relative_to(root) for root in self.roots):
+            raise HeddleError(f"{path}: is outside {os.pathsep.join(self.roots)}; HEDDLE_ROOTS allows more")
+        return str(full)
+
+
+def settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings that an environment says."""
+    home = Path(environment.get("HEDDLE_HOME") or "run").resolve()
+
+    def said(name: str, default: str) -> str:
+        return environment.get(f"HEDDLE_{name}") or default
+
+    catalog, warehouse = said("CATALOG", str(home / "catalog")), said("WAREHOUSE", str(home / "warehouse"))
+    listed = [root for root in environment.get("HEDDLE_ROOTS", "").split(os.pathsep) if root]
+    own = [str(home), warehouse, str(Path(catalog).parent)]
+    found = Settings(
+        str(home),
+        catalog,
+        warehouse,
+        said("TRACKING", f"sqlite:///{home / 'tracking' / 'mlflow.db'}"),
+        said("ARTIFACTS", str(home / "tracking" / "artifacts")),
+        tuple(str(Path(root).resolve()) for root in listed or own if not root.startswith(SCHEMES)),
+    )
+    return replace(found, catalog=found.inside(catalog), warehouse=found.inside(warehouse))

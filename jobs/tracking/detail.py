@@ -1,0 +1,71 @@
+"""A plan as tables: a row per query and a row per tree, so that runs stay small however many queries there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from optimizer.catalog.catalog import Catalog
+from optimizer.plan import Plan
+
+
+def query_table(catalog: Catalog, plan: Plan) -> pa.Table:
+    """Every query of the stream: what it asks, and the tree that answers it."""
+    table = catalog.of_stream(plan.stream)
+    home = {str(query): tree for tree in plan.trees for query in tree.queries}
+    ids = table.ids.to_pylist()
+    trees = [home.get(query) for query in ids]
+    shapes = pa.array(table.codes)
+
+    def of_shape(values: list[str]) -> pa.Array:
+        return pa.array(values, pa.string()).take(shapes)
+
+    return pa.table(
+        {
+            "query": table.ids,
+            "tree": pa.array([tree.id if tree else None for tree in trees], pa.string()),
+            "aggregate": of_shape([shape.aggregate for shape in table.shapes]),
+            "arguments": of_shape([", ".join(shape.arguments) for shape in table.shapes]),
+            "where": of_shape([shape.where for shape in table.shapes]),
+            "group_by": of_shape([", ".join(shape.group_by) for shape in table.shapes]),
+            "range": table.windows.range,
+            "slide": table.windows.slide,
+            "offset": table.windows.offset,
+            "rows": table.windows.rows,
+            "overlap_factor": table.windows.range / np.maximum(table.windows.slide, 1),
+            "technique": pa.array([tree.technique if tree else None for tree in trees], pa.string()),
+        }
+    )
+
+
+def tree_table(plan: Plan, measured: Mapping[str, Mapping[str, Any]] | None = None) -> pa.Table:
+    """Every tree: what it costs, what feeds it, and what was counted if it was evaluated."""
+    measured = measured or {}
+    rows = [
+        {
+            "tree": tree.id,
+            "queries": len(tree.queries),
+            "windows": len(tree.windows),
+            "group_by": ", ".join(tree.group_by),
+            "edge_rate": float(tree.edge_rate),
+            "technique": tree.technique,
+            "feed": tree.feed,
+            "estimated_cost": tree.cost,
+            "partials": measured.get(tree.id, {}).get("partials"),
+            "operations": measured.get(tree.id, {}).get("operations"),
+            "estimated_operations": measured.get(tree.id, {}).get("estimated_operations"),
+        }
+        for tree in plan.trees
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    """The table as a file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue().to_pybytes())

@@ -1,0 +1,159 @@
+"""Evaluation runs: what was measured against what was estimated.
+
+    run = log_evaluation(store, Evaluation(catalog, plan, report, audit=..., version=..., key=...))
+
+`measured_throughput` is events per second of the engine's own work, feeding trees and answering windows, which is what
+the cost model speaks of; `events_per_second` is by the clock on the wall. `deviation` is between the two normalised
+throughputs over this run and the past ones, `calibration.surprise` by how much the prices known before were off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobs.tracking.calibrations import metrics_of, prices_of
+from jobs.tracking.charts import Bars, throughput_chart
+from jobs.tracking.detail import as_parquet, query_table, tree_table
+from jobs.tracking.deviation import deviations, normalised
+from jobs.tracking.past import FINALS, Past, past_runs
+from jobs.tracking.store import Entry, Store
+from jobs.tracking.trees import log_trees
+from optimizer.catalog.catalog import Catalog
+from optimizer.cost.prices import Measured, Prices
+from optimizer.plan import Plan
+from optimizer.plan_operations import operations_for
+
+KIND = "evaluation"
+WORK = ("feed", "finals")  # the steps that the cost model speaks of
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A run of the engine: its plan, its report (RunReport.to_dict), and its audit if there was one."""
+
+    catalog: Catalog
+    plan: Plan
+    report: Mapping[str, Any]
+    audit: Mapping[str, Any] = field(default_factory=dict)  # Outcome.to_dict
+    version: int = 0  # of the plan in the registry
+    technique: str = ""  # as it was asked for; the plan's own when left out
+    key: str = ""
+    kind: str = KIND
+    children: bool = True
+
+
+def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> str:
+    """Write a run with its children, its artifacts, and the calibration that now holds; a key is logged once."""
+    stream = evaluation.plan.stream
+    done = store.find(stream, evaluation.kind, evaluation.key) if evaluation.key else None
+    if done:
+        return done
+    past = past_runs(store, stream)
+    run = store.begin(_entry(evaluation), parent)
+    if evaluation.children:
+        log_trees(store, run, evaluation.plan, evaluation.report["trees"])
+    files: dict[str, str | bytes] = {
+        "queries.parquet": as_parquet(query_table(evaluation.catalog, evaluation.plan)),
+        "trees.parquet": as_parquet(tree_table(evaluation.plan, evaluation.report["trees"])),
+    }
+    mine = past_of(run, evaluation)
+    if mine:
+        metrics, chart = _compared(mine, past)
+        store.measure(run, metrics)
+        files["throughput.svg"] = chart
+    store.files(run, files)
+    store.end(run)
+    return run
+
+
+def past_of(run: str, evaluation: Evaluation) -> Past | None:
+    """The run as calibration sees it; None when it brought no events."""
+    report, plan = evaluation.report, evaluation.plan
+    seconds = engine_seconds(report)
+    if not report["events"] or seconds <= 0:
+        return None
+    measured = Measured(operations_for(plan, report["events"]), seconds, max(report["batches"], 1))
+    return Past(run, plan.strategy, _technique(evaluation), report["events"], report["lane"], measured)
+
+
+def engine_seconds(report: Mapping[str, Any]) -> float:
+    """Seconds in tasks that fed trees and answered windows."""
+    return float(sum(report["step_seconds"].get(step, 0.0) for step in WORK))
+
+
+def estimates(past: Sequence[Past], found: Prices | None) -> list[float]:
+    """The estimated throughput of runs, in events per second or, without prices, per operation."""
+    return [run.events / _estimated(run, found) for run in past]
+
+
+def _estimated(run: Past, found: Prices | None) -> float:
+    operations = run.measured.operations
+    if found and found.knows(operations):
+        return max(found.seconds(operations, run.measured.batches), 1e-12)
+    return operations.total
+
+
+def _compared(mine: Past, past: Sequence[Past]) -> tuple[dict[str, float], bytes]:
+    before, together = prices_of(past), [mine, *past]
+    after = prices_of(together)
+    estimated, measured = estimates(together, after), [run.throughput for run in together]
+    shares = list(zip(normalised(estimated), normalised(measured), strict=True))
+    metrics = {
+        "estimated_throughput": estimated[0],
+        "estimated_normalised": shares[0][0],
+        "measured_normalised": shares[0][1],
+        "deviation": deviations(estimated, measured)[0],
+        **(metrics_of(after) if after else {}),
+    }
+    if before and before.knows(mine.measured.operations):
+        expected = before.seconds(mine.measured.operations, mine.measured.batches)
+        metrics["calibration.surprise"] = abs(expected / mine.measured.seconds - 1)
+    bars = [Bars(run.strategy, run.technique, *both) for run, both in zip(together, shares, strict=True)]
+    return metrics, throughput_chart(bars)
+
+
+def _technique(evaluation: Evaluation) -> str:
+    names = {demand.technique for tree in evaluation.plan.trees for demand in tree.demands if demand.technique}
+    return evaluation.technique or ", ".join(sorted(names))
+
+
+def _entry(evaluation: Evaluation) -> Entry:
+    plan, report, audit = evaluation.plan, evaluation.report, evaluation.audit
+    operations, seconds = operations_for(plan, report["events"]), engine_seconds(report)
+    counted = ("batches", "events", "results", "late", "windows_missed", "wall_seconds", "cpu_seconds")
+    metrics: dict[str, float] = {name: report[name] for name in counted}
+    metrics |= {f"seconds.{step}": spent for step, spent in report["step_seconds"].items()}
+    metrics |= {f"{FINALS}{name}": count for name, count in operations.finals.items()}
+    metrics |= {
+        "estimated_cost": plan.cost,
+        "no_share_cost": plan.costs.no_share,
+        "trees": len(plan.trees),
+        "engine_seconds": seconds,
+        "partial_operations": operations.partials,
+        "operations": sum(tree.get("operations", 0) for tree in report["trees"].values()),
+        "events_per_second": report["events"] / max(report["wall_seconds"], 1e-9),
+        "results_per_second": report["results"] / max(report["wall_seconds"], 1e-9),
+        "measured_throughput": report["events"] / seconds if seconds else 0.0,
+    }
+    if audit:
+        metrics |= {"audit.passed": float(audit["passed"]), "audit.rows": audit["rows"]}
+        metrics |= {"audit.windows": audit["windows"], "audit.quarantined": len(audit["quarantined"])}
+    params = {
+        "strategy": plan.strategy,
+        "technique": _technique(evaluation),
+        "lane": report["lane"],
+        "plan_fingerprint": plan.fingerprint(),
+        "catalog_fingerprint": plan.catalog_fingerprint,
+        "plan_version": evaluation.version,
+    }
+    name = f"{evaluation.kind} {plan.strategy}"
+    return Entry(plan.stream, evaluation.kind, name, params, metrics, key=evaluation.key, note=_note(report, audit))
+
+
+def _note(report: Mapping[str, Any], audit: Mapping[str, Any]) -> str:
+    done = f"{report['events']:,} events, {report['results']:,} results, {report['late']:,} late events"
+    if not audit:
+        return done
+    return f"{done}; audit {'passed' if audit['passed'] else 'FAILED'} on {audit['rows']:,} rows"

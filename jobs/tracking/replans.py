@@ -1,0 +1,106 @@
+"""Replan runs: what was planned, what it costs beside the other strategies, and whether it was promoted.
+
+run = log_replan(store, Replan(catalog, plan, others, seconds, technique="auto", key=...))
+version = register(store, plan, run)
+conclude(store, run, version, decision, promoted=True)
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jobs.tracking.charts import cost_chart
+from jobs.tracking.detail import as_parquet, query_table, tree_table
+from jobs.tracking.promotion import Decision
+from jobs.tracking.registry import PLAN, Version
+from jobs.tracking.store import Entry, Store
+from jobs.tracking.trees import log_trees
+from optimizer.catalog.catalog import Catalog
+from optimizer.picture import draw
+from optimizer.plan import Plan
+
+KIND = "replan"
+
+
+@dataclass(frozen=True)
+class Replan:
+    """A plan that was made, and the others it was chosen from: costs by the names of strategy and technique."""
+
+    catalog: Catalog
+    plan: Plan
+    planning_seconds: float
+    technique: str = "auto"  # as it was asked for
+    costs: Mapping[str, float] = field(default_factory=dict)
+    unit: str = "operations per second"
+    measured: Mapping[str, float] = field(default_factory=dict)  # of the stream: rate, keys, disorder
+    key: str = ""
+
+
+def log_replan(store: Store, replan: Replan) -> str:
+    """Write a parent run with its children and artifacts, and leave it open for the decision."""
+    plan = replan.plan
+    run = store.begin(_entry(replan))
+    log_trees(store, run, plan)
+    files: dict[str, str | bytes] = {
+        PLAN: plan.to_json() + "\n",
+        "plan/plan.txt": plan.explain() + "\n",
+        "plan/plan.svg": picture(plan),
+        "queries.parquet": as_parquet(query_table(replan.catalog, plan)),
+        "trees.parquet": as_parquet(tree_table(plan)),
+    }
+    if len(replan.costs) > 1:
+        files["costs.svg"] = cost_chart(replan.costs, replan.unit)
+    store.files(run, files)
+    return run
+
+
+def conclude(store: Store, run: str, version: Version | None, decision: Decision, promoted: bool) -> None:
+    """Close a replan run with what became of its plan."""
+    tags = {"promoted": str(promoted).lower(), "reason": decision.reason}
+    if version:
+        tags["version"] = str(version.number)
+    for name, value in tags.items():
+        store.client.set_tag(run, name, value)
+    known = {"cost_compared": decision.cost, "champion_cost": decision.champion_cost}
+    store.measure(run, {name: value for name, value in known.items() if value is not None})
+    store.end(run)
+
+
+def picture(plan: Plan) -> bytes:
+    """The plan as SVG."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "plan.svg")
+        draw(plan, path)
+        return path.read_bytes()
+
+
+def _entry(replan: Replan) -> Entry:
+    plan = replan.plan
+    queries = sum(len(tree.queries) for tree in plan.trees)
+    params = {
+        "strategy": plan.strategy,
+        "technique": replan.technique,
+        "lambda": plan.rate,
+        "keys": plan.keys,
+        "catalog_fingerprint": plan.catalog_fingerprint,
+        "plan_fingerprint": plan.fingerprint(),
+        "queries": queries,
+        "unshared": len(plan.unshared),
+        "exact": plan.exact,
+    }
+    metrics = {
+        "estimated_cost": plan.cost,
+        "no_share_cost": plan.costs.no_share,
+        "shared_cost": plan.costs.shared,
+        "saving": plan.saving,
+        "trees": len(plan.trees),
+        "queries": queries,
+        "planning_seconds": replan.planning_seconds,
+        **{f"stream.{name}": value for name, value in replan.measured.items()},
+        **{f"cost.{name}": value for name, value in replan.costs.items()},
+    }
+    note = f"{queries} queries in {len(plan.trees)} trees, {plan.saving:.1%} below no_share"
+    return Entry(plan.stream, KIND, f"replan {plan.strategy}", params, metrics, key=replan.key, note=note)

@@ -1,0 +1,144 @@
+"""The tracking store: one experiment per stream, and runs that are written in few transactions.
+
+    store = open_store(settings())
+    run = store.begin(Entry("sensors", "replan", "weave_share", params={...}, metrics={...}))
+    store.files(run, {"plan/plan.json": text})
+    store.end(run)
+    store.find("sensors", "replan", key="scheduled__2026-01-01")    # the run of an earlier attempt, or None
+
+A run's kind is its tag `heddle.kind`: replan, evaluation, comparison, or tree for children. `heddle.key` makes logging
+idempotent: a task that is tried again finds the run it has finished before.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jobs.settings import Settings
+
+# before mlflow is imported: it reports to nobody, and draws no bars into task logs
+os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+KIND, KEY, STREAM = "heddle.kind", "heddle.key", "heddle.stream"
+PARENT = "mlflow.parentRunId"
+LONGEST = 500  # characters of a parameter that MLflow takes
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a run says of itself."""
+
+    stream: str
+    kind: str
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+    note: str = ""  # shown by MLflow above the run, as Markdown
+
+
+@dataclass(frozen=True)
+class Store:
+    """MLflow, for the streams of one platform."""
+
+    client: MlflowClient
+    artifacts: str  # "" where a server keeps them
+
+    def experiment(self, stream: str) -> str:
+        """The stream's experiment; it is made when it is not there."""
+        name = f"heddle/{stream}"
+        found = self.client.get_experiment_by_name(name)
+        if found is not None:
+            return str(found.experiment_id)
+        place = f"{self.artifacts}/{stream}" if self.artifacts else None
+        return str(self.client.create_experiment(name, place, tags={STREAM: stream}))
+
+    def begin(self, entry: Entry, parent: str = "") -> str:
+        """Start a run and write all that is known of it, in two transactions."""
+        from mlflow.entities import Metric, Param
+
+        tags = {KIND: entry.kind, STREAM: entry.stream, **entry.tags}
+        tags |= {PARENT: parent} if parent else {}
+        tags |= {KEY: entry.key} if entry.key else {}
+        tags |= {"mlflow.note.content": entry.note} if entry.note else {}
+        run = self.client.create_run(self.experiment(entry.stream), tags=tags, run_name=entry.name)
+        now = int(time.time() * 1000)
+        self.client.log_batch(
+            run.info.run_id,
+            metrics=[Metric(name, float(value), now, 0) for name, value in entry.metrics.items()],
+            params=[Param(name, str(value)[:LONGEST]) for name, value in entry.params.items()],
+        )
+        return str(run.info.run_id)
+
+    def measure(self, run: str, metrics: Mapping[str, float]) -> None:
+        """More metrics of a run."""
+        from mlflow.entities import Metric
+
+        now = int(time.time() * 1000)
+        self.client.log_batch(run, metrics=[Metric(name, float(value), now, 0) for name, value in metrics.items()])
+
+    def files(self, run: str, contents: Mapping[str, str | bytes]) -> None:
+        """Artifacts by their paths."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in contents.items():
+                path = Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content.encode() if isinstance(content, str) else content)
+            self.client.log_artifacts(run, folder)
+
+    def end(self, run: str, failed: bool = False) -> None:
+        """The run is over."""
+        self.client.set_terminated(run, "FAILED" if failed else "FINISHED")
+
+    def child(self, entry: Entry, parent: str) -> str:
+        """A run inside another, over at once."""
+        run = self.begin(entry, parent)
+        self.end(run)
+        return run
+
+    def find(self, stream: str, kind: str, key: str) -> str | None:
+        """The finished run of this key."""
+        found = self.runs(stream, kind, f"tags.`{KEY}` = '{_quoted(key)}' and status = 'FINISHED'", most=1)
+        return str(found[0].info.run_id) if found else None
+
+    def runs(self, stream: str, kind: str, also: str = "", most: int = 200) -> Sequence[Run]:
+        """Runs of a kind, the newest first."""
+        wanted = f"tags.`{KIND}` = '{kind}'" + (f" and {also}" if also else "")
+        experiment = self.experiment(stream)
+        found: Sequence[Run] = self.client.search_runs(
+            [experiment], wanted, max_results=most, order_by=["attributes.start_time DESC"]
+        )
+        return found
+
+    def read(self, run: str, name: str) -> bytes:
+        """An artifact."""
+        with tempfile.TemporaryDirectory() as folder:
+            return Path(self.client.download_artifacts(run, name, folder)).read_bytes()
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that the settings name; a database file and its folder are made when they are not there."""
+    from mlflow import MlflowClient
+
+    uri = settings.tracking
+    if uri.startswith("sqlite:///"):
+        Path(uri.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+    server = uri.startswith(("http://", "https://"))
+    return Store(MlflowClient(uri, uri), "" if server else settings.artifacts)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "")
