@@ -68,11 +68,13 @@ class Request:
 
 
 def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
+    from jobs.recent import recent_events
     from optimizer.stream_planning import plan_stream
 
     rate = estimated_rate(catalog.streams[stream])
     known = "as its newest files have" if rate else "assumed, since its files do not tell"
-    plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE)
+    recent = recent_events(catalog, stream)
+    plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE, recent=recent)
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {known}: "
         f"{len(plan.trees)} trees, {plan.saving:.1%} below no_share"

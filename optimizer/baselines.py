@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from optimizer.columns import BoolArray, FloatArray, WindowSet
@@ -26,29 +28,29 @@ class Singles:
         return flat_fat.operations(flat_fat.snapped(self.longest * rates))
 
 
-def no_share_cost(rows: Rows, model: CostModel) -> float:
-    """Operations per tick when every query has a tree of its own."""
+def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> float:
+    """Operations per tick when every query has a tree of its own; `shares` of the events pass a measure's predicate."""
     problem = rows.problem
     rates = problem.class_rates[rows.class_of]
     total = 0.0
-    for techniques, wanted in zip(model.techniques, rows.needs(), strict=True):
+    for techniques, wanted, share in zip(model.techniques, rows.needs(), shares, strict=True):
         ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
         singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
         omegas = np.min([BULK_OMEGA[name](singles, rates[wanted]) for name in techniques], axis=0)
-        total += model.rate * len(ranges) + model.keys * float((rates[wanted] * omegas).sum())
+        total += share * model.rate * len(ranges) + model.keys * float((rates[wanted] * omegas).sum())
     return total
 
 
-def shared_cost(problem: Problem, model: CostModel) -> float:
+def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> float:
     """Operations per tick of one tree for all queries; equal windows count once, planned one by one or not."""
     windows = problem.windows
     rate = problem.space.rate_float(problem.everything)
     total = 0.0
-    for techniques, asked in zip(model.techniques, problem.asked, strict=True):
+    for techniques, asked, share in zip(model.techniques, problem.asked, shares, strict=True):
         asking = windows if asked is None else windows.take(asked)
         asking = asking.take(_firsts(asking))
         load = Load.of_columns(asking.range, asking.slide)
-        total += model.rate + model.keys * rate * min(OMEGA[name](load, rate) for name in techniques)
+        total += share * model.rate + model.keys * rate * min(OMEGA[name](load, rate) for name in techniques)
     return total
 
 

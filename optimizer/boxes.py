@@ -55,6 +55,9 @@ def _box(plan: Plan, tree: Tree, level: int) -> Box:
     queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
     keys = f", by {', '.join(tree.group_by)}" if tree.group_by else ""
     answers = [_ranges(plan, [tree]), _cut(tree.technique, 50)] if len(tree.queries) else []
+    if tree.shards:
+        ways = "in shards" if tree.shards.chosen else "separately"
+        answers.append(f"{tree.shards.predicates} predicates {ways}")
     lines = [_slides(plan, [tree]), *answers, f"{_rate(plan, tree)}, cost {cost_text(tree.cost)}"]
     return Box(
         tree.id, level, tree.feed, len(tree.queries), f"{tree.id}: {queries}{keys}", tuple(lines), _share(plan, [tree])

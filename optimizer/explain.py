@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimizer.plan import Plan, Tree
+from optimizer.plan import Plan, Shards, Tree
 
 LONGEST = 200  # trees that are listed before the rest is summed up
 UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))
@@ -42,6 +42,18 @@ def tree_line(plan: Plan, tree: Tree) -> str:
     return (
         f"  {tree.id}: {queries}{keys}, edges {edges_text(plan, tree)}, edge rate {tree.edge_rate}, "
         f"{tree.technique or 'no technique'}, fed by {tree.feed}, cost {tree.cost:.6g}"
+        + (f"\n      {shards_text(tree.shards)}" if tree.shards else "")
+    )
+
+
+def shards_text(shards: Shards) -> str:
+    """Why predicates are evaluated together or separately, in operations per second."""
+    kept = "shards" if shards.chosen else "evaluated separately"
+    noun = "1 predicate" if shards.predicates == 1 else f"{shards.predicates} predicates"
+    each = f" for each of {shards.measures} measures" if shards.measures > 1 else ""
+    return (
+        f"{noun}, {kept}: |T| + k*beta = {shards.events:.4g} + {shards.shards:.4g} * {shards.beta:.4g}, "
+        f"alpha*|T| = {shards.alpha:.4g} * {shards.events:.4g}{each}"
     )
 
 

@@ -38,6 +38,36 @@ class Demand:
 
 
 @dataclass(frozen=True)
+class Shards:
+    """What recent events say of a tree's predicates, and whether it therefore keeps shards (per slice and signature).
+
+    Rates are per second. alpha and beta count measures that take an event or a shard, per measure that shards hold.
+    """
+
+    predicates: int
+    measures: int  # that shards hold: of every component and argument one, whatever its predicates
+    events: float  # |T|: those that some query takes
+    alpha: float
+    shards: float  # k
+    beta: float
+
+    @property
+    def together(self) -> float:
+        """Aggregations with shards: |T| + k * beta."""
+        return self.measures * (self.events + self.shards * self.beta)
+
+    @property
+    def separately(self) -> float:
+        """Aggregations when every predicate is evaluated separately: alpha * |T|."""
+        return self.measures * self.alpha * self.events
+
+    @property
+    def chosen(self) -> bool:
+        """Whether shards are cheaper."""
+        return self.together < self.separately
+
+
+@dataclass(frozen=True)
 class Tree:
     """One execution tree. A tree that only feeds others has no queries; its windows stand for its slices."""
 
@@ -49,6 +79,12 @@ class Tree:
     feed: str  # "events", or the id of the tree whose partials it folds
     group_by: tuple[str, ...]
     cost: float
+    shards: Shards | None = None  # None: there is no choice, or nothing was measured
+
+    @property
+    def sharded(self) -> bool:
+        """Whether its predicates are evaluated together."""
+        return self.shards is not None and self.shards.chosen
 
     @property
     def technique(self) -> str:
@@ -78,6 +114,7 @@ class Traffic:
     rate: float
     keys: float = 1.0
     ticks: int = 1
+    groups: tuple[tuple[tuple[str, ...], float], ...] = ()  # keys by group-by columns, where they were counted
 
     def ticks_per_second(self, rows: bool) -> float:
         """How fast a clock runs: rows are counted by the events themselves."""
@@ -89,7 +126,7 @@ class Traffic:
 
     def keys_of(self, group_by: tuple[str, ...], rows: bool) -> float:
         """Final work is done per key; the clock of windows in rows runs per key already."""
-        return self.keys if group_by and not rows else 1.0
+        return dict(self.groups).get(group_by, self.keys) if group_by and not rows else 1.0
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,11 @@ def tree_cost(tree: Tree, feeder: Tree | None, traffic: Traffic) -> float:
     if feeder is not None:
         priced.append(TreeCost(feeder.edge_rate, {}, keys))
     source = cascade.RAW if feeder is None else 1
-    per_tick = cascade.feed(traffic.events_per_tick(rows), priced, 0, source) + priced[0].finals
-    return per_tick * traffic.ticks_per_second(rows)
+    if tree.shards is not None:
+        fed = min(tree.shards.together, tree.shards.separately) / traffic.ticks_per_second(rows)
+    else:
+        fed = cascade.feed(traffic.events_per_tick(rows), priced, 0, source)
+    return (fed + priced[0].finals) * traffic.ticks_per_second(rows)
 
 
 def _omegas(tree: Tree) -> dict[str, float]:

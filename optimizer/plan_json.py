@@ -11,7 +11,7 @@ import numpy as np
 
 from optimizer.columns import Ids, WindowSet
 from optimizer.errors import HeddleError
-from optimizer.plan import Costs, Demand, Measure, Plan, Traffic, Tree
+from optimizer.plan import Costs, Demand, Measure, Plan, Shards, Traffic, Tree
 
 FORMAT = 1
 
@@ -40,7 +40,7 @@ def plan_from_text(text: str) -> Plan:
         return Plan(
             _text(found["stream"]),
             _text(found["strategy"]),
-            Traffic(**found["traffic"]),
+            _traffic(found["traffic"]),
             tuple(_tree_from_dict(tree) for tree in found["trees"]),
             Costs(**found["costs"]),
             found["catalog_fingerprint"],
@@ -61,7 +61,8 @@ def content(plan: Plan) -> dict[str, Any]:
         demands = sorted(
             [str(demand.measure), demand.technique, sorted(demand.windows.tuples())] for demand in tree.demands
         )
-        return [queries, sorted(tree.windows.tuples()), tree.windows.rows, demands, list(tree.group_by), feed]
+        done = [queries, sorted(tree.windows.tuples()), tree.windows.rows, demands, list(tree.group_by), feed]
+        return [*done, "shards"] if tree.sharded else done
 
     return {
         "stream": plan.stream,
@@ -82,6 +83,7 @@ def _tree_to_dict(tree: Tree) -> dict[str, Any]:
         "feed": tree.feed,
         "group_by": list(tree.group_by),
         "cost": tree.cost,
+        "shards": vars(tree.shards) if tree.shards else None,
         "technique": tree.technique,  # for readers; read back from the demands
     }
 
@@ -97,6 +99,11 @@ def _demand_to_dict(demand: Demand, windows: WindowSet) -> dict[str, Any]:
     }
 
 
+def _traffic(found: dict[str, Any]) -> Traffic:
+    groups = tuple((tuple(group_by), keys) for group_by, keys in found.get("groups", ()))
+    return Traffic(**{**found, "groups": groups})
+
+
 def _tree_from_dict(found: dict[str, Any]) -> Tree:
     windows = _windows(found["windows"], found["rows"])
     return Tree(
@@ -108,6 +115,7 @@ def _tree_from_dict(found: dict[str, Any]) -> Tree:
         found["feed"],
         tuple(found["group_by"]),
         found["cost"],
+        Shards(**found["shards"]) if found.get("shards") else None,
     )
 
 

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from optimizer.assembly import Group, assemble
+from optimizer.assembly import Group
 from optimizer.baselines import no_share_cost, shared_cost
-from optimizer.choosing import strategy_named, techniques_for
+from optimizer.choosing import strategy_named
 from optimizer.columns import Ids, IntArray, WindowSet
+from optimizer.drafting import cost_model, drafted, trees_of
 from optimizer.errors import HeddleError
 from optimizer.plan import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.problem import pose
+from optimizer.sharding import Recent
 from optimizer.strategies.card import Card
 from optimizer.strategies.draft import Draft
-from optimizer.strategies.pricing import CostModel
 from optimizer.strategies.watch import Watch
 from optimizer.windows.window import Window
 
@@ -41,35 +42,40 @@ def optimize(
 
 
 def plan_groups(
-    stream: str, groups: Sequence[Group], card: Card, technique: str, traffic: Traffic, watch: Watch
+    stream: str,
+    groups: Sequence[Group],
+    card: Card,
+    technique: str,
+    traffic: Traffic,
+    watch: Watch,
+    recent: Recent | None = None,
 ) -> Plan:
     """Plan every group on its own, and put the trees into one plan."""
-    drafted = [(g, card.run(g.rows.problem, cost_model(g, technique, traffic), watch)) for g in groups]
-    return plan_drafts(stream, card.name, drafted, technique, traffic)
+    found = [(group, drafted(group, card, technique, traffic, watch, recent)) for group in groups]
+    return plan_drafts(stream, card.name, found, technique, traffic, recent)
 
 
 def plan_drafts(
-    stream: str, strategy: str, drafted: Sequence[tuple[Group, Draft]], technique: str, traffic: Traffic
+    stream: str,
+    strategy: str,
+    found: Sequence[tuple[Group, Draft]],
+    technique: str,
+    traffic: Traffic,
+    recent: Recent | None = None,
 ) -> Plan:
     """The plan of drafts that are made already."""
     trees: list[Tree] = []
     no_share, shared = 0.0, 0.0
-    for number, (group, draft) in enumerate(drafted):
+    for number, (group, draft) in enumerate(found):
         model = cost_model(group, technique, traffic)
-        trees += _apart(assemble(group, draft, model, traffic), f"{number}.")
+        trees += _apart(trees_of(group, draft, technique, traffic, recent), f"{number}.")
         ticks = traffic.ticks_per_second(group.rows.windows.rows)
-        no_share += ticks * no_share_cost(group.rows, model)
-        shared += ticks * shared_cost(group.rows.problem, model)
+        shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
+        no_share += ticks * no_share_cost(group.rows, model, shares)
+        shared += ticks * shared_cost(group.rows.problem, model, shares)
     named = _named(trees)
-    exact = all(group.rows.problem.space.exact for group, _ in drafted)
+    exact = all(group.rows.problem.space.exact for group, _ in found)
     return Plan(stream, strategy, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)
-
-
-def cost_model(group: Group, technique: str, traffic: Traffic) -> CostModel:
-    """The cost model of a group, in ticks of its clock."""
-    rows = group.rows.windows.rows
-    techniques = techniques_for(technique, group.rows.problem.measures)
-    return CostModel(traffic.events_per_tick(rows), traffic.keys_of(group.group_by, rows), techniques)
 
 
 def positive(value: float, name: str) -> float:

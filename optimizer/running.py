@@ -12,9 +12,10 @@ from optimizer.choosing import techniques_for
 from optimizer.columns import WindowSet
 from optimizer.cost.load import Load
 from optimizer.cost.omega import OMEGA
+from optimizer.drafting import cost_model
 from optimizer.errors import HeddleError
 from optimizer.plan import Measure, Plan, Traffic
-from optimizer.planning import cost_model, plan_drafts
+from optimizer.planning import plan_drafts
 from optimizer.problem import pose_measures
 from optimizer.strategies.draft import RAW, Draft
 from optimizer.strategies.drift import Drift

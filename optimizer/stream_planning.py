@@ -17,6 +17,7 @@ from optimizer.columns import BoolArray, IntArray, WindowSet
 from optimizer.plan import Measure, Plan, Traffic
 from optimizer.planning import plan_groups, positive
 from optimizer.problem import pose_measures
+from optimizer.sharding import Recent
 from optimizer.strategies.watch import Watch
 
 MICROSECONDS = 1_000_000
@@ -30,16 +31,21 @@ def plan_stream(
     technique: str = "auto",
     keys: float = 1.0,
     watch: Watch | None = None,
+    recent: Recent | None = None,
 ) -> Plan:
-    """Plan the queries of a stream at `rate` events per second; costs are operations per second."""
+    """Plan the queries of a stream at `rate` events per second; costs are operations per second.
+
+    Recent events tell how many keys there are, and whether predicates are better evaluated together.
+    """
     card = strategy_named(strategy)
-    traffic = Traffic(positive(rate, "rate"), positive(keys, "keys"), MICROSECONDS)
     table = catalog.of_stream(stream)
     ids = table.ids.to_pylist()
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
     groups = [_group(table, ids, part, card.per_query) for part in _parts(table, order[shared[order]])]
-    plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch())
+    counts = _measured_keys(groups, recent) if recent and keys == 1.0 else ()
+    traffic = Traffic(positive(rate, "rate"), positive(keys, "keys"), MICROSECONDS, counts)
+    plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent)
     unshared = tuple(ids[row] for row in order[~shared[order]])
     return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
 
@@ -51,6 +57,15 @@ def measures_of(shape: Shape | Query) -> list[Measure]:
         Measure(need.component, (need.expression.replace("{x}", first), *rest), shape.where)
         for need in AGGREGATES[shape.aggregate].needs
     ]
+
+
+def _measured_keys(groups: Sequence[Group], recent: Recent) -> tuple[tuple[tuple[str, ...], float], ...]:
+    """The keys active in a slice of every grouping, a slice being as long as its shortest slide."""
+    slides: dict[tuple[str, ...], int] = {}
+    for group in groups:
+        if group.group_by and not group.rows.windows.rows:
+            slides[group.group_by] = int(group.rows.windows.slide.min())
+    return tuple((group_by, recent.keys(group_by, slide)) for group_by, slide in slides.items())
 
 
 def _parts(table: QueryTable, rows: IntArray) -> list[IntArray]:

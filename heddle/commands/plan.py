@@ -35,7 +35,10 @@ def plan(
     picture: Annotated[Path | None, typer.Option(help="Draw the plan here, .svg or .png.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, and nothing else.")] = False,
 ) -> None:
-    """Plan a stream's queries and explain the plan. Ctrl-C ends the search with the best plan so far."""
+    """Plan a stream's queries and explain the plan. Ctrl-C ends the search with the best plan so far.
+
+    Where the stream's newest files can be read, they tell how many keys there are and what the predicates pass.
+    """
     from optimizer.catalog import load_catalog
     from optimizer.errors import HeddleError
 
@@ -72,6 +75,7 @@ def _planned(
     catalog: Catalog, stream: str, rate: float, strategy: str, technique: str, keys: float
 ) -> tuple[Plan, bool]:
     """The plan, and whether the search was stopped before its end."""
+    from jobs.recent import recent_events
     from optimizer.strategies.watch import Watch
     from optimizer.stream_planning import plan_stream
 
@@ -80,7 +84,8 @@ def _planned(
         bar = progress.add_task(f"{strategy} over {stream}", total=1.0)
         watch = Watch(lambda share: progress.update(bar, completed=share))
         with _stopped_by_ctrl_c(watch):
-            found = plan_stream(catalog, stream, rate, strategy, technique, keys, watch)
+            recent = recent_events(catalog, stream)
+            found = plan_stream(catalog, stream, rate, strategy, technique, keys, watch, recent)
     return found, watch.stopped
 
 
@@ -126,7 +131,7 @@ def _as_json(found: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
 
 
 def _explain(found: Plan, seconds: float, stopped: bool) -> None:
-    from optimizer.explain import summary
+    from optimizer.explain import shards_text, summary
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
@@ -134,6 +139,9 @@ def _explain(found: Plan, seconds: float, stopped: bool) -> None:
     console.print("\n".join(summary(found)))
     console.print(f"  planned in    {seconds:.2f} s{', stopped before the end' if stopped else ''}")
     console.print(_table(found))
+    for tree in found.trees[:LISTED]:
+        if tree.shards:
+            console.print(f"  {tree.id}: {shards_text(tree.shards)}", soft_wrap=True)
     if len(found.trees) > LISTED:
         console.print(f"and {len(found.trees) - LISTED} trees more; --out FILE or --json has them all", style="dim")
 

@@ -13,6 +13,7 @@ from jobs.engine.exchange import gathered, joined, label
 from jobs.engine.fold import Finals
 from jobs.engine.manifest import DataFile
 from jobs.engine.program import Grouping, Program, TreeProgram
+from jobs.engine.shards import unsharded
 from jobs.engine.slices import Slices, fold_into, to_table
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import Stopwatch
@@ -61,15 +62,19 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
         found: list[tuple[pa.Table, Answer]] = []
         slices: dict[str, Slices] = {}
         for tree in grouping.trees:
-            if not _gather(grouping, tree, slices, retained, incoming, work):
+            partials = _gather(grouping, tree, slices, retained, incoming, work)
+            if partials is None:
                 continue
-            report.partials[tree.id] = len(slices[tree.id].start)
+            held, fed = partials
+            slices[tree.id] = held
+            if tree.feed == EVENTS:
+                kept[label(grouping, tree)] = held.since(work.until - tree.reach + 1)
+            if tree.bits:
+                slices[tree.id], fed = unsharded(held, grouping, tree)
+            report.partials[tree.id] = len(held.start)
             finals = Finals(slices[tree.id], tree, work.emitted, work.until)
             found += [(slices[tree.id].keys, answer) for answer in answers(finals)]
-            fed = len(slices[tree.feed].start) * len(tree.measures) if tree.feed != EVENTS else 0
             report.operations[tree.id] = fed + sum(finals.operations.values())
-            if tree.feed == EVENTS:
-                kept[label(grouping, tree)] = slices[tree.id].since(work.until - tree.reach + 1)
         step("finals")
         watch.lap("finals")
         if found:
@@ -95,17 +100,16 @@ def _gather(
     retained: dict[str, list[pa.Table]],
     incoming: dict[str, list[pa.Table]],
     work: Work,
-) -> bool:
-    """The tree's slices, from the raw events' partials or from the tree that feeds it; False when there are none."""
+) -> tuple[Slices, int] | None:
+    """The tree's partials, from the raw events or from the tree that feeds it, and the partials it was fed."""
     if tree.feed != EVENTS:
-        if tree.feed in slices:
-            slices[tree.id] = fold_into(tree.edges, slices[tree.feed], tree.measures)
-        return tree.feed in slices
+        feeder = slices.get(tree.feed)
+        if feeder is None:
+            return None
+        return fold_into(tree.edges, feeder, tree.measures), len(feeder.start) * len(tree.measures)
     name = label(grouping, tree)
     tables = retained.get(name, []) + incoming.get(name, [])
-    if tables:
-        slices[tree.id] = joined(grouping, tree, tables).since(work.emitted - tree.reach + 1)
-    return bool(tables)
+    return (joined(grouping, tree, tables).since(work.emitted - tree.reach + 1), 0) if tables else None
 
 
 def _save(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -95,6 +95,7 @@ class Compiler:
             for measure in self._needed(query)
         }
         measures |= {measure.key: measure for child in below for measure in child.measures}
+        bits = self._bits(measures.values()) if tree.sharded else ()
         reach = max([query.window.range for query in queries] + [child.reach for child in below], default=0)
         return TreeProgram(
             tree.id,
@@ -104,7 +105,18 @@ class Compiler:
             tuple(measures[key] for key in sorted(measures)),
             tuple(queries),
             {str(measure): technique for measure, technique in tree.techniques.items()},
+            bits,
+            {key: self._base(measure) for key, measure in measures.items()} if bits else {},
         )
+
+    def _bits(self, measures: Iterable[MeasureProgram]) -> tuple[Input, ...]:
+        names = {measure.where for measure in measures}
+        return tuple(Input(name, sql) for sql, name in self.predicates.items() if name in names)
+
+    def _base(self, measure: MeasureProgram) -> MeasureProgram:
+        """The same measure of all events."""
+        sql = next((sql for sql, name in self.predicates.items() if name == measure.where), "")
+        return replace(measure, key=measure.key.removesuffix(f" where {sql}"), where="")
 
     def _needed(self, query: Query) -> list[MeasureProgram]:
         needed = list(measures_of(query))

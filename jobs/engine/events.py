@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.program import ALL, TIME, Program
+from jobs.engine.signatures import Signatures, signatures
 from jobs.engine.text import text_ranks
 from jobs.engine.types import plain
 from jobs.kernels.operators import Rows
@@ -36,6 +39,16 @@ class Events:
     values: dict[str, Value]
     predicates: dict[str, Mask]
     without_time: int
+
+    @cached_property
+    def signatures(self) -> Signatures:
+        """Which of all predicates each event passes."""
+        return signatures(list(self.predicates.values()))
+
+    def signatures_of(self, names: Sequence[str]) -> Signatures:
+        """Which of these predicates each event passes."""
+        place = {name: number for number, name in enumerate(self.predicates)}
+        return self.signatures.of([place[name] for name in names])
 
 
 def events_from(table: pa.Table, program: Program) -> Events:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from jobs.engine.keys import buckets
 from jobs.engine.program import Grouping, TreeProgram
+from jobs.engine.signatures import SIGNATURE
 from jobs.engine.slices import Slices, from_tables, to_table
 from jobs.engine.tables import pack, unpack
 
@@ -24,7 +25,7 @@ def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices]], count: int) -> 
     """The partials of every bucket that has any."""
     sorted_out: dict[int, dict[str, pa.Table]] = {}
     for grouping, tree, slices in fed:
-        of_group = buckets(slices.keys, count)
+        of_group = buckets(slices.keys.select(list(grouping.keys)), count)
         of_slice = of_group[slices.group]
         for bucket in np.unique(of_slice).tolist():
             kept = None if count == 1 else np.flatnonzero(of_slice == bucket)
@@ -44,4 +45,5 @@ def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
 
 def joined(grouping: Grouping, tree: TreeProgram, tables: list[pa.Table]) -> Slices:
     """One tree's slices from its tables."""
-    return from_tables(tables, grouping.keys, tree.measures)
+    names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
+    return from_tables(tables, names, tree.held)

@@ -12,6 +12,7 @@ from jobs.engine.accumulate import accumulate
 from jobs.engine.events import Events, Value
 from jobs.engine.keys import Keys, key_codes
 from jobs.engine.program import Grouping, MeasureProgram, TreeProgram
+from jobs.engine.signatures import signed
 from jobs.engine.slices import Slices, carry
 from jobs.engine.slicing import Edges, count_between, edges_between, slice_numbers, slice_starts
 from jobs.kernels.operators import COUNT, Rows
@@ -31,13 +32,19 @@ class Cells(NamedTuple):
 def feed(events: Events, grouping: Grouping, tree: TreeProgram, emitted: int) -> Slices:
     """The partials of a tree. Events whose windows were all emitted are left out; the late table names them."""
     keys = key_codes(events.keys.select(list(grouping.keys)))
-    chosen = np.flatnonzero(events.times > emitted - tree.reach)
+    wanted = events.times > emitted - tree.reach
+    if tree.bits:
+        found = events.signatures_of([test.name for test in tree.bits])
+        keys = signed(keys, found)
+        if all(measure.where for measure in tree.measures):
+            wanted &= found.some[found.codes]
+    chosen = np.flatnonzero(wanted)
     everything = len(chosen) == len(events.times)
     times, codes = (events.times, keys.codes) if everything else (events.times[chosen], keys.codes[chosen])
     cells = cells_of(tree.edges, times, codes, keys.distinct.num_rows)
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
-    for measure in tree.measures:
+    for measure in tree.held:
         value, valid = _input(events, measure, None if everything else chosen)
         held = accumulate(measure.op, len(cells.code), cells.cell, value, valid)
         if measure.carries and not everything:

@@ -72,8 +72,7 @@ def feed_tables(
         for grouping, tree in program.roots():
             tables = held.setdefault(label(grouping, tree), [])
             tables.append(to_table(feed(events, grouping, tree, work.emitted)))
-            folded = len(events.times) * len(tree.measures)
-            report.operations[tree.id] = report.operations.get(tree.id, 0) + folded
+            report.operations[tree.id] = report.operations.get(tree.id, 0) + _folded(events, tree)
             if len(tables) >= FOLD_AT:
                 tables[:] = [to_table(joined(grouping, tree, tables))]
         step("feed")
@@ -89,6 +88,14 @@ def _fed(program: Program, held: dict[str, list[pa.Table]]) -> Iterator[tuple[Gr
         tables = held.get(label(grouping, tree))
         if tables:
             yield grouping, tree, joined(grouping, tree, tables)
+
+
+def _folded(events: Events, tree: TreeProgram) -> int:
+    """How many events are folded, each once per measure that takes it."""
+    if tree.bits or not any(measure.where for measure in tree.held):
+        return len(events.times) * len(tree.held)
+    passing = {name: int(np.count_nonzero(mask)) for name, mask in events.predicates.items()}
+    return sum(passing[measure.where] if measure.where else len(events.times) for measure in tree.held)
 
 
 def _count(report: FeedReport, events: Events) -> None:

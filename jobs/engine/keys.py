@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 Ints = npt.NDArray[np.int64]
+ROOMY = 4  # codes are laid out densely while there are at most this many per row
 
 
 class Keys(NamedTuple):
@@ -30,12 +32,21 @@ def key_codes(columns: pa.Table) -> Keys:
         codes = codes * max(1, len(values)) + more
     if len(parts) == 1:
         return Keys(codes, pa.table([distinct], names=columns.column_names))
-    used, codes = np.unique(codes, return_inverse=True)
+    used, codes = occurring(codes, math.prod(max(1, len(values)) for _, values in parts))
     taken, left = [], used
     for _, values in reversed(parts):
         left, index = np.divmod(left, max(1, len(values)))
         taken.append(values.take(pa.array(index)))
-    return Keys(codes.astype(np.int64), pa.table(taken[::-1], names=columns.column_names))
+    return Keys(codes, pa.table(taken[::-1], names=columns.column_names))
+
+
+def occurring(numbers: Ints, possible: int) -> tuple[Ints, Ints]:
+    """The numbers that occur, of 0 to `possible` - 1, and for every entry which of them it is."""
+    if possible > ROOMY * len(numbers) + 65_536:
+        encoded = pa.array(numbers).dictionary_encode()
+        return np.asarray(encoded.dictionary), np.asarray(encoded.indices).astype(np.int64)
+    used = np.bincount(numbers, minlength=possible) > 0
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[numbers]
 
 
 def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:

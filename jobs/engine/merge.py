@@ -20,3 +20,12 @@ def merge_rows(op: int, rows: Rows, order: Ints, segments: Ints) -> Rows:
         for j in range(segments[i] + 1, segments[i + 1]):
             combine(op, out, i, rows, order[j], out, i)
     return out
+
+
+@njit(cache=True, nogil=True)
+def merge_chosen(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Rows:
+    """out[cell[i]] is combined with rows[chosen[i]], one after another; a cell without any is null."""
+    out = np.zeros((cells, WIDTH), rows.dtype)
+    for i in range(chosen.size):
+        combine(op, out, cell[i], rows, chosen[i], out, cell[i])
+    return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -76,11 +76,20 @@ class TreeProgram:
     measures: tuple[MeasureProgram, ...]
     queries: tuple[QueryProgram, ...]
     techniques: dict[str, str]
+    bits: tuple[Input, ...] = ()  # the predicates of its shards' signatures; () where each is evaluated separately
+    bases: dict[str, MeasureProgram] = field(default_factory=dict)  # by measure: the same of all events, in shards
 
     @cached_property
     def digest(self) -> str:
-        """Names the edges, whatever plan they are part of."""
-        return hashlib.sha256(repr(self.edges).encode()).hexdigest()[:16]
+        """Names the edges and what a shard's signature means, whatever plan they are part of."""
+        cut = (self.edges, [test.sql for test in self.bits]) if self.bits else self.edges
+        return hashlib.sha256(repr(cut).encode()).hexdigest()[:16]
+
+    @cached_property
+    def held(self) -> tuple[MeasureProgram, ...]:
+        """What its partials hold: its measures, or those that shards of all signatures have in common."""
+        found = {measure.key: measure for measure in self.bases.values()}
+        return tuple(found[key] for key in sorted(found)) if self.bits else self.measures
 
     def measure(self, key: str) -> MeasureProgram:
         """The measure of this key."""

@@ -1,0 +1,124 @@
+"""What a stream's newest events say of its keys and predicates, for the planner."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.engine.events import Events, events_from
+from jobs.engine.expressions import NotExact
+from jobs.engine.feed import cells_of
+from jobs.engine.keys import Keys, key_codes
+from jobs.engine.program import ALL, Grouping, Input, Program
+from jobs.engine.signatures import SIGNATURE, passed_by, signed
+from jobs.engine.slicing import Edges
+from jobs.engine.source import Split, read_split, with_inputs
+from jobs.engine.taken import arrived
+from optimizer.catalog.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.plan import Tree
+from optimizer.sharding import Passing
+
+NEWEST = 8  # files
+MOST = 1 << 18  # events
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RecentEvents:
+    """Some events, and the names under which they hold the predicates. What has been asked is remembered."""
+
+    events: Events
+    names: dict[str, str]
+    grouped: dict[tuple[str, ...], Keys] = field(default_factory=dict)
+    answered: dict[Hashable, Passing] = field(default_factory=dict)
+
+    def keys(self, group_by: tuple[str, ...], slide: int) -> float:
+        """How many groups are active in a slice of this length, on average."""
+        keys = self._keys(group_by)
+        cells = cells_of(((slide, 0),), self.events.times, keys.codes, keys.distinct.num_rows)
+        return len(cells.start) / max(1, len(np.unique(cells.start)))
+
+    def share(self, where: str) -> float:
+        """The share of events that pass a predicate; all pass ""."""
+        return float(np.mean(self._mask(where)))
+
+    def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
+        """How the events that pass the predicates fall into the tree's shards."""
+        asked = (tree.group_by, tuple(sorted(tree.edges())), tuple(wheres))
+        if asked not in self.answered:
+            self.answered[asked] = self._passing(*asked)
+        return self.answered[asked]
+
+    def _passing(self, group_by: tuple[str, ...], edges: Edges, wheres: Sequence[str]) -> Passing:
+        tests = [where for where in wheres if where]
+        keys = signed(self._keys(group_by), self.events.signatures_of([self.names[test] for test in tests]))
+        taken = np.logical_or.reduce([self._mask(where) for where in wheres])
+        cells = cells_of(edges, self.events.times[taken], keys.codes[taken], keys.distinct.num_rows)
+        passed = passed_by(keys.distinct[SIGNATURE], len(tests))[cells.code]
+        count, shards = len(self.events.times), len(cells.code)
+        folded = {test: float(passed[:, bit].sum()) / count for bit, test in enumerate(tests)}
+        return Passing(
+            float(taken.sum()) / count,
+            shards / count,
+            {where: self.share(where) for where in wheres},
+            {**folded, "": shards / count},
+        )
+
+    def _keys(self, group_by: tuple[str, ...]) -> Keys:
+        if group_by not in self.grouped:
+            self.grouped[group_by] = key_codes(self.events.keys.select(list(group_by or (ALL,))))
+        return self.grouped[group_by]
+
+    def _mask(self, where: str) -> Mask:
+        return self.events.predicates[self.names[where]] if where else np.ones(len(self.events.times), np.bool_)
+
+
+def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
+    """The newest events; None where they cannot be read as Spark would, or there are none."""
+    found = catalog.streams[stream]
+    if found.format != "parquet" or not found.path or found.sql:
+        return None
+    program = _program(catalog, stream)
+    try:
+        tables = _newest(found.path, program)
+        if not tables:
+            return None
+        events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
+    except (NotExact, HeddleError, OSError):  # the evaluation will complain where it has to
+        return None
+    return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
+
+
+def _newest(path: str, program: Program) -> list[pa.Table]:
+    """Tables of the newest files, until there are enough events."""
+    tables: list[pa.Table] = []
+    for name, size in reversed(arrived(path)[-NEWEST:]):
+        for table in read_split(Split(name, size), program):
+            room = MOST - sum(held.num_rows for held in tables)
+            tables.append(with_inputs(table.slice(0, room), program))
+            if table.num_rows >= room:
+                return tables
+    return tables
+
+
+def _program(catalog: Catalog, stream: str) -> Program:
+    """A program that evaluates all keys and predicates of a stream, and folds nothing."""
+    shapes = catalog.of_stream(stream).shapes
+    wheres = sorted({shape.where for shape in shapes} - {""})
+    groupings = sorted({shape.group_by for shape in shapes})
+    return Program(
+        catalog.streams[stream].time,
+        (),
+        tuple(Input(f"__p{number}", where) for number, where in enumerate(wheres)),
+        tuple(Grouping(keys or (ALL,), (), ()) for keys in groupings),
+        0,
+        "",
+        {},
+        {},
+    )
