@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from jobs.engine.bucket import Work
 from jobs.engine.compile import compile_program, expressions
+from jobs.engine.events import FILE, POSITION
 from jobs.engine.expressions import WIDTHS, NotExact, evaluate
 from jobs.engine.feeding import feed_tables
 from jobs.engine.program import ALL, TIME, Input, Program
@@ -111,7 +112,19 @@ def prepared(frame: DataFrame, program: Program) -> DataFrame:
     columns = [f"{quote(name)} AS __c{number}" for number, name in enumerate(needed)]
     tests = [f"({item.sql}) AS {item.name}" for item in program.predicates if item.sql not in needed]
     values = [f"{_guarded(item, program)} AS {item.name}" for item in program.values if item.sql not in needed]
-    return frame.selectExpr(*columns, *tests, *values)
+    return frame.selectExpr(*columns, *tests, *values, *(_arrival(frame) if program.in_rows else ()))
+
+
+def _arrival(frame: DataFrame) -> list[str]:
+    """Where every event stood: in a file, where Spark can tell, and before or after others of the same task."""
+    from pyspark.errors import AnalysisException
+
+    file = "concat(_metadata.file_path, '#', lpad(_metadata.file_block_start, 20, '0'))"
+    try:
+        frame.selectExpr(file)
+    except AnalysisException:
+        file = "''"
+    return [f"{file} AS {FILE}", f"monotonically_increasing_id() AS {POSITION}"]
 
 
 def _guarded(item: Input, program: Program) -> str:
@@ -133,6 +146,8 @@ def _inputs(table: pa.Table, program: Program) -> pa.Table:
     columns = {name: events[name] for name in keys} | {TIME: events[program.time]}
     for item in (*program.values, *program.predicates):
         columns[item.name] = table[item.name] if item.name in table.column_names else events[item.sql]
+    if program.in_rows:
+        columns |= {name: table[name] for name in (FILE, POSITION)}
     return pa.table(columns)
 
 

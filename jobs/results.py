@@ -30,8 +30,12 @@ def read_results(spark: SparkSession, warehouse: str, catalog: Catalog, query: s
     rows = _rows(spark, found)
     if len(found.queries) > 1:
         rows = _side_by_side(found, rows)
-    start = F.col(START) if found.instant.tz else F.to_timestamp_ntz(F.col(START))
-    end = start + F.expr(f"INTERVAL '{found.window.range}' MICROSECOND")
+    if found.window.rows:
+        start = F.coalesce(F.unix_micros(F.col(START)), F.lit(0))  # never null, and Spark is to know it
+        end = start + found.window.range
+    else:
+        start = F.col(START) if found.instant.tz else F.to_timestamp_ntz(F.col(START))
+        end = start + F.expr(f"INTERVAL '{found.window.range}' MICROSECOND")
     sources = {
         "window": F.struct(start.alias("start"), end.alias("end")),
         "window.start": start,

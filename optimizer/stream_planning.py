@@ -69,11 +69,17 @@ def _measured_keys(groups: Sequence[Group], recent: Recent) -> tuple[tuple[tuple
 
 
 def _parts(table: QueryTable, rows: IntArray) -> list[IntArray]:
-    """Rows that can share a tree: the same clock, the same group-by columns."""
-    groupings = sorted({shape.group_by for shape in table.shapes})
-    number = np.array([groupings.index(shape.group_by) for shape in table.shapes], dtype=np.int64)
-    kind = number[table.codes[rows]] * 2 + table.windows.rows[rows]
+    """Rows that can share a tree: the same clock, the same group-by columns. Where the clock counts rows, a predicate
+    decides which of them: only windows of the same one share it."""
+    in_time, in_rows = _numbers(table, rows, with_where=False), _numbers(table, rows, with_where=True)
+    kind = np.where(table.windows.rows[rows], in_rows * 2 + 1, in_time * 2)
     return [rows[kind == found] for found in np.unique(kind)]
+
+
+def _numbers(table: QueryTable, rows: IntArray, with_where: bool) -> IntArray:
+    kinds = [(shape.group_by, shape.where if with_where else "") for shape in table.shapes]
+    place = {kind: number for number, kind in enumerate(sorted(set(kinds)))}
+    return np.array([place[kind] for kind in kinds], dtype=np.int64)[table.codes[rows]]
 
 
 def _group(table: QueryTable, ids: Sequence[str], rows: IntArray, per_query: bool) -> Group:

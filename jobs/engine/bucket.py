@@ -9,16 +9,15 @@ import pyarrow as pa
 
 from jobs.engine import late_files, result_files, state
 from jobs.engine.answers import Answer, answers
-from jobs.engine.exchange import gathered, joined, label
+from jobs.engine.exchange import gathered
 from jobs.engine.fold import Finals
+from jobs.engine.gather import Gathered, Kept, gather
 from jobs.engine.manifest import DataFile
-from jobs.engine.program import Grouping, Program, TreeProgram
-from jobs.engine.shards import unsharded
-from jobs.engine.slices import Slices, fold_into, to_table
+from jobs.engine.program import Program
+from jobs.engine.slices import to_table
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.storage import Storage
-from optimizer.plan import EVENTS
 
 
 @dataclass(frozen=True)
@@ -57,24 +56,20 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     incoming = gathered(contents)
     retained = state.load_state(storage, files)
     watch.lap("exchange")
-    kept: dict[str, Slices] = {}
+    kept: Kept = {}
     for grouping in program.groupings:
         found: list[tuple[pa.Table, Answer]] = []
-        slices: dict[str, Slices] = {}
+        done: dict[str, Gathered] = {}
         for tree in grouping.trees:
-            partials = _gather(grouping, tree, slices, retained, incoming, work)
-            if partials is None:
+            each = gather(grouping, tree, done, retained, incoming, (work.emitted, work.until))
+            if each is None:
                 continue
-            held, fed = partials
-            slices[tree.id] = held
-            if tree.feed == EVENTS:
-                kept[label(grouping, tree)] = held.since(work.until - tree.reach + 1)
-            if tree.bits:
-                slices[tree.id], fed = unsharded(held, grouping, tree)
-            report.partials[tree.id] = len(held.start)
-            finals = Finals(slices[tree.id], tree, work.emitted, work.until)
-            found += [(slices[tree.id].keys, answer) for answer in answers(finals)]
-            report.operations[tree.id] = fed + sum(finals.operations.values())
+            done[tree.id] = each
+            kept |= each.kept
+            finals = Finals(each.slices, tree, work.emitted, work.until, each.bounds)
+            found += [(each.slices.keys, answer) for answer in answers(finals)]
+            report.partials[tree.id] = each.partials
+            report.operations[tree.id] = each.folded + sum(finals.operations.values())
         step("finals")
         watch.lap("finals")
         if found:
@@ -93,39 +88,21 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     return report
 
 
-def _gather(
-    grouping: Grouping,
-    tree: TreeProgram,
-    slices: dict[str, Slices],
-    retained: dict[str, list[pa.Table]],
-    incoming: dict[str, list[pa.Table]],
-    work: Work,
-) -> tuple[Slices, int] | None:
-    """The tree's partials, from the raw events or from the tree that feeds it, and the partials it was fed."""
-    if tree.feed != EVENTS:
-        feeder = slices.get(tree.feed)
-        if feeder is None:
-            return None
-        return fold_into(tree.edges, feeder, tree.measures), len(feeder.start) * len(tree.measures)
-    name = label(grouping, tree)
-    tables = retained.get(name, []) + incoming.get(name, [])
-    return (joined(grouping, tree, tables).since(work.emitted - tree.reach + 1), 0) if tables else None
-
-
 def _save(
     storage: Storage,
     work: Work,
     bucket: int,
     files: list[DataFile],
-    kept: dict[str, Slices],
+    kept: Kept,
     incoming: dict[str, list[pa.Table]],
 ) -> list[DataFile]:
     added = sum(table.num_rows for tables in incoming.values() for table in tables)
-    total = sum(len(slices.start) for slices in kept.values())
+    total = sum(held.num_rows if isinstance(held, pa.Table) else len(held.start) for held in kept.values())
     if not added and (not files or not state.rewrite(files, 0, total)):
         return files
     if state.rewrite(files, added, total):
-        return state.save_state(storage, work.batch, bucket, {name: to_table(slices) for name, slices in kept.items()})
+        tables = {name: held if isinstance(held, pa.Table) else to_table(held) for name, held in kept.items()}
+        return state.save_state(storage, work.batch, bucket, tables)
     delta = {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in incoming.items()}
     return files + state.save_state(storage, work.batch, bucket, delta)
 

@@ -107,7 +107,16 @@ class Compiler:
             {str(measure): technique for measure, technique in tree.techniques.items()},
             bits,
             {key: self._base(measure) for key, measure in measures.items()} if bits else {},
+            tree.windows.rows,
+            self._rows_where(tree, measures) if tree.windows.rows else "",
         )
+
+    def _rows_where(self, tree: Tree, measures: Mapping[str, MeasureProgram]) -> str:
+        """The predicate that decides which events are numbered; the planner keeps those of others apart."""
+        wheres = {measure.where for measure in measures.values()}
+        if len(wheres) > 1:
+            raise HeddleError(f"tree {tree.id} numbers the rows of several predicates; make a new plan")
+        return wheres.pop()
 
     def _bits(self, measures: Iterable[MeasureProgram]) -> tuple[Input, ...]:
         names = {measure.where for measure in measures}
@@ -120,15 +129,14 @@ class Compiler:
 
     def _needed(self, query: Query) -> list[MeasureProgram]:
         needed = list(measures_of(query))
-        if query.where:
+        if query.where and not query.window.rows:  # every row of a window in rows passes
             needed.append(Measure("count", COUNT_ALL, query.where))
         return [self._measure(measure) for measure in needed]
 
     def _query(self, query: Query) -> QueryProgram:
-        if query.window.rows:
-            raise HeddleError(f"query {query.id}: windows in rows cannot be evaluated yet; measure the window in time")
         measures = measures_of(query)
-        passing = str(Measure("count", COUNT_ALL, query.where)) if query.where else ""
+        counted = query.where and not query.window.rows
+        passing = str(Measure("count", COUNT_ALL, query.where)) if counted else ""
         return QueryProgram(
             query.id,
             aligned(query.window),

@@ -17,6 +17,7 @@ from jobs.engine.text import text_ranks
 from jobs.engine.types import plain
 from jobs.kernels.operators import Rows
 
+FILE, POSITION = "__file__", "__position__"
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
@@ -39,6 +40,7 @@ class Events:
     values: dict[str, Value]
     predicates: dict[str, Mask]
     without_time: int
+    arrival: pa.Table  # where every event stood; without columns unless some windows are in rows
 
     @cached_property
     def signatures(self) -> Signatures:
@@ -67,7 +69,15 @@ def events_from(table: pa.Table, program: Program) -> Events:
         {value.name: value_of(_whole(table[value.name])) for value in program.values},
         {test.name: _truth(table[test.name]) for test in program.predicates},
         without_time,
+        table.select([FILE, POSITION] if program.in_rows else []),
     )
+
+
+def with_arrival(table: pa.Table, file: str, position: int) -> pa.Table:
+    """A table of inputs that says where its events stood: in this file, from this position on."""
+    names = pa.DictionaryArray.from_arrays(np.zeros(table.num_rows, np.int32), pa.array([file]))
+    positions = pa.array(np.arange(position, position + table.num_rows))
+    return table.append_column(FILE, names).append_column(POSITION, positions)
 
 
 def _keys(keys: pa.Table) -> pa.Table:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.keys import buckets
+from jobs.engine.keys import buckets, key_codes
 from jobs.engine.program import Grouping, TreeProgram
 from jobs.engine.signatures import SIGNATURE
 from jobs.engine.slices import Slices, from_tables, to_table
@@ -21,10 +21,14 @@ def label(grouping: Grouping, tree: TreeProgram) -> str:
     return f"{grouping.name}|{tree.digest}|{tree.id}"
 
 
-def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices]], count: int) -> Iterator[Parcel]:
-    """The partials of every bucket that has any."""
+def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], count: int) -> Iterator[Parcel]:
+    """The partials of every bucket that has any; those of rows come as tables."""
     sorted_out: dict[int, dict[str, pa.Table]] = {}
     for grouping, tree, slices in fed:
+        if isinstance(slices, pa.Table):
+            for bucket, table in _rows_by_bucket(grouping, slices, count):
+                sorted_out.setdefault(bucket, {})[label(grouping, tree)] = table
+            continue
         of_group = buckets(slices.keys.select(list(grouping.keys)), count)
         of_slice = of_group[slices.group]
         for bucket in np.unique(of_slice).tolist():
@@ -32,6 +36,14 @@ def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices]], count: int) -> 
             sorted_out.setdefault(bucket, {})[label(grouping, tree)] = to_table(slices, kept)
     for bucket, tables in sorted_out.items():
         yield bucket, pack(tables)
+
+
+def _rows_by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tuple[int, pa.Table]]:
+    names = [f"key {name}" for name in grouping.keys]
+    keys = key_codes(table.select(names).rename_columns(list(grouping.keys)))
+    of_row = buckets(keys.distinct, count)[keys.codes]
+    for bucket in np.unique(of_row).tolist():
+        yield bucket, table if count == 1 else table.filter(pa.array(of_row == bucket))
 
 
 def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:

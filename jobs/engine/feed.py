@@ -45,7 +45,7 @@ def feed(events: Events, grouping: Grouping, tree: TreeProgram, emitted: int) ->
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in tree.held:
-        value, valid = _input(events, measure, None if everything else chosen)
+        value, valid = input_of(events, measure, None if everything else chosen)
         held = accumulate(measure.op, len(cells.code), cells.cell, value, valid)
         if measure.carries and not everything:
             held[:, 1] = chosen[held[:, 1].astype(np.int64)] if len(chosen) else 0
@@ -75,7 +75,8 @@ def cells_of(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
     return Cells(cell.astype(np.int64), occurring // len(starts), starts[occurring % len(starts)])
 
 
-def _input(events: Events, measure: MeasureProgram, chosen: Ints | None) -> tuple[Rows, npt.NDArray[np.bool_] | None]:
+def input_of(events: Events, measure: MeasureProgram, chosen: Ints | None) -> tuple[Rows, npt.NDArray[np.bool_] | None]:
+    """The numbers a measure folds and which of them count, of the chosen events or of all."""
     value = events.values.get(measure.order) or Value(events.times, None, pa.nulls(0))
     valid = value.valid
     if measure.where:

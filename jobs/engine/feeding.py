@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.engine.bucket import Work
-from jobs.engine.events import Events, events_from
+from jobs.engine.events import Events, events_from, with_arrival
 from jobs.engine.exchange import Parcel, joined, label, parcels
 from jobs.engine.feed import feed
+from jobs.engine.feed_rows import feed_rows
 from jobs.engine.late import late
 from jobs.engine.late_files import write_late
 from jobs.engine.manifest import BEGINNING, DataFile
@@ -52,8 +53,16 @@ def report_from_json(text: str) -> FeedReport:
 
 def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[FeedReport, list[Parcel]]:
     """The file lane's task."""
-    raw = (table for split in splits for table in read_split(split, program))
-    return feed_tables(program, work, ((table, with_inputs(table, program)) for table in raw))
+    return feed_tables(program, work, (pair for split in splits for pair in _read(split, program)))
+
+
+def _read(split: Split, program: Program) -> Iterator[tuple[pa.Table, pa.Table]]:
+    position = 0
+    file = f"{split.path}#{min(split.row_groups, default=0):09d}"
+    for table in read_split(split, program):
+        inputs = with_inputs(table, program)
+        yield table, with_arrival(inputs, file, position) if program.in_rows else inputs
+        position += table.num_rows
 
 
 def feed_tables(
@@ -71,6 +80,9 @@ def feed_tables(
         _set_apart(report, raw, events, program, work)
         for grouping, tree in program.roots():
             tables = held.setdefault(label(grouping, tree), [])
+            if tree.rows:
+                tables.append(feed_rows(events, grouping, tree, work.emitted, work.batch))
+                continue
             tables.append(to_table(feed(events, grouping, tree, work.emitted)))
             report.operations[tree.id] = report.operations.get(tree.id, 0) + _folded(events, tree)
             if len(tables) >= FOLD_AT:
@@ -83,10 +95,14 @@ def feed_tables(
     return report, sent
 
 
-def _fed(program: Program, held: dict[str, list[pa.Table]]) -> Iterator[tuple[Grouping, TreeProgram, Slices]]:
+def _fed(
+    program: Program, held: dict[str, list[pa.Table]]
+) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
     for grouping, tree in program.roots():
         tables = held.get(label(grouping, tree))
-        if tables:
+        if tables and tree.rows:
+            yield grouping, tree, pa.concat_tables(tables, promote_options="permissive")
+        elif tables:
             yield grouping, tree, joined(grouping, tree, tables)
 
 

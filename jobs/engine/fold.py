@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from jobs.engine.bounds import Bounds
 from jobs.engine.program import MeasureProgram, TreeProgram
 from jobs.engine.slices import Slices
 from jobs.kernels.block_operations import block_operations
@@ -40,10 +41,11 @@ class Columns(NamedTuple):
 
 
 class Finals:
-    """The windows of one tree that end in (after, until]; every (measure, window) is folded once."""
+    """The windows of one tree that end in (after, until], or within the bounds; each is folded once a measure."""
 
-    def __init__(self, slices: Slices, tree: TreeProgram, after: int, until: int) -> None:
-        self.slices, self.tree, self.after, self.until = slices, tree, after, until
+    def __init__(self, slices: Slices, tree: TreeProgram, after: int, until: int, bounds: Bounds | None = None) -> None:
+        self.slices, self.tree, self.bounds = slices, tree, bounds
+        self.after, self.until = bounds.span if bounds else (after, until)
         self.operations: dict[str, int] = {}
         self._ranges: dict[Window, Ranges] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
@@ -52,7 +54,11 @@ class Finals:
     def ranges(self, window: Window) -> Ranges:
         """The windows that end and hold a slice."""
         if window not in self._ranges:
-            self._ranges[window] = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
+            found = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
+            if self.bounds:
+                inside = self.bounds.inside(found.group, found.start + window.range)
+                found = Ranges(*(column[inside] for column in found))
+            self._ranges[window] = found
         return self._ranges[window]
 
     def folded(self, key: str, window: Window) -> Folded:
@@ -105,6 +111,8 @@ class Finals:
         self._count(measure.key, counted.total)
         for number, window in enumerate(windows):
             mine = np.flatnonzero(answers.query == number)
+            if self.bounds:
+                mine = mine[self.bounds.inside(answers.group[mine], answers.start[mine] + window.range)]
             self._folded[measure.key, window] = _lowered(measure, answers.rows[mine])
 
 

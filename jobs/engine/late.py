@@ -14,6 +14,8 @@ Ints = npt.NDArray[np.int64]
 
 def windows_missed(times: Ints, window: Window, emitted: int) -> Ints:
     """How many windows hold the event's time and had ended when `emitted` was the watermark."""
+    if window.rows:  # its number has been given to another row: it is in none of the windows that would hold it
+        return np.where(times < emitted, -(-window.range // window.slide), 0)
     newest = np.minimum(times, emitted - window.range)
     missed = (newest - window.offset) // window.slide - (times - window.range - window.offset) // window.slide
     return np.maximum(missed, 0)

@@ -78,11 +78,13 @@ class TreeProgram:
     techniques: dict[str, str]
     bits: tuple[Input, ...] = ()  # the predicates of its shards' signatures; () where each is evaluated separately
     bases: dict[str, MeasureProgram] = field(default_factory=dict)  # by measure: the same of all events, in shards
+    rows: bool = False  # whether its clock counts the rows of a key
+    where: str = ""  # the predicate's input of those rows, "" when every event is one
 
     @cached_property
     def digest(self) -> str:
         """Names the edges and what a shard's signature means, whatever plan they are part of."""
-        cut = (self.edges, [test.sql for test in self.bits]) if self.bits else self.edges
+        cut = (self.edges, [test.sql for test in self.bits], self.rows) if self.bits or self.rows else self.edges
         return hashlib.sha256(repr(cut).encode()).hexdigest()[:16]
 
     @cached_property
@@ -122,6 +124,11 @@ class Program:
     fingerprint: str
     types: dict[str, pa.DataType]  # of the time, the group-by columns and all expressions
     columns: dict[str, pa.DataType]  # of the first events; those of later files are brought into these types
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether some windows are measured in rows, so that the order of arrival matters."""
+        return any(tree.rows for _, tree in self.roots())
 
     def wheres(self, value: str) -> set[str]:
         """The predicates under which a value is folded; "" when some measure takes it from every event."""

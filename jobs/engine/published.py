@@ -32,7 +32,7 @@ class Published:
     storage: Storage
     files: tuple[DataFile, ...]
     types: dict[str, pa.DataType]  # of the group-by columns and of the queries' answers
-    instant: pa.DataType  # of a window's start and end: zoned as the stream's time is
+    instant: pa.DataType  # of a window's start and end: zoned as the stream's time is, or the number of a row
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -70,7 +70,8 @@ def published(warehouse: str, catalog: Catalog, query: str) -> Published:
     types = {key: known[key] for key in first.group_by} | {id: answer_type(q, known) for id, q in queries.items()}
     grouping = ",".join(first.group_by or (ALL,))
     files = tuple(file for file in ledger.public(manifest.results) if file.grouping == grouping)
-    return Published(statement, queries, storage, files, types, pa.timestamp("us", known[time].tz and "UTC"))
+    instant = pa.int64() if first.window.rows else pa.timestamp("us", known[time].tz and "UTC")
+    return Published(statement, queries, storage, files, types, instant)
 
 
 def statement_named(catalog: Catalog, query: str) -> str:

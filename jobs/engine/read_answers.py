@@ -77,7 +77,8 @@ def _column(found: Published, rows: pa.Table, column: Column) -> pa.ChunkedArray
     if column.source in found.keys:
         return rows[f"key {column.source}"]
     start = rows[START].cast(found.instant)
-    end = pc.add(start, pa.scalar(found.window.range, pa.duration("us")))
+    length = pa.scalar(found.window.range, pa.int64() if found.window.rows else pa.duration("us"))
+    end = pc.add(start, length)
     if column.source == "window":
         parts = [part.combine_chunks() for part in (start, end)]
         return pa.chunked_array([pa.StructArray.from_arrays(parts, names=["start", "end"])])

@@ -104,13 +104,23 @@ def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
     }
     columns["start"] = pa.array(chosen.start)
     for key, rows in chosen.rows.items():
-        columns[f"rows {key}"] = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), WIDTH)
+        columns[f"rows {key}"] = listed(rows)
     return pa.table(columns | chosen.carried)
+
+
+def listed(rows: Rows) -> pa.Array:
+    """Rows of partials as an Arrow column."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), WIDTH)
 
 
 def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram]) -> Slices:
     """Slices from tables of partials, in any order and number (at least one)."""
     table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+    return merge(partials_of(table, names, measures), measures)
+
+
+def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[MeasureProgram]) -> Partials:
+    """The partials of a table, as they stand in it."""
     keys = key_codes(table.select([f"key {name}" for name in names]).rename_columns(list(names)))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
@@ -120,7 +130,7 @@ def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequ
         carried |= {name: _column(table, name) for name in measure.carries}
         if measure.coding == "text":
             rows[measure.key][:, 0] = text_ranks(carried[f"order {measure.key}"])
-    return merge(Partials(keys.codes, keys.distinct, _column(table, "start").to_numpy(), rows, carried), measures)
+    return Partials(keys.codes, keys.distinct, _column(table, "start").to_numpy(), rows, carried)
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:

@@ -56,9 +56,10 @@ def _in_rows(query: Query, source: str, time: str) -> str:
     """The events once for each full window of rows that holds them; a key's rows are numbered from 0 in event time."""
     size, slide, offset = query.window.range, query.window.slide, query.window.offset
     keys = ", ".join(map(quote, query.group_by))
+    timed = f"(SELECT * FROM {source}) WHERE {quote(time)} IS NOT NULL"
     part = f"PARTITION BY {keys}" if keys else ""
     order = f"{part} ORDER BY {quote(time)}".strip()
-    numbered = f"SELECT *, row_number() OVER ({order}) - 1 AS _row, count(*) OVER ({part}) AS _rows FROM {source}"
+    numbered = f"SELECT *, row_number() OVER ({order}) - 1 AS _row, count(*) OVER ({part}) AS _rows FROM {timed}"
     first, last = f"floor((_row - {offset + size}) / {slide}) + 1", f"floor((_row - {offset}) / {slide})"
     start = f"_k * {slide} + {offset}"
     return (

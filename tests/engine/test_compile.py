@@ -90,11 +90,13 @@ def test_arguments_of_a_wrong_type(tmp_path: Path, select: str, line: str) -> No
     assert str(refusal.value) == line
 
 
-def test_windows_in_rows_are_refused(tmp_path: Path) -> None:
-    rows = {"id": "q", "stream": "events", "select": "sum(n)", "range": "10 rows", "slide": "5 rows"}
-    world = make_world(tmp_path, [[odd_row(0, 1)]], [rows], 0)
-    with pytest.raises(HeddleError, match=r"^query q: windows in rows cannot be evaluated yet[^\n]*$"):
-        world.program(world.plan("shared"))
+def test_rows_of_another_predicate_have_another_clock(tmp_path: Path) -> None:
+    rows = {"stream": "events", "select": "sum(n)", "range": "10 rows", "slide": "5 rows"}
+    entries = [{**rows, "id": f"q{n}", **({"where": f"n > {n}"} if n else {})} for n in range(3)]
+    world = make_world(tmp_path, [[odd_row(0, 1)]], entries, 0)
+    program = world.program(world.plan("shared"))
+    assert sorted(tree.where for _, tree in program.roots()) == ["", "__p0", "__p1"]
+    assert program.in_rows
 
 
 def test_nothing_was_emitted_in_the_beginning(world: World) -> None:

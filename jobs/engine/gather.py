@@ -1,0 +1,74 @@
+"""A tree's slices in its bucket: from the batch's partials and the retained ones, or from the tree that feeds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from jobs.engine.bounds import Bounds
+from jobs.engine.exchange import joined, label
+from jobs.engine.numbered import dropped_label, number
+from jobs.engine.program import Grouping, TreeProgram
+from jobs.engine.shards import unsharded
+from jobs.engine.slices import Slices, fold_into
+from optimizer.plan import EVENTS
+
+Tables = Mapping[str, list[pa.Table]]  # by label
+Kept = dict[str, Slices | pa.Table]
+
+
+class Gathered(NamedTuple):
+    """Slices, the partials they were made from and how often these were folded, what to keep, which windows end."""
+
+    slices: Slices
+    partials: int
+    folded: int
+    kept: Kept
+    bounds: Bounds | None = None  # None: those that the watermark passes, in every group
+
+
+def gather(
+    grouping: Grouping,
+    tree: TreeProgram,
+    done: Mapping[str, Gathered],
+    retained: Tables,
+    incoming: Tables,
+    clock: tuple[int, int],  # windows that end up to the first time are out already, those up to the second end now
+) -> Gathered | None:
+    """The slices of a tree whose feeder is done; None when there are none."""
+    if tree.feed != EVENTS:
+        return _fed(tree, done[tree.feed]) if tree.feed in done else None
+    name = label(grouping, tree)
+    tables = retained.get(name, []) + incoming.get(name, [])
+    if not tables:
+        return None
+    if tree.rows:
+        before = retained.get(dropped_label(name), [])
+        return _numbered(grouping, tree, retained.get(name, []), incoming.get(name, []), before, clock)
+    emitted, until = clock
+    held = joined(grouping, tree, tables).since(emitted - tree.reach + 1)
+    slices, folded = unsharded(held, grouping, tree) if tree.bits else (held, 0)
+    return Gathered(slices, len(held.start), folded, {name: held.since(until - tree.reach + 1)})
+
+
+def _fed(tree: TreeProgram, feeder: Gathered) -> Gathered:
+    slices = fold_into(tree.edges, feeder.slices, tree.measures)
+    folded = len(feeder.slices.start) * len(tree.measures)
+    return Gathered(slices, len(slices.start), folded, {}, feeder.bounds)
+
+
+def _numbered(
+    grouping: Grouping,
+    tree: TreeProgram,
+    retained: list[pa.Table],
+    incoming: list[pa.Table],
+    before: list[pa.Table],
+    clock: tuple[int, int],
+) -> Gathered:
+    found = number(grouping, tree, retained, incoming, before, *clock)
+    settled = int((found.bounds.until - found.bounds.after).sum())
+    name = label(grouping, tree)
+    kept: Kept = {name: found.kept, dropped_label(name): found.before}
+    return Gathered(found.slices, found.kept.num_rows, settled * len(tree.measures), kept, found.bounds)
