@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from expectations.records import PAGE
 from expectations.validate import Check
 from optimizer.errors import HeddleError
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from expectations.audit import Audit
 
 STYLE = (Path(__file__).parent / "page.css").read_text()
-PAGE = "index.html"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 

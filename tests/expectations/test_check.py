@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,6 +68,9 @@ def test_every_window_is_as_spark_has_it_then_a_changed_sum_is_not(spark: SparkS
     assert int(example["ours"]) == int(example["spark"]) + 1
     assert (outcome.published, outcome.quarantined) == ([], [3])
     assert example["window"] in Path(outcome.page).read_text()
+    record = json.loads(Path(outcome.page).with_name("audit.json").read_text())
+    assert not record["passed"]
+    assert record["quarantined"] == outcome.quarantined
     assert seen(world) == published
     release(world.storage, 3)
     assert seen(world) > published

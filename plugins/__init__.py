@@ -1,0 +1,1 @@
+"""What Airflow's own pages show of Heddle."""

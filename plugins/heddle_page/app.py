@@ -1,0 +1,75 @@
+"""The page's addresses. Airflow does not guard a plugin's: every one of them asks for a user who may read the DAGs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from airflow.api_fastapi.core_api.security import requires_access_dag
+from fastapi import Depends, FastAPI, HTTPException
+from fastapi.responses import FileResponse, HTMLResponse, Response
+
+from jobs.settings import settings
+from plugins.heddle_page.audits import audit_page
+from plugins.heddle_page.gather import gather
+from plugins.heddle_page.run_view import run_view
+from plugins.heddle_page.show import show
+
+STATIC = Path(__file__).parent / "static"
+FILES = {path.name for path in STATIC.iterdir()}
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+# Without these three FastAPI adds addresses of its own, which no dependency guards.
+app = FastAPI(
+    title="Heddle",
+    openapi_url=None,
+    docs_url=None,
+    redoc_url=None,
+    dependencies=[Depends(requires_access_dag("GET"))],
+)
+
+
+@app.get("/")
+def overview(stream: str | None = None, version: int | None = None) -> HTMLResponse:
+    """Everything about one stream; the plan in force, or the one of a version."""
+    found = gather(settings(), stream, version)
+    if found is None:
+        raise HTTPException(404, "there is no such stream")
+    return _page("overview.html", page=found)
+
+
+@app.get("/run")
+def run(dag_id: str = "", run_id: str = "") -> HTMLResponse:
+    """What a run of a DAG left behind: its plan and its MLflow run."""
+    return _page("run.html", page=run_view(settings(), dag_id, run_id))
+
+
+@app.get("/audit/{stream}/{sequence}")
+def audit(stream: str, sequence: int) -> HTMLResponse:
+    """The page that an audit wrote; it carries a stricter policy of its own, and its styles are inside it."""
+    found = audit_page(settings(), stream, sequence)
+    if found is None:
+        raise HTTPException(404, "there is no such audit")
+    inline = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"}
+    return HTMLResponse(found, headers=HEADERS | inline)
+
+
+@app.get("/static/{name}")
+def static(name: str) -> Response:
+    """Styles, the script and the icons."""
+    if name not in FILES:
+        raise HTTPException(404, "there is no such file")
+    return FileResponse(STATIC / name, headers=HEADERS | {"Cache-Control": "private, max-age=300"})
+
+
+def _page(template: str, **values: Any) -> HTMLResponse:
+    return HTMLResponse(show(template, **values), headers=HEADERS)

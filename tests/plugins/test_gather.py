@@ -1,0 +1,135 @@
+"""The page's data, read from a platform that has run for a while, and from ones that have not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.engine.manifest import manifest_name, newest
+from jobs.engine.warehouse import stream_storage
+from jobs.results import late_table
+from jobs.settings import settings
+from plugins.heddle_page.gather import Page, gather
+from plugins.heddle_page.run_view import run_view
+from tests.plugins.world import KEY, STREAM, Lived
+
+
+@pytest.fixture(scope="module")
+def page(platform: Lived) -> Page:
+    found = gather(platform.settings)
+    assert found
+    return found
+
+
+def test_the_plan_in_force_is_the_champion(page: Page, platform: Lived) -> None:
+    assert page.plan
+    assert page.planned
+    assert (page.stream, page.streams) == (STREAM, [STREAM])
+    assert page.planned.champion
+    assert page.plan.fingerprint == platform.champion
+    assert {line.id for tree in page.plan.trees for line in tree.queries} >= {"total", "newest"}
+    assert sum(tree.count for tree in page.plan.trees) == page.plan.queries
+    assert sum(tree.share for tree in page.plan.trees) == pytest.approx(1)
+
+
+def test_queries_are_shown_as_the_catalog_has_them(page: Page) -> None:
+    assert page.plan
+    lines = {line.id: line for tree in page.plan.trees for line in tree.queries}
+    assert (lines["total"].asks, lines["total"].range, lines["total"].slide) == ("sum(n)", "6s", "2s")
+    assert "3" in lines["newest"].where
+
+
+def test_a_plan_of_another_kind_than_the_last_batch_is_announced(page: Page) -> None:
+    assert any("next batch" in note for note in page.notes)
+
+
+def test_history_has_every_version_the_newest_first(page: Page, platform: Lived) -> None:
+    assert [each.number for each in page.history] == [4, 3, 2, 1]
+    assert [each.champion for each in page.history] == [False, True, False, False]
+    assert not page.history[0].promoted
+    assert platform.rejected == 4
+
+
+def test_an_older_version_can_be_looked_at(platform: Lived) -> None:
+    found = gather(platform.settings, STREAM, 1)
+    assert found
+    assert found.planned
+    assert found.plan
+    assert (found.planned.number, found.plan.strategy) == (1, "shared")
+    assert gather(platform.settings, STREAM, 99) is None
+
+
+def test_measurements_have_their_deviation(page: Page) -> None:
+    assert len(page.measurements) == 2
+    assert all(each.deviation is not None and each.events for each in page.measurements)
+
+
+def test_audits_are_listed_with_what_failed(page: Page) -> None:
+    assert [each.passed for each in page.audits] == [False, True, True]
+    assert page.audits[0].failed == ["answers are equal (1)"]
+
+
+def test_only_the_quarantined_batches_are_held(page: Page, platform: Lived) -> None:
+    manifest = newest(stream_storage(platform.settings.warehouse, STREAM))
+    assert {each.state for each in page.held} == {"quarantined"}
+    assert sum(each.rows for each in page.held) == sum(f.rows for f in manifest.results if f.batch == 2)
+
+
+def test_late_events_are_counted_and_shown(page: Page, platform: Lived) -> None:
+    assert page.late.events == late_table(platform.settings.warehouse, STREAM).num_rows > 0
+    assert page.late.columns[:3] == ["batch", "windows_missed", "watermark"]
+    assert len(page.late.rows) > 0
+
+
+def test_progress_is_that_of_the_newest_manifest(page: Page) -> None:
+    assert page.progress
+    assert page.progress.batch == 2
+    assert page.progress.audited
+    assert page.progress.watermark
+    assert [batch.batch for batch in page.batches] == [2, 1, 0]
+    assert all(batch.events > 0 for batch in page.batches)
+
+
+def test_a_dag_run_finds_what_it_left(platform: Lived) -> None:
+    found = run_view(platform.settings, "replan", KEY)
+    assert [(each.stream, each.kind, each.version) for each in found.found] == [(STREAM, "replan", 3)]
+    assert found.found[0].reason
+    assert run_view(platform.settings, "replan", "manual__2").found == []
+    assert run_view(platform.settings, "replan", "").found == []
+
+
+def test_an_unknown_stream_is_no_page(platform: Lived) -> None:
+    assert gather(platform.settings, "../warehouse") is None
+
+
+def test_an_empty_home_is_a_page_and_stays_empty(tmp_path: Path) -> None:
+    found = gather(settings({"HEDDLE_HOME": str(tmp_path)}))
+    assert found
+    assert (found.streams, found.plan) == ([], None)
+    assert len(found.notes) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_manifest_is_a_note_and_the_rest_is_shown(platform: Lived) -> None:
+    storage = stream_storage(platform.settings.warehouse, STREAM)
+    path = Path(storage.path(manifest_name(newest(storage).sequence)))
+    kept = path.read_bytes()
+    path.write_bytes(kept[:-9])
+    try:
+        found = gather(platform.settings)
+    finally:
+        path.write_bytes(kept)
+    assert found
+    assert any("damaged" in note for note in found.notes)
+    assert found.history
+
+
+def test_a_server_that_is_gone_is_a_note(platform: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    home = {"HEDDLE_HOME": platform.settings.home, "HEDDLE_TRACKING": "http://127.0.0.1:9"}
+    found = gather(settings(home))
+    assert found
+    assert any("cannot be read" in note for note in found.notes)
+    assert found.plan  # of the warehouse
+    assert found.audits

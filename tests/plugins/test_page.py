@@ -1,0 +1,133 @@
+"""The page itself: whole, escaped, loads nothing from elsewhere, usable without a mouse, and small at 500 queries."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from jobs.settings import settings
+from optimizer.catalog.load import load_catalog
+from optimizer.plan import Plan
+from optimizer.stream_planning import plan_stream
+from optimizer.workloads import workload
+from optimizer.workloads.catalog import write_catalog
+from plugins.heddle_page.gather import Page, gather
+from plugins.heddle_page.plan_view import plan_view
+from plugins.heddle_page.run_view import run_view
+from plugins.heddle_page.show import show
+from tests.plugins.page_parser import PageParser
+from tests.plugins.world import HOSTILE, KEY, STREAM, Lived
+
+ADDRESS = "http://mlflow.example:5000"
+
+
+@pytest.fixture(scope="module")
+def page(platform: Lived) -> Page:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDDLE_MLFLOW_UI", ADDRESS)
+        found = gather(platform.settings)
+    assert found
+    return found
+
+
+@pytest.fixture(scope="module")
+def shown(page: Page) -> PageParser:
+    return PageParser(show("overview.html", page=page))
+
+
+def test_every_section_is_there_and_named(shown: PageParser) -> None:
+    titles = [attributes["aria-labelledby"] for attributes in shown.all("section")]
+    assert titles == ["plan-title", "history-title", "measured-title", "audits-title", "late-title", "held"]
+    assert set(titles) <= shown.ids
+
+
+def test_links_inside_the_page_lead_somewhere(shown: PageParser) -> None:
+    inside = {str(link["href"])[1:] for link in shown.all("a") if str(link["href"]).startswith("#")}
+    assert inside <= shown.ids
+    assert any(name.startswith("tree-") for name in inside)
+
+
+def test_everything_else_is_relative_except_mlflow(shown: PageParser) -> None:
+    addresses = [
+        str(tag.get("href") or tag.get("src") or "") for name in ("a", "link", "script") for tag in shown.all(name)
+    ]
+    outside = [address for address in addresses if ":" in address]
+    assert outside
+    assert all(address.startswith(f"{ADDRESS}/#/experiments/") for address in outside)
+    assert not any(address.startswith("/") for address in addresses)
+    assert all("data-outside" in link for link in shown.all("a") if ":" in str(link["href"]))
+
+
+def test_nothing_needs_an_inline_script_or_style(shown: PageParser) -> None:
+    assert all("src" in script for script in shown.all("script"))
+    assert shown.all("style") == []
+    assert not any(name == "style" or name.startswith("on") for _, found in shown.tags for name in found)
+
+
+def test_a_keyboard_and_a_reader_find_their_way(shown: PageParser) -> None:
+    assert shown.all("html")[0]["lang"] == "en"
+    assert shown.all("a")[0]["href"] == "#content"
+    assert all("scope" in cell for cell in shown.all("th"))
+    assert all("aria-labelledby" in drawing for drawing in shown.all("svg"))
+    scrolled = [found for _, found in shown.tags if found.get("class") == "scroll"]
+    assert all(found["tabindex"] == "0" and found["aria-label"] for found in scrolled)
+    assert [label["for"] for label in shown.all("label")] == ["find"]
+    levels = [int(name[1]) for name, _ in shown.tags if re.fullmatch(r"h\d", name)]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_boxes_of_the_picture_say_what_they_show(shown: PageParser, page: Page) -> None:
+    assert page.plan
+    labels = [str(link["aria-label"]) for link in shown.all("a") if "aria-label" in link]
+    assert len(labels) == len(page.plan.trees)
+    assert all("of the cost" in label and "fed by" in label for label in labels)
+
+
+def test_an_alarm_leads_to_the_quarantine(shown: PageParser) -> None:
+    assert "1 quarantined batch waits" in re.sub(r"\s+", " ", shown.text)
+    assert "#held" in [link["href"] for link in shown.all("a")]
+
+
+def test_what_people_wrote_is_escaped(page: Page) -> None:
+    assert page.plan
+    tree = page.plan.trees[0]
+    line = replace(tree.queries[0], id=HOSTILE, asks=HOSTILE, where=HOSTILE)
+    plan = replace(page.plan, strategy=HOSTILE, trees=[replace(tree, technique=HOSTILE, queries=[line])])
+    late = replace(page.late, columns=[HOSTILE], rows=[[HOSTILE]])
+    text = show("overview.html", page=replace(page, plan=plan, late=late, notes=[HOSTILE], streams=[HOSTILE]))
+    assert HOSTILE not in text
+    assert text.count("&lt;script&gt;") >= 8
+
+
+def test_a_hostile_run_id_is_escaped(platform: Lived) -> None:
+    assert HOSTILE not in show("run.html", page=run_view(platform.settings, HOSTILE, HOSTILE))
+
+
+def test_the_page_of_a_dag_run_links_to_its_plan(platform: Lived) -> None:
+    shown = PageParser(show("run.html", page=run_view(platform.settings, "replan", KEY)))
+    assert f"./?stream={STREAM}&version=3" in [link["href"] for link in shown.all("a")]
+
+
+def test_an_empty_platform_is_a_whole_page(tmp_path: Path) -> None:
+    found = gather(settings({"HEDDLE_HOME": str(tmp_path)}))
+    assert "no stream yet" in PageParser(show("overview.html", page=found)).text
+
+
+@pytest.mark.parametrize("strategy", ["no_share", "cascade"])
+def test_five_hundred_queries_stay_readable(tmp_path: Path, page: Page, strategy: str) -> None:
+    write_catalog(workload("factors", 500), tmp_path / "catalog")
+    catalog = load_catalog(tmp_path / "catalog")
+    plan: Plan = plan_stream(catalog, "sensors", 100.0, strategy, "two_stacks_block")
+    view = plan_view(plan, catalog)
+    text = show("overview.html", page=replace(page, plan=view))
+    shown = PageParser(text)
+    assert len(view.picture.boxes) <= 60
+    assert view.picture.height < 2000
+    assert len([row for row in shown.all("tr") if "data-query" in row]) == 500
+    assert len(shown.all("details")) >= len(plan.trees)
+    assert len(text) < 2_000_000

@@ -1,0 +1,66 @@
+"""A platform that has run for a while: audited batches, late events, a quarantine, plans and runs in MLflow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from expectations.audit import Audit
+from expectations.check import Outcome
+from expectations.docs import write_docs
+from expectations.records import write_record
+from expectations.validate import Check
+from jobs.engine.ledger import newest_ledger, require_audit, settle
+from jobs.engine.manifest import newest
+from jobs.settings import Settings, settings
+from jobs.tracking.evaluations import Evaluation, log_evaluation
+from jobs.tracking.store import open_store
+from optimizer.stream_planning import plan_stream
+from tests.expectations import world as events
+from tests.tracking.world import replanned
+
+STREAM = events.STREAM
+HOSTILE = "<script>alert(1)</script>"
+KEY = "manual__1"
+
+
+@dataclass(frozen=True)
+class Lived:
+    """The platform's settings, and the last plan that was registered."""
+
+    settings: Settings
+    champion: str
+    rejected: int
+
+
+def lived(folder: Path) -> Lived:
+    """Three batches: the first two passed their audits, the third did not."""
+    world = events.make_world(folder)
+    place = settings({"HEDDLE_HOME": str(folder)})
+    require_audit(world.storage)
+    for number, passed in enumerate((True, True, False)):
+        world.arrive(number, seed=number)
+        report = world.evaluate()
+        settle(world.storage, newest_ledger(world.storage), newest(world.storage), passed)
+        _audited(world, passed)
+    store = open_store(place)
+    best = plan_stream(world.catalog, STREAM, 3.0, "cascade", "two_stacks_block")
+    for strategy in ("shared", "no_share"):
+        plan = plan_stream(world.catalog, STREAM, 3.0, strategy, "two_stacks_block")
+        replanned(store, world.catalog, plan, key=f"{STREAM}/{strategy}")
+    version, _ = replanned(store, world.catalog, best, key=f"replan/{KEY}/{STREAM}")
+    rejected, _ = replanned(store, world.catalog, plan)
+    for seconds in (0.5, 0.8):
+        told = {**report.to_dict(), "step_seconds": {"feed": seconds / 2, "finals": seconds / 2}}
+        log_evaluation(store, Evaluation(world.catalog, best, told, version=version.number))
+    return Lived(place, best.fingerprint(), rejected.number)
+
+
+def _audited(world: events.World, passed: bool) -> None:
+    """What `heddle check` leaves behind; a failing row holds whatever the stream's keys hold."""
+    row = {"query": "total", "k": HOSTILE, "engine": 1.0, "spark": 2.0}
+    check = Check("compared", "answers are equal", passed, 30, 0 if passed else 1, [] if passed else [row])
+    found = Audit(STREAM, 3, 12, 30, [check])
+    sequence = newest(world.storage).sequence
+    page = write_docs(found, world.storage.path(f"docs/{sequence:012d}"))
+    write_record(Outcome(found, page, [], []))
