@@ -55,6 +55,8 @@ def _box(plan: Plan, tree: Tree, level: int) -> Box:
     queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
     keys = f", by {', '.join(tree.group_by)}" if tree.group_by else ""
     answers = [_ranges(plan, [tree]), _cut(tree.technique, 50)] if len(tree.queries) else []
+    if tree.feed != EVENTS and plan.tree(tree.feed).group_by != tree.group_by:
+        answers.append(f"rolled up from {tree.feed}")
     if tree.shards:
         ways = "in shards" if tree.shards.chosen else "separately"
         answers.append(f"{tree.shards.predicates} predicates {ways}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimizer.plan import Plan, Shards, Tree
+from optimizer.plan import EVENTS, Plan, Shards, Tree
 
 LONGEST = 200  # trees that are listed before the rest is summed up
 UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))
@@ -41,9 +41,18 @@ def tree_line(plan: Plan, tree: Tree) -> str:
     keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
     return (
         f"  {tree.id}: {queries}{keys}, edges {edges_text(plan, tree)}, edge rate {tree.edge_rate}, "
-        f"{tree.technique or 'no technique'}, fed by {tree.feed}, cost {tree.cost:.6g}"
+        f"{tree.technique or 'no technique'}, {feed_text(plan, tree)}, cost {tree.cost:.6g}"
         + (f"\n      {shards_text(tree.shards)}" if tree.shards else "")
     )
+
+
+def feed_text(plan: Plan, tree: Tree) -> str:
+    """What feeds a tree: events, the partials of another tree, or those of a finer grouping."""
+    if tree.feed == EVENTS or plan.tree(tree.feed).group_by == tree.group_by:
+        return f"fed by {tree.feed}"
+    finer = plan.tree(tree.feed).group_by
+    groups = plan.traffic.keys_of(finer, rows=False)
+    return f"rolled up from {tree.feed} by {', '.join(finer)} ({groups:.4g} groups a slice)"
 
 
 def shards_text(shards: Shards) -> str:

@@ -22,11 +22,24 @@ def tree_cost(tree: Tree, feeder: Tree | None, traffic: Traffic) -> float:
     if feeder is not None:
         priced.append(TreeCost(feeder.edge_rate, {}, keys))
     source = cascade.RAW if feeder is None else 1
-    if tree.shards is not None:
+    if feeder is not None and feeder.group_by != tree.group_by:
+        fed = _rolled_up(tree, feeder, traffic) / traffic.ticks_per_second(rows)
+    elif tree.shards is not None:
         fed = min(tree.shards.together, tree.shards.separately) / traffic.ticks_per_second(rows)
     else:
         fed = cascade.feed(traffic.events_per_tick(rows), priced, 0, source)
     return (fed + priced[0].finals) * traffic.ticks_per_second(rows)
+
+
+def _rolled_up(tree: Tree, feeder: Tree, traffic: Traffic) -> float:
+    """Operations per second to fold the partials of a finer grouping: of every key and slice, or of every shard."""
+    held = {(measure.component, measure.arguments) for measure in tree.measures} if feeder.sharded else tree.measures
+    if feeder.sharded and feeder.shards:
+        partials = feeder.shards.shards
+        expanded = tree.shards.shards * tree.shards.beta * tree.shards.measures if tree.sharded and tree.shards else 0.0
+        return partials * len(held) + expanded
+    partials = float(feeder.edge_rate) * traffic.keys_of(feeder.group_by, rows=False) * traffic.ticks_per_second(False)
+    return partials * len(held)
 
 
 def _omegas(tree: Tree) -> dict[str, float]:

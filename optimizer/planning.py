@@ -18,6 +18,7 @@ from optimizer.drafting import cost_model, drafted, trees_of
 from optimizer.errors import HeddleError
 from optimizer.plan import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.problem import pose
+from optimizer.rolling_up import rolled_up
 from optimizer.sharding import Recent
 from optimizer.strategies.card import Card
 from optimizer.strategies.draft import Draft
@@ -73,7 +74,7 @@ def plan_drafts(
         shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
         no_share += ticks * no_share_cost(group.rows, model, shares)
         shared += ticks * shared_cost(group.rows.problem, model, shares)
-    named = _named(trees)
+    named = _named(rolled_up(trees, recent, traffic) if recent else trees)
     exact = all(group.rows.problem.space.exact for group, _ in found)
     return Plan(stream, strategy, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)
 

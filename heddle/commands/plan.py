@@ -131,7 +131,7 @@ def _as_json(found: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
 
 
 def _explain(found: Plan, seconds: float, stopped: bool) -> None:
-    from optimizer.explain import shards_text, summary
+    from optimizer.explain import feed_text, shards_text, summary
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
@@ -142,6 +142,8 @@ def _explain(found: Plan, seconds: float, stopped: bool) -> None:
     for tree in found.trees[:LISTED]:
         if tree.shards:
             console.print(f"  {tree.id}: {shards_text(tree.shards)}", soft_wrap=True)
+        if (text := feed_text(found, tree)).startswith("rolled up"):
+            console.print(f"  {tree.id}: {text}", soft_wrap=True)
     if len(found.trees) > LISTED:
         console.print(f"and {len(found.trees) - LISTED} trees more; --out FILE or --json has them all", style="dim")
 

@@ -36,6 +36,7 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
     values, predicates = expressions(catalog, plan)
     compiler = Compiler(catalog, stream.time, types, dict(_named("__v", values)), dict(_named("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
+    compiler.group_by.update({tree.id: tree.group_by for tree in plan.trees})
     return Program(
         stream.time,
         tuple(Input(name, sql) for sql, name in compiler.values.items()),
@@ -68,13 +69,13 @@ class Compiler:
     types: Mapping[str, pa.DataType]
     values: dict[str, str]
     predicates: dict[str, str]
-    done: dict[str, TreeProgram] = field(default_factory=dict)
+    group_by: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of every tree
 
     def grouping(self, keys: tuple[str, ...], trees: Sequence[Tree]) -> Grouping:
         """The trees of one grouping, feeders first, each holding what the trees below it need."""
         fed: dict[str, list[Tree]] = {}
         for tree in trees:
-            fed.setdefault(tree.feed, []).append(tree)
+            fed.setdefault(self._feed(tree), []).append(tree)
         ordered = []
         queue = list(fed.get(EVENTS, []))
         while queue:
@@ -100,7 +101,7 @@ class Compiler:
         return TreeProgram(
             tree.id,
             tuple(sorted(tree.edges())),
-            tree.feed,
+            self._feed(tree),
             reach,
             tuple(measures[key] for key in sorted(measures)),
             tuple(queries),
@@ -109,7 +110,12 @@ class Compiler:
             {key: self._base(measure) for key, measure in measures.items()} if bits else {},
             tree.windows.rows,
             self._rows_where(tree, measures) if tree.windows.rows else "",
+            "" if tree.feed == self._feed(tree) else tree.feed,
         )
+
+    def _feed(self, tree: Tree) -> str:
+        """What feeds a tree within its grouping; from another one, partials come as those of the events do."""
+        return tree.feed if self.group_by.get(tree.feed) == tree.group_by else EVENTS
 
     def _rows_where(self, tree: Tree, measures: Mapping[str, MeasureProgram]) -> str:
         """The predicate that decides which events are numbered; the planner keeps those of others apart."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from jobs.engine.keys import buckets, key_codes
-from jobs.engine.program import Grouping, TreeProgram
+from jobs.engine.program import Grouping, MeasureProgram, TreeProgram
 from jobs.engine.signatures import SIGNATURE
 from jobs.engine.slices import Slices, from_tables, to_table
 from jobs.engine.tables import pack, unpack
@@ -55,7 +55,9 @@ def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
     return tables
 
 
-def joined(grouping: Grouping, tree: TreeProgram, tables: list[pa.Table]) -> Slices:
-    """One tree's slices from its tables."""
+def joined(
+    grouping: Grouping, tree: TreeProgram, tables: list[pa.Table], measures: Sequence[MeasureProgram] = ()
+) -> Slices:
+    """One tree's slices from its tables, with what it holds or with more."""
     names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
-    return from_tables(tables, names, tree.held)
+    return from_tables(tables, names, measures or tree.held)

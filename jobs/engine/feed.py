@@ -11,7 +11,8 @@ import pyarrow as pa
 from jobs.engine.accumulate import accumulate
 from jobs.engine.events import Events, Value
 from jobs.engine.keys import Keys, key_codes
-from jobs.engine.program import Grouping, MeasureProgram, TreeProgram
+from jobs.engine.program import MeasureProgram
+from jobs.engine.roll_up import Feed
 from jobs.engine.signatures import signed
 from jobs.engine.slices import Slices, carry
 from jobs.engine.slicing import Edges, count_between, edges_between, slice_numbers, slice_starts
@@ -29,14 +30,15 @@ class Cells(NamedTuple):
     start: Ints
 
 
-def feed(events: Events, grouping: Grouping, tree: TreeProgram, emitted: int) -> Slices:
+def feed(events: Events, fed: Feed, emitted: int) -> Slices:
     """The partials of a tree. Events whose windows were all emitted are left out; the late table names them."""
-    keys = key_codes(events.keys.select(list(grouping.keys)))
-    wanted = events.times > emitted - tree.reach
+    tree = fed.tree
+    keys = key_codes(events.keys.select(list(fed.grouping.keys)))
+    wanted = events.times > emitted - fed.reach
     if tree.bits:
         found = events.signatures_of([test.name for test in tree.bits])
         keys = signed(keys, found)
-        if all(measure.where for measure in tree.measures):
+        if all(measure.where for measure in fed.measures):
             wanted &= found.some[found.codes]
     chosen = np.flatnonzero(wanted)
     everything = len(chosen) == len(events.times)
@@ -44,7 +46,7 @@ def feed(events: Events, grouping: Grouping, tree: TreeProgram, emitted: int) ->
     cells = cells_of(tree.edges, times, codes, keys.distinct.num_rows)
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
-    for measure in tree.held:
+    for measure in fed.held:
         value, valid = input_of(events, measure, None if everything else chosen)
         held = accumulate(measure.op, len(cells.code), cells.cell, value, valid)
         if measure.carries and not everything:

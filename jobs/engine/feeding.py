@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from jobs.engine.bucket import Work
 from jobs.engine.events import Events, events_from, with_arrival
-from jobs.engine.exchange import Parcel, joined, label, parcels
+from jobs.engine.exchange import Parcel, joined, parcels
 from jobs.engine.feed import feed
 from jobs.engine.feed_rows import feed_rows
 from jobs.engine.late import late
 from jobs.engine.late_files import write_late
 from jobs.engine.manifest import BEGINNING, DataFile
 from jobs.engine.program import Grouping, Program, TreeProgram
+from jobs.engine.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices import Slices, to_table
 from jobs.engine.source import Split, read_split, with_inputs
 from jobs.engine.steps import step
@@ -37,7 +38,11 @@ class FeedReport:
     windows_missed: int = 0
     late: list[DataFile] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree and measure
+    operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree
+
+    def fold(self, tree: str, count: int) -> None:
+        """Count events, or partials, that were folded."""
+        self.operations[tree] = self.operations.get(tree, 0) + count
 
 
 def report_to_json(report: FeedReport) -> str:
@@ -70,6 +75,7 @@ def feed_tables(
 ) -> tuple[FeedReport, list[Parcel]]:
     """Fold tables of events; each comes as it was read, and as the columns the fold wants."""
     report = FeedReport()
+    planned = feeds(program)
     watch = Stopwatch(report.seconds)
     held: dict[str, list[pa.Table]] = {}
     for raw, table in pairs:
@@ -78,40 +84,55 @@ def feed_tables(
         events = events_from(table, program)
         _count(report, events)
         _set_apart(report, raw, events, program, work)
-        for grouping, tree in program.roots():
-            tables = held.setdefault(label(grouping, tree), [])
-            if tree.rows:
-                tables.append(feed_rows(events, grouping, tree, work.emitted, work.batch))
-                continue
-            tables.append(to_table(feed(events, grouping, tree, work.emitted)))
-            report.operations[tree.id] = report.operations.get(tree.id, 0) + _folded(events, tree)
-            if len(tables) >= FOLD_AT:
-                tables[:] = [to_table(joined(grouping, tree, tables))]
+        for each in planned:
+            _take(report, held, each, events, work)
         step("feed")
         watch.lap("feed")
-    sent = list(parcels(_fed(program, held), work.buckets))
+    sent = list(parcels(_fed(report, planned, held), work.buckets))
     step("parcels")
     watch.lap("exchange")
     return report, sent
 
 
+def _take(report: FeedReport, held: dict[str, list[pa.Table]], each: Feed, events: Events, work: Work) -> None:
+    """Fold events into a tree's partials; one that is rolled up gets its own later."""
+    if each.finer:
+        return
+    tables = held.setdefault(each.tree.id, [])
+    if each.tree.rows:
+        tables.append(feed_rows(events, each.grouping, each.tree, work.emitted, work.batch))
+        return
+    tables.append(to_table(feed(events, each, work.emitted)))
+    report.fold(each.tree.id, _folded(events, each))
+    if len(tables) >= FOLD_AT:
+        tables[:] = [to_table(joined(each.grouping, each.tree, tables, each.held))]
+
+
 def _fed(
-    program: Program, held: dict[str, list[pa.Table]]
+    report: FeedReport, planned: Sequence[Feed], held: dict[str, list[pa.Table]]
 ) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
-    for grouping, tree in program.roots():
-        tables = held.get(label(grouping, tree))
-        if tables and tree.rows:
-            yield grouping, tree, pa.concat_tables(tables, promote_options="permissive")
-        elif tables:
-            yield grouping, tree, joined(grouping, tree, tables)
+    done: dict[str, Slices] = {}
+    for each in planned:
+        tree = each.tree
+        if tree.rows and tree.id in held:
+            yield each.grouping, tree, pa.concat_tables(held[tree.id], promote_options="permissive")
+        elif each.finer and each.finer.tree.id in done:
+            partials = done[each.finer.tree.id]
+            done[tree.id] = roll_up(partials, each)
+            report.fold(tree.id, len(partials.start) * len(each.held))
+        elif tree.id in held:
+            done[tree.id] = joined(each.grouping, tree, held[tree.id], each.held)
+        if tree.id in done:
+            yield each.grouping, tree, each.own(done[tree.id])
 
 
-def _folded(events: Events, tree: TreeProgram) -> int:
+def _folded(events: Events, each: Feed) -> int:
     """How many events are folded, each once per measure that takes it."""
-    if tree.bits or not any(measure.where for measure in tree.held):
-        return len(events.times) * len(tree.held)
+    held = each.held
+    if each.tree.bits or not any(measure.where for measure in held):
+        return len(events.times) * len(held)
     passing = {name: int(np.count_nonzero(mask)) for name, mask in events.predicates.items()}
-    return sum(passing[measure.where] if measure.where else len(events.times) for measure in tree.held)
+    return sum(passing[measure.where] if measure.where else len(events.times) for measure in held)
 
 
 def _count(report: FeedReport, events: Events) -> None:

@@ -80,6 +80,7 @@ class TreeProgram:
     bases: dict[str, MeasureProgram] = field(default_factory=dict)  # by measure: the same of all events, in shards
     rows: bool = False  # whether its clock counts the rows of a key
     where: str = ""  # the predicate's input of those rows, "" when every event is one
+    rolled_from: str = ""  # the tree of a finer grouping whose partials feed it; its state is its own all the same
 
     @cached_property
     def digest(self) -> str:

@@ -36,10 +36,6 @@ class Signatures(NamedTuple):
         codes, tests = _numbered(np.packbits(self.tests[:, predicates], axis=1, bitorder="little"), len(predicates))
         return Signatures(codes[self.codes], tests)
 
-    def column(self) -> pa.Array:
-        """The signatures as bytes, eight predicates each."""
-        return _binary(np.packbits(self.tests, axis=1, bitorder="little"))
-
 
 def signatures(masks: Sequence[Mask]) -> Signatures:
     """The signatures of all events, from one mask per predicate."""
@@ -50,6 +46,11 @@ def signatures(masks: Sequence[Mask]) -> Signatures:
         np.left_shift(mask.view(np.uint8), bit % 8, out=shifted)
         packed[bit // 8] |= shifted
     return Signatures(*_numbered(packed.T, len(masks)))
+
+
+def signature_column(tests: Mask) -> pa.Array:
+    """Signatures as bytes, eight predicates each."""
+    return _binary(np.packbits(tests, axis=1, bitorder="little"))
 
 
 def passed_by(column: pa.ChunkedArray, predicates: int) -> Mask:
@@ -66,7 +67,7 @@ def signed(keys: Keys, found: Signatures) -> Keys:
     count = max(1, len(found.tests))
     used, codes = occurring(keys.codes * count + found.codes, keys.distinct.num_rows * count)
     distinct = keys.distinct.take(pa.array(used // count))
-    return Keys(codes, distinct.append_column(SIGNATURE, found.column().take(pa.array(used % count))))
+    return Keys(codes, distinct.append_column(SIGNATURE, signature_column(found.tests).take(pa.array(used % count))))
 
 
 def _numbered(packed: Bytes, predicates: int) -> tuple[Ints, Mask]:

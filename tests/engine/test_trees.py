@@ -58,7 +58,7 @@ def test_fed_trees_fold_partials(
     fed: list[str] = []
 
     def watched(*arguments: object) -> object:
-        fed.append(arguments[2].id)  # type: ignore[attr-defined]
+        fed.append(arguments[1].tree.id)  # type: ignore[attr-defined]
         return feed(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(feeding, "feed", watched)

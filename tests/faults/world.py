@@ -19,6 +19,7 @@ from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.load import load_catalog
 from optimizer.plan import Plan
 from optimizer.stream_planning import plan_stream
+from tests.engine.sharding import forced
 
 STREAM = "readings"
 SECOND = 1_000_000
@@ -28,6 +29,8 @@ QUERIES = [
     {"id": "total", "stream": STREAM, "select": "sum(x)", "group_by": ["k"], **LENGTHS},
     {"id": "both", "stream": STREAM, "select": ["max(x) AS top", "count(*) AS n"], "where": "x > 0", **LENGTHS},
     {"id": "newest", "stream": STREAM, "select": "last(k)", "group_by": ["k"], "range": "30 seconds"},
+    {"id": "rising", "stream": STREAM, "select": "sum(x)", "where": "x > 0.5", "group_by": ["k"], **LENGTHS},
+    {"id": "lately", "stream": STREAM, "select": "sum(x)", "group_by": ["k"], "range": "50 rows", "slide": "7 rows"},
 ]
 
 
@@ -74,7 +77,7 @@ def make_world(folder: Path) -> World:
 def open_world(folder: Path) -> World:
     """A world that was made before."""
     catalog = load_catalog(folder / "catalog")
-    return World(folder, catalog, plan_stream(catalog, STREAM, 10.0, "shared", "two_stacks_block"))
+    return World(folder, catalog, forced(plan_stream(catalog, STREAM, 10.0, "shared", "two_stacks_block")))
 
 
 def events(number: int) -> pa.Table:
