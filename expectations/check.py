@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from expectations.audit import Audit, audit
 from expectations.docs import write_docs
-from expectations.records import write_record
 from expectations.sample import Scope
 from jobs.engine.ledger import Ledger, batches_of, newest_ledger, settle
 from jobs.engine.manifest import BEGINNING, Manifest, newest
@@ -74,9 +73,7 @@ def check(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, ch
         found = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
     except Exception as error:
         raise in_words(spark, error) from None
-    outcome = _settled(storage, ledger, manifest, found, write_docs(found, folder))
-    write_record(outcome)
-    return outcome
+    return _settled(storage, ledger, manifest, found, write_docs(found, folder))
 
 
 def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from expectations.records import PAGE
+from expectations.records import PAGE, write_record
 from expectations.validate import Check
 from optimizer.errors import HeddleError
 
@@ -18,11 +18,12 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def write_docs(audit: Audit, folder: str) -> str:
-    """Write the page of an audit and say where it is."""
+    """Write the page of an audit, and its record beside it; says where the page is."""
     path = Path(folder) / PAGE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(audit))
+        write_record(audit, path.parent)
     except OSError as error:
         raise HeddleError(f"{path}: cannot be written ({error.strerror}); choose another --docs") from None
     return str(path)

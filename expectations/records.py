@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from expectations.check import Outcome
+    from expectations.audit import Audit
 
 PAGE = "index.html"
 RECORD = "audit.json"
 
 
-def write_record(outcome: Outcome) -> None:
-    """Write what was found and decided, and when."""
-    found = {"at": datetime.now(UTC).isoformat(timespec="seconds"), **outcome.to_dict()}
-    Path(outcome.page).with_name(RECORD).write_text(json.dumps(found, indent=1, default=str))
+def write_record(audit: Audit, folder: Path) -> None:
+    """Write what was found, and when."""
+    found = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "passed": audit.passed,
+        "statements": audit.statements,
+        "windows": audit.windows,
+        "rows": audit.rows,
+        "checks": [check.to_dict() for check in audit.checks],
+    }
+    (folder / RECORD).write_text(json.dumps(found, indent=1, default=str))

@@ -28,8 +28,6 @@ class AuditRecord:
     windows: int
     rows: int
     failed: list[str]  # the checks, with how many rows failed each
-    published: list[int]
-    quarantined: list[int]
 
 
 def audits(storage: Storage) -> list[AuditRecord]:
@@ -65,6 +63,4 @@ def _parsed(sequence: int, found: dict[str, Any]) -> AuditRecord:
         found["windows"],
         found["rows"],
         failed,
-        found["published"],
-        found["quarantined"],
     )

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expectations.audit import Audit
-from expectations.check import Outcome
 from expectations.docs import write_docs
-from expectations.records import write_record
 from expectations.validate import Check
 from jobs.engine.ledger import newest_ledger, require_audit, settle
 from jobs.engine.manifest import newest
@@ -62,5 +60,4 @@ def _audited(world: events.World, passed: bool) -> None:
     check = Check("compared", "answers are equal", passed, 30, 0 if passed else 1, [] if passed else [row])
     found = Audit(STREAM, 3, 12, 30, [check])
     sequence = newest(world.storage).sequence
-    page = write_docs(found, world.storage.path(f"docs/{sequence:012d}"))
-    write_record(Outcome(found, page, [], []))
+    write_docs(found, world.storage.path(f"docs/{sequence:012d}"))
