@@ -23,6 +23,8 @@ SETTINGS = {
     "spark.python.worker.reuse": "true",
 }
 QUIET = f'"-Dlog4j2.configurationFile={(Path(__file__).parent / "log4j2.properties").as_uri()}"'
+# the JVM mostly directs: compiling its own code well costs more CPU than a batch's work ever gives back
+LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def prepare_environment() -> None:
@@ -38,7 +40,7 @@ def spark_session(master: str | None = None, settings: dict[str, str] | None = N
     prepare_environment()
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("heddle").config("spark.driver.extraJavaOptions", QUIET)
+    builder = SparkSession.builder.appName("heddle").config("spark.driver.extraJavaOptions", f"{QUIET} {LEAN}")
     if master:
         builder = builder.master(master)
     for name, value in {**SETTINGS, **(settings or {})}.items():
