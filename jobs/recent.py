@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from jobs.engine.cells import cells_of
 from jobs.engine.events import Events, events_from
 from jobs.engine.expressions import NotExact
-from jobs.engine.feed import cells_of
 from jobs.engine.keys import Keys, key_codes
 from jobs.engine.program import ALL, Grouping, Input, Program
 from jobs.engine.signatures import SIGNATURE, passed_by, signed

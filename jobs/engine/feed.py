@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.accumulate import accumulate
+from jobs.engine.cells import Cells, cells_of
 from jobs.engine.events import Events, Value
 from jobs.engine.keys import Keys, key_codes
 from jobs.engine.program import MeasureProgram
 from jobs.engine.roll_up import Feed
 from jobs.engine.signatures import signed
 from jobs.engine.slices import Slices, carry
-from jobs.engine.slicing import Edges, count_between, edges_between, slice_numbers, slice_starts
 from jobs.kernels.operators import COUNT, Rows
 
 Ints = npt.NDArray[np.int64]
-ROOMY = 4  # cells are laid out densely while there are at most this many per event
-
-
-class Cells(NamedTuple):
-    """Event i belongs to cell[i]; cell c stands for key code[c] and the slice that starts at start[c]."""
-
-    cell: Ints
-    code: Ints
-    start: Ints
 
 
 def feed(events: Events, fed: Feed, emitted: int) -> Slices:
@@ -56,25 +45,6 @@ def feed(events: Events, fed: Feed, emitted: int) -> Slices:
         )
         rows[measure.key] = held
     return _slices(cells, keys, rows, carried)
-
-
-def cells_of(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
-    """Number the (key, slice) pairs that occur; key by key, in slice order."""
-    if not len(times):
-        none = np.empty(0, np.int64)
-        return Cells(none, none, none)
-    first, last = int(times.min()), int(times.max())
-    room = ROOMY * len(times) + 65_536
-    if count_between(edges, first, last) * groups <= room:
-        laid_out = edges_between(edges, first, last)
-        cell = codes * len(laid_out) + slice_numbers(laid_out, times)
-        used = np.bincount(cell, minlength=groups * len(laid_out)) > 0
-        occurring = np.flatnonzero(used)
-        renumbered = np.cumsum(used) - 1
-        return Cells(renumbered[cell], occurring // len(laid_out), laid_out[occurring % len(laid_out)])
-    starts, number = np.unique(slice_starts(edges, times), return_inverse=True)
-    occurring, cell = np.unique(codes * len(starts) + number, return_inverse=True)
-    return Cells(cell.astype(np.int64), occurring // len(starts), starts[occurring % len(starts)])
 
 
 def input_of(events: Events, measure: MeasureProgram, chosen: Ints | None) -> tuple[Rows, npt.NDArray[np.bool_] | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import zlib
 from typing import NamedTuple
@@ -10,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Ints = npt.NDArray[np.int64]
+NONE: Ints = np.empty(0, np.int64)
 ROOMY = 4  # codes are laid out densely while there are at most this many per row
 
 
@@ -57,7 +58,7 @@ def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
     else:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], encoded.type)
+        encoded = encoded.chunk(0) if encoded.num_chunks else spelled(pa.array([], encoded.type.value_type), NONE)
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary
 
 
@@ -65,6 +66,21 @@ def buckets(keys: pa.Table, count: int) -> Ints:
     """The bucket of every key: a digest of its values, the same in every process and every run."""
     if count == 1 or not keys.num_rows:
         return np.zeros(keys.num_rows, np.int64)
-    rows = zip(*(column.to_pylist() for column in keys.columns), strict=True)
-    digests = (zlib.crc32(json.dumps(row, default=str).encode()) for row in rows)
-    return np.fromiter(digests, np.int64, keys.num_rows) % count
+    texts = pc.binary_join_element_wise(
+        *(_text(column) for column in keys.columns), "\x00", null_handling="replace", null_replacement="\x01"
+    )
+    return np.fromiter((zlib.crc32(text.encode()) for text in texts.to_pylist()), np.int64, keys.num_rows) % count
+
+
+def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    return column.cast(values).cast(pa.string())
+
+
+def spelled(keys: pa.Array, index: Ints) -> pa.Array:
+    """The keys at some rows of a column, as a dictionary; null is none of its values (Arrow could not unify them)."""
+    if not keys.null_count:
+        return pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32)), keys)
+    known = keys.is_valid().to_numpy(zero_copy_only=False)
+    among_known = (np.cumsum(known) - 1).astype(np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(among_known[index], mask=~known[index]), keys.drop_null())

@@ -6,19 +6,17 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from jobs.kernels.operators import WIDTH, Rows, combine, copy_row
+from jobs.kernels.operators import WIDTH, Rows, combine
 
 Ints = npt.NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def merge_rows(op: int, rows: Rows, order: Ints, segments: Ints) -> Rows:
-    """out[i] = the combination of rows[order[segments[i] : segments[i + 1]]], in that order."""
-    out = np.empty((segments.size - 1, WIDTH), rows.dtype)
-    for i in range(segments.size - 1):
-        copy_row(rows, order[segments[i]], out, i)
-        for j in range(segments[i] + 1, segments[i + 1]):
-            combine(op, out, i, rows, order[j], out, i)
+def merge_rows(op: int, rows: Rows, cell: Ints, cells: int) -> Rows:
+    """out[cell[i]] is combined with rows[i], one after another."""
+    out = np.zeros((cells, WIDTH), rows.dtype)
+    for i in range(cell.size):
+        combine(op, out, cell[i], rows, i, out, cell[i])
     return out
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.engine.keys import spelled
 from jobs.engine.manifest import DataFile
 from jobs.engine.program import ALL, Grouping
 from jobs.engine.storage import Storage
@@ -43,7 +44,7 @@ def result_table(grouping: Grouping, keys: pa.Table, found: Sequence[Answer]) ->
     columns = {QUERY: pa.DictionaryArray.from_arrays(numbers, labels)}
     for name in grouping.keys:
         if name != ALL:
-            columns[f"key {name}"] = keys[name].combine_chunks().take(pa.array(groups))
+            columns[f"key {name}"] = spelled(keys[name].combine_chunks(), groups)
     starts = np.concatenate([answer.start for answer in found])
     columns[START] = pa.array(starts).view(INSTANT)
     for kind in dict.fromkeys(answer.value.type for answer in found):

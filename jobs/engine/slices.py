@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.keys import key_codes
+from jobs.engine.cells import cells_of_starts
+from jobs.engine.keys import key_codes, spelled
 from jobs.engine.merge import merge_rows
 from jobs.engine.program import MeasureProgram
 from jobs.engine.slicing import Edges, slice_starts
@@ -37,7 +38,8 @@ class Slices:
 
     def since(self, time: int) -> Slices:
         """The slices that start at `time` or later."""
-        return self._take(np.flatnonzero(self.start >= time))
+        kept = self.start >= time
+        return self if kept.all() else self._take(np.flatnonzero(kept))
 
     def _take(self, kept: Ints) -> Slices:
         groups = len(self.offsets) - 1
@@ -63,21 +65,18 @@ class Partials(NamedTuple):
 
 def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     """Slices from partials in any order: those of the same key and slice are combined into one."""
-    order = np.lexsort((partials.start, partials.codes))
-    codes, start = partials.codes[order], partials.start[order]
-    first = np.ones(len(order), np.bool_)
-    first[1:] = (codes[1:] != codes[:-1]) | (start[1:] != start[:-1])
-    segments = np.append(np.flatnonzero(first), len(order))
+    groups = partials.keys.num_rows
+    cell, codes, start = cells_of_starts(partials.start, partials.codes, groups)
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
         held = partials.rows[measure.key]
         if measure.carries:
             held[:, 1] = np.arange(len(held))
-        rows[measure.key] = merge_rows(measure.op, held, order, segments)
+        rows[measure.key] = merge_rows(measure.op, held, cell, len(start))
         carried |= carry(measure, rows[measure.key], partials.carried)
-    sizes = np.bincount(codes[segments[:-1]], minlength=partials.keys.num_rows)
-    return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), start[segments[:-1]], rows, carried)
+    sizes = np.bincount(codes, minlength=groups)
+    return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), start, rows, carried)
 
 
 def carry(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
@@ -98,10 +97,7 @@ def fold_into(edges: Edges, parent: Slices, measures: Sequence[MeasureProgram]) 
 def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
     """Slices as an Arrow table: the key's columns, the slice's start, a list of four per measure, the payloads."""
     chosen = slices if kept is None else slices._take(kept)
-    columns = {
-        f"key {name}": chosen.keys[name].combine_chunks().take(pa.array(chosen.group))
-        for name in chosen.keys.column_names
-    }
+    columns = _keys_of(chosen)
     columns["start"] = pa.array(chosen.start)
     for key, rows in chosen.rows.items():
         columns[f"rows {key}"] = listed(rows)
@@ -111,6 +107,15 @@ def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
 def listed(rows: Rows) -> pa.Array:
     """Rows of partials as an Arrow column."""
     return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), WIDTH)
+
+
+def _keys_of(slices: Slices) -> dict[str, pa.Array]:
+    """The key of every slice; keys without a slice are forgotten."""
+    sizes = np.diff(slices.offsets)
+    used = np.flatnonzero(sizes)
+    index = np.repeat(np.arange(len(used)), sizes[used])
+    keys = slices.keys.take(pa.array(used)).combine_chunks()
+    return {f"key {name}": spelled(_column(keys, name), index) for name in keys.column_names}
 
 
 def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram]) -> Slices:

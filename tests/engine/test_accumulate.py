@@ -62,8 +62,8 @@ def test_merged_in_another_order(component: str, kind: str) -> None:
     op = OPS[component, kind]
     cell, values, valid = drawn(kind, component, seed=4)
     parts = [accumulate(op, CELLS, cell[n::3], values[n::3], valid[n::3]) for n in range(3)]
-    order = np.array([part * CELLS + c for c in range(CELLS) for part in (2, 0, 1)])
-    merged = merge_rows(op, np.concatenate(parts), order, np.arange(0, 3 * CELLS + 1, 3))
+    shuffled = np.concatenate([parts[2], parts[0], parts[1]])
+    merged = merge_rows(op, shuffled, np.tile(np.arange(CELLS), 3), CELLS)
     fits = [expected(component, values[(cell == c) & valid].tolist()) for c in range(CELLS)]
     assert all(same(a, b, 1e-9) for a, b in zip(finished(op, merged), fits, strict=True))
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.engine.feed import cells_of
+from jobs.engine.cells import cells_of
 from jobs.engine.slicing import Edges, count_between, edges_between, slice_numbers, slice_starts
 
 progressions = st.tuples(st.integers(1, 12), st.integers(0, 11)).map(lambda pair: (pair[0], pair[1] % pair[0]))
