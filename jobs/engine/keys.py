@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Ints = npt.NDArray[np.int64]
-NONE: Ints = np.empty(0, np.int64)
 ROOMY = 4  # codes are laid out densely while there are at most this many per row
 
 
@@ -51,14 +50,16 @@ def occurring(numbers: Ints, possible: int) -> tuple[Ints, Ints]:
 
 
 def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
-    if pa.types.is_dictionary(column.type):
+    dictionary = pa.types.is_dictionary(column.type)
+    values = column.type.value_type if dictionary else column.type
+    if not len(column):
+        return np.empty(0, np.int64), pa.array([], values)
+    if dictionary and not column.null_count:
         encoded = column.unify_dictionaries().combine_chunks()
-        if encoded.null_count:
-            encoded = column.cast(column.type.value_type).combine_chunks().dictionary_encode(null_encoding="encode")
     else:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        encoded = column.cast(values).combine_chunks().dictionary_encode(null_encoding="encode")
     if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0) if encoded.num_chunks else spelled(pa.array([], encoded.type.value_type), NONE)
+        encoded = encoded.chunk(0)
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary
 
 
