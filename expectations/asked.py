@@ -9,8 +9,10 @@ from functools import cached_property
 import pyarrow as pa
 
 from jobs.engine.definition import aligned, answer_type, inputs_of, label_of
-from jobs.engine.manifest import Manifest
+from jobs.engine.manifest import BEGINNING, Manifest
 from jobs.engine.program import ALL
+from jobs.engine.standing import Standing, load_standing
+from jobs.engine.storage import Storage
 from jobs.engine.types import type_named
 from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
@@ -41,6 +43,7 @@ class Asked:
     statement: Statement
     queries: dict[str, Query]
     types: dict[str, pa.DataType]  # of its keys and of its queries' answers
+    after: int = BEGINNING  # the windows that end after it are answered
 
     @cached_property
     def first(self) -> Query:
@@ -67,22 +70,27 @@ class Asked:
         return self.queries[query].aggregate in EXACT or not pa.types.is_floating(self.types[query])
 
 
-def asked_of(catalog: Catalog, stream: str, manifest: Manifest) -> list[Asked]:
-    """The statements of a stream that have been evaluated, by id."""
+def asked_of(catalog: Catalog, stream: str, storage: Storage, manifest: Manifest) -> list[Asked]:
+    """The statements of a stream that are being evaluated, by id."""
+    standing = load_standing(storage, manifest.standing)
     known = {name: type_named(text) for name, text in manifest.types.items()}
     statements = dict.fromkeys(catalog.of_stream(stream).statements.to_pylist())
-    found = (_asked(catalog, statement, known) for statement in sorted(statements))
+    found = (_asked(catalog, statement, known, standing) for statement in sorted(statements))
     return [each for each in found if each is not None]
 
 
-def _asked(catalog: Catalog, id: str, known: dict[str, pa.DataType]) -> Asked | None:
+def _asked(catalog: Catalog, id: str, known: dict[str, pa.DataType], standing: Standing) -> Asked | None:
     statement = catalog.statements[id]
     members = [catalog.query(c.source) for c in statement.columns if c.source in catalog.rows]
     queries = {query.id: query for query in members if query.statement == id}
     if not all(_woven(query) and _needed(query) <= known.keys() for query in queries.values()):
         return None
+    labels = {label_of(query) for query in queries.values()}
+    if not labels <= standing.asked.keys():
+        return None
     keys = {key: known[key] for query in queries.values() for key in query.group_by}
-    return Asked(statement, queries, keys | {id: answer_type(query, known) for id, query in queries.items()})
+    types = keys | {id: answer_type(query, known) for id, query in queries.items()}
+    return Asked(statement, queries, types, max(standing.asked[label] for label in labels))
 
 
 def _woven(query: Query) -> bool:

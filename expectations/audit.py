@@ -47,7 +47,7 @@ def audit(
 ) -> Audit:
     """Audit the windows of a scope."""
     source = catalog.streams[stream]
-    asked = statements(asked_of(catalog, stream, manifest), scope)
+    asked = statements(asked_of(catalog, stream, storage, manifest), scope)
     ours = engine_rows(spark, storage, manifest.results, asked)
     ours = ours.where((F.col("end") > scope.since) & (F.col("end") <= scope.until))
     looked_at = parts(asked, ours, missed_events(storage, manifest, source.time), scope)

@@ -28,6 +28,7 @@ FACTS = pa.schema(
         ("slide", pa.int64()),
         ("offset", pa.int64()),
         ("exact", pa.bool_()),
+        ("after", pa.int64()),
     ]
 )
 
@@ -55,6 +56,7 @@ def _rows(spark: SparkSession, paths: list[str], members: Sequence[Asked]) -> Da
     facts = spark.createDataFrame(pa.Table.from_pylist(_facts(members), FACTS))
     start = F.unix_micros(F.col(START))
     named = read.withColumnRenamed(QUERY, LABEL).join(F.broadcast(facts), LABEL)
+    named = named.where(start + F.col("range") > F.col("after"))
     text, number = _values(kinds)
     return named.select(
         "query",
@@ -88,6 +90,7 @@ def _facts(members: Sequence[Asked]) -> list[dict[str, Any]]:
             "slide": each.window.slide,
             "offset": each.window.offset,
             "exact": each.exact(id),
+            "after": each.after,
         }
         for each in members
         for id, query in each.queries.items()

@@ -54,7 +54,7 @@ def parts(asked: Sequence[Asked], ours: DataFrame, missed: Missed, scope: Scope)
 
 
 def _all(asked: Asked, missed: Missed, scope: Scope) -> Iterator[Part]:
-    low = scope.since
+    low = max(scope.since, asked.after)
     for barrier in missed.barriers():
         if low < barrier and low < scope.until:
             yield Part(asked, low, min(barrier, scope.until), barrier)
@@ -78,8 +78,9 @@ def _due(asked: Asked, emitted: Sequence[int], scope: Scope) -> list[int]:
     window, few = asked.window, 1 + scope.windows // 4
     last = (scope.until - window.range - window.offset) // window.slide
     first = (min(emitted) - window.offset) // window.slide if emitted else last - few
-    if not emitted and scope.since > BEGINNING:
-        first = max(first, (scope.since - window.range - window.offset) // window.slide + 1)
+    low = max(scope.since, asked.after)
+    if not emitted and low > BEGINNING:
+        first = max(first, (low - window.range - window.offset) // window.slide + 1)
     pick = random.Random(f"{scope.seed} {asked.statement.id}")
     return [pick.randint(first, last) * window.slide + window.offset for _ in range(few)] if first <= last else []
 

@@ -81,7 +81,7 @@ def _check(suite: str, name: str, outcome: Any, shown: tuple[str, ...]) -> Check
     listed = told.get("partial_unexpected_index_list") or []
     examples = [{column: row[column] for column in shown} for row in listed]
     return Check(
-        suite, name, bool(outcome.success), told.get("element_count", 0), told.get("unexpected_count", 0), examples
+        suite, name, bool(outcome.success), told.get("element_count", 0), told.get("unexpected_count") or 0, examples
     )
 
 

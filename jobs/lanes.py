@@ -71,16 +71,16 @@ def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.
 
 def choose(
     spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
-) -> tuple[Lane, Program]:
-    """The file lane where it gives Spark's answers, else the frame lane; and the program for it."""
+) -> tuple[Lane, Program, StructType | None]:
+    """The file lane where it gives Spark's answers, else the frame lane; the program for it, and the frame's schema."""
     if forced != "frame":
         try:
-            return "file", compile_program(catalog, plan, file_types(catalog, plan, files[0][0]))
+            return "file", compile_program(catalog, plan, file_types(catalog, plan, files[0][0])), None
         except NotExact as reason:
             if forced == "file":
                 raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto") from None
     frame = read_frame(spark, catalog.streams[plan.stream], [path for path, _ in files])
-    return "frame", compile_program(catalog, plan, frame_types(catalog, plan, frame))
+    return "frame", compile_program(catalog, plan, frame_types(catalog, plan, frame)), frame.schema
 
 
 def read_frame(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from jobs.engine.adopt import Replayed
+from jobs.engine.batch import Executor
 from jobs.engine.compile import compile_program
 from jobs.engine.expressions import NotExact
-from jobs.engine.in_process import in_process
+from jobs.engine.in_process import in_process, replayed
 from jobs.engine.program import Program
 from jobs.engine.source import Split
 from jobs.engine.steps import step
@@ -21,6 +24,29 @@ from optimizer.errors import HeddleError
 from optimizer.plan import Plan
 
 
+@dataclass(frozen=True)
+class OneProcess:
+    """The file lane, its files read one after another."""
+
+    catalog: Catalog
+    plan: Plan
+
+    def program(self, files: Sequence[File]) -> Program:
+        """The program for events like those of these files."""
+        try:
+            return compile_program(self.catalog, self.plan, file_types(self.catalog, self.plan, files[0][0]))
+        except NotExact as reason:
+            raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None
+
+    def execute(self, files: Sequence[File]) -> Executor:
+        """An executor for these files."""
+        return in_process([Split(path, size) for path, size in files])
+
+    def replay(self, batches: Sequence[Replayed]) -> Executor:
+        """An executor that takes in batches of the past."""
+        return replayed([(past, [Split(path, size) for path, size in past.files]) for past in batches])
+
+
 def evaluate_local(
     catalog: Catalog,
     plan: Plan,
@@ -33,17 +59,14 @@ def evaluate_local(
         raise HeddleError("--interval needs Spark; leave it out, or leave out --local")
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane = "file"
+        lane = OneProcess(catalog, plan)
         for batch, files in _batches(run, options.files_per_batch):
             if stop.is_set():
                 break
             step("listed")
-            if not files:
-                run.pass_over(batch)
-                continue
-            program = run.program or _program(catalog, plan, files)
-            run.evaluate(batch, program, in_process([Split(path, size) for path, size in files]))
+            run.evaluate(batch, files, lane)
         else:
-            run.finish(in_process([]))
+            run.finish(lane)
     return run.report
 
 
@@ -66,10 +89,3 @@ def _batches(run: Run, files_per_batch: int) -> Iterator[tuple[int, Sequence[Fil
 def _those(found: Sequence[File], record: Record) -> list[File]:
     sizes = dict(found)
     return [(path, sizes[path]) for path in record.files if path in sizes]
-
-
-def _program(catalog: Catalog, plan: Plan, files: Sequence[File]) -> Program:
-    try:
-        return compile_program(catalog, plan, file_types(catalog, plan, files[0][0]))
-    except NotExact as reason:
-        raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None

@@ -31,6 +31,7 @@ class RunReport:
     step_seconds: dict[str, float] = field(default_factory=dict)
     batch_seconds: list[float] = field(default_factory=list)
     trees: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # what a reader should know beside the numbers
 
     def add(self, counts: dict[str, Any], seconds: float) -> None:
         """Add a batch (or a closing, which brings no events)."""

@@ -4,29 +4,45 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from jobs.cpu_meter import CpuMeter
-from jobs.engine.batch import Executor, close, pass_over, run_batch
-from jobs.engine.compile import compile_program
-from jobs.engine.manifest import Manifest, newest
+from jobs.engine.adopt import Executors, Raw, adopt
+from jobs.engine.batch import close, pass_over, run_batch
+from jobs.engine.carry import serves
+from jobs.engine.compile import compile_program, expressions
+from jobs.engine.manifest import BEGINNING, Manifest, newest
 from jobs.engine.program import Program
+from jobs.engine.standing import load_standing
 from jobs.engine.storage import Storage
+from jobs.engine.taken import File
 from jobs.engine.types import type_named
 from jobs.engine.warehouse import Engine, claim, keep_plan, only_run, stream_storage, sweep
+from jobs.notes import adopted_notes
+from jobs.raw_events import raw_events
 from jobs.report import RunReport
 from optimizer.catalog.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
 
 SWEEP_EVERY = 16  # batches
+NEWEST = 8  # files that tell the types of the events when no new ones have come
 Progress = Callable[[Manifest, float], None]
 
 
 def silent(manifest: Manifest, seconds: float) -> None:
     """No progress."""
+
+
+class Lane(Executors, Protocol):
+    """How events come in: what a plan is compiled to for them, and who evaluates it on some of their files."""
+
+    def program(self, files: Sequence[File]) -> Program:
+        """The program for events like those of these files."""
+        ...
 
 
 @dataclass
@@ -42,24 +58,56 @@ class Run:
     lane: str = ""
     report: RunReport = field(default_factory=RunReport)
 
-    def evaluate(self, batch: int, program: Program, execute: Executor) -> None:
-        """Evaluate a batch."""
+    def evaluate(self, batch: int, files: Sequence[File], lane: Lane) -> None:
+        """Evaluate a batch of files; one without any, because they vanished, is over at once."""
         started = time.monotonic()
-        self.program = program
-        self._advance(run_batch(self.storage, self.manifest, program, batch, execute), started)
+        program = self._ready(lane, files)
+        if files and program is not None:
+            self._advance(run_batch(self.storage, self.manifest, program, batch, lane.execute(files)), started)
+        else:
+            self._advance(pass_over(self.storage, self.manifest, batch), started)
 
-    def pass_over(self, batch: int) -> None:
-        """A batch without files, because they vanished: nothing happens, but it is over."""
-        self._advance(pass_over(self.storage, self.manifest, batch), time.monotonic())
-
-    def finish(self, execute: Executor) -> None:
+    def finish(self, lane: Lane) -> None:
         """Emit the windows that the last batch's events let end, be it a batch of an earlier run that died."""
+        program = self._ready(lane, [])
         started = time.monotonic()
-        if self.program is None and self.manifest.types:
-            types = {name: type_named(text) for name, text in self.manifest.types.items()}
-            self.program = compile_program(self.catalog, self.plan, types)
-        if self.program is not None:
-            self._advance(close(self.storage, self.manifest, self.program, execute), started)
+        if program is not None:
+            self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
+
+    def _ready(self, lane: Lane, files: Sequence[File]) -> Program | None:
+        """The program, its plan in force; None when no event has ever told the types of the columns."""
+        if self.program is None or (files and not self.lane):
+            program = lane.program(files) if files else self._remembered(lane)
+            if program is None:
+                return None
+            self._take_over(program, lane)
+            self.program = program
+        return self.program
+
+    def _remembered(self, lane: Lane) -> Program | None:
+        known = {name: type_named(text) for name, text in self.manifest.types.items()}
+        if self.manifest.plan == self.plan.fingerprint():
+            return compile_program(self.catalog, self.plan, known)
+        if not self.manifest.plan:
+            return None
+        files = raw_events(self.storage, self.manifest, BEGINNING).files[-NEWEST:]
+        if files:
+            return lane.program(files)
+        enough = set(expressions(self.catalog, self.plan)[0]) <= known.keys()
+        return compile_program(self.catalog, self.plan, known) if enough else None
+
+    def _take_over(self, program: Program, lane: Lane) -> None:
+        """Change plans at the boundary of a batch, before anything is emitted."""
+        if not self.manifest.plan or serves(load_standing(self.storage, self.manifest.standing), program):
+            return
+        started, before = time.monotonic(), self.manifest
+
+        def raw(since: int) -> Raw:
+            return raw_events(self.storage, before, since)
+
+        adopted = adopt(self.storage, before, program, raw, lane)
+        self.report.notes += adopted_notes(before, adopted)
+        self._advance(adopted.manifest, started)
 
     def _advance(self, after: Manifest, started: float) -> None:
         if after.sequence == self.manifest.sequence:
@@ -81,11 +129,6 @@ def open_run(
     with only_run(storage), CpuMeter(_oldest_process()) as meter:
         manifest = newest(storage)
         claim(storage, engine, manifest)
-        if manifest.plan not in ("", plan.fingerprint()):
-            raise HeddleError(
-                f"{storage.root}: is evaluated by the plan {manifest.plan}, and this is {plan.fingerprint()}; "
-                "choose another --warehouse"
-            )
         keep_plan(storage, plan)
         sweep(storage, manifest)
         run = Run(catalog, plan, storage, replace(manifest, buckets=manifest.buckets or buckets), progress)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jobs.engine.adopt import Replayed
+from jobs.engine.batch import Executor
+from jobs.engine.program import Program
 from jobs.engine.source import splits_of
-from jobs.engine.spark_executor import from_files, on_spark
+from jobs.engine.spark_executor import Feeding, from_files, from_past, on_spark
 from jobs.engine.steps import step
+from jobs.engine.taken import File
 from jobs.engine.warehouse import CHECKPOINT
 from jobs.lanes import choose, from_frame, read_frame
 from jobs.options import Options
@@ -41,7 +46,7 @@ class Streaming:
     stop: threading.Event
     turn: threading.Lock = field(default_factory=threading.Lock)
     failure: Exception | None = None
-    schema: StructType | None = None  # of the frame lane's first batch
+    schema: StructType | None = None  # of the frame lane's first files
 
     def take(self, listing: DataFrame, batch: int) -> None:
         """Evaluate one batch of files; one that was committed before a crash is skipped."""
@@ -58,21 +63,29 @@ class Streaming:
 
     def _evaluate(self, batch: int, files: list[tuple[str, int]]) -> None:
         step("listed")
-        if not files:
-            self.run.pass_over(batch)
-            return
-        run, context = self.run, self.spark.sparkContext
-        program = run.program
-        if program is None or not run.lane:
-            run.lane, program = choose(self.spark, run.catalog, run.plan, files, self.options.lane)
-        if run.lane == "file":
-            feeding = from_files(context, splits_of(files, context.defaultParallelism))
-        else:
-            stream = run.catalog.streams[run.plan.stream]
-            frame = read_frame(self.spark, stream, [path for path, _ in files], self.schema)
-            self.schema = frame.schema
-            feeding = from_frame(frame)
-        run.evaluate(batch, program, on_spark(context, feeding))
+        self.run.evaluate(batch, files, self)
+
+    def program(self, files: Sequence[File]) -> Program:
+        """The program for events like those of these files, and the lane they take."""
+        run = self.run
+        run.lane, program, self.schema = choose(self.spark, run.catalog, run.plan, files, self.options.lane)
+        return program
+
+    def execute(self, files: Sequence[File]) -> Executor:
+        """An executor for these files, on Spark."""
+        return on_spark(self.spark.sparkContext, self._feeding(files) if files else None)
+
+    def replay(self, batches: Sequence[Replayed]) -> Executor:
+        """An executor that takes in batches of the past."""
+        feedings = [(past, self._feeding(past.files)) for past in batches]
+        return on_spark(self.spark.sparkContext, from_past(self.spark.sparkContext, feedings) if feedings else None)
+
+    def _feeding(self, files: Sequence[File]) -> Feeding:
+        context = self.spark.sparkContext
+        if self.run.lane == "file":
+            return from_files(context, splits_of(files, context.defaultParallelism))
+        stream = self.run.catalog.streams[self.run.plan.stream]
+        return from_frame(read_frame(self.spark, stream, [path for path, _ in files], self.schema))
 
     def go(self) -> None:
         """Run until nothing is left, or until the user stops it."""
@@ -92,7 +105,7 @@ class Streaming:
 
     def _close(self) -> None:
         with self.turn:
-            self.run.finish(on_spark(self.spark.sparkContext, None))
+            self.run.finish(self)
 
     def _end(self, query: StreamingQuery) -> None:
         with self.turn:  # the batch in hand is over; the next one is refused

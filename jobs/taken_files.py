@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from jobs.engine.manifest import Manifest
 from jobs.engine.storage import Storage
-from jobs.engine.taken import all_files, load_records
+from jobs.engine.taken import load_records
 from jobs.engine.warehouse import CHECKPOINT, TAKEN
 from optimizer.errors import HeddleError
 
@@ -18,15 +19,42 @@ SOURCE = f"{CHECKPOINT}/sources/0"
 
 def taken_files(storage: Storage, manifest: Manifest) -> list[str]:
     """Every file whose events have been evaluated; those that arrived since, or that a dead run took, are not."""
+    return sorted(taken_in(storage, manifest))
+
+
+def taken_in(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    """The same files, each with the batch that took it, or a later one where the record does not tell any more."""
     if any(storage.names(TAKEN)):
-        return sorted(all_files([record for record in load_records(storage) if record.batch <= manifest.batch]))
+        return _by_records(storage, manifest)
     try:
-        offset = json.loads(_lines(storage, f"{CHECKPOINT}/offsets/{manifest.batch}")[-1])["logOffset"]
-        return sorted({_plain(entry["path"]) for entry in _log(storage) if entry["batchId"] <= offset})
+        return _by_log(storage, manifest)
     except (OSError, ValueError, KeyError, IndexError):
         raise HeddleError(
             f"{storage.path(CHECKPOINT)}: does not tell which files were evaluated; restore it from a backup"
         ) from None
+
+
+def _by_records(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for record in load_records(storage):
+        if record.batch <= manifest.batch:
+            found |= dict.fromkeys(record.earlier or (), record.batch - 1)
+            found |= dict.fromkeys(record.files, record.batch)
+    return found
+
+
+def _by_log(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    """Spark numbers its log of files by itself; the offsets of a batch say how far in it the batch has come."""
+    names = (name.rpartition("/")[2] for name in storage.names(f"{CHECKPOINT}/offsets"))
+    batches = sorted(batch for batch in map(int, filter(str.isdigit, names)) if batch <= manifest.batch)
+    if not batches or batches[-1] != manifest.batch:
+        raise KeyError(manifest.batch)
+    reached = [json.loads(_lines(storage, f"{CHECKPOINT}/offsets/{batch}")[-1])["logOffset"] for batch in batches]
+    return {
+        _plain(entry["path"]): batches[bisect_left(reached, entry["batchId"])]
+        for entry in _log(storage)
+        if entry["batchId"] <= reached[-1]
+    }
 
 
 def _log(storage: Storage) -> Iterator[dict[str, Any]]:

@@ -74,6 +74,8 @@ def _show(report: RunReport, folder: Path, warehouse: str) -> None:
         f"{report.late:,} late events ({report.windows_missed:,} windows missed); "
         f"{report.wall_seconds:.1f} s, {report.cpu_seconds:.1f} CPU seconds"
     )
+    for note in report.notes:
+        console.print(note)
     if report.without_time:
         console.print(f"{report.without_time:,} events have no time and were left out")
     console.print(_next(report.stream, folder, warehouse), style="dim")

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jobs.engine import late_files, result_files, state
+from jobs.engine import late_files, result_files, standing, state
 from jobs.engine.bucket import BucketReport, Work
+from jobs.engine.carry import begun
 from jobs.engine.feeding import FeedReport
 from jobs.engine.ledger import newest_ledger
 from jobs.engine.manifest import BEGINNING, DataFile, Manifest, commit
+from jobs.engine.marks import Mark, marked
 from jobs.engine.program import Program
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import summed
@@ -44,7 +46,13 @@ def close(storage: Storage, before: Manifest, program: Program, execute: Executo
 
 def pass_over(storage: Storage, before: Manifest, batch: int) -> Manifest:
     """Commit a batch that brought nothing."""
-    after = replace(before, sequence=before.sequence + 1, batch=batch, counts=_counts(Outcome(), [], []))
+    after = replace(
+        before,
+        sequence=before.sequence + 1,
+        batch=batch,
+        counts=counts_of(Outcome(), [], []),
+        marks=marked(before.marks, Mark(batch, before.latest, before.watermark)),
+    )
     commit(storage, after)
     return after
 
@@ -58,15 +66,11 @@ def watermark(manifest: Manifest, program: Program) -> int:
 
 def _run(storage: Storage, before: Manifest, program: Program, batch: int, until: int, execute: Executor) -> Manifest:
     public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
-    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, public, before.late)
-    try:
-        for folder in (result_files.FOLDER, late_files.FOLDER, state.FOLDER):
-            storage.make_folder(folder)
-        outcome = execute(program, work)
-    except OSError as error:
-        raise HeddleError(in_a_line(error)) from None
-    if outcome.errors:
-        raise HeddleError(outcome.errors[0])
+    if not before.standing:
+        before = replace(before, standing=standing.save_standing(storage, begun(program)))
+    joined = standing.load_standing(storage, before.standing).joined()
+    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, public, before.late, joined)
+    outcome = executed(storage, program, work, execute, (result_files.FOLDER, late_files.FOLDER, state.FOLDER))
     step("collected")
     after = _after(before, program, work, outcome)
     started = time.perf_counter()
@@ -76,27 +80,43 @@ def _run(storage: Storage, before: Manifest, program: Program, batch: int, until
     return after
 
 
+def executed(storage: Storage, program: Program, work: Work, execute: Executor, folders: Sequence[str]) -> Outcome:
+    """What the tasks report, or the first of their errors."""
+    try:
+        for folder in folders:
+            storage.make_folder(folder)
+        outcome = execute(program, work)
+    except OSError as error:
+        raise HeddleError(in_a_line(error)) from None
+    if outcome.errors:
+        raise HeddleError(outcome.errors[0])
+    return outcome
+
+
 def _after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
     gone = {file.name for report in outcome.buckets for file in report.merged}
     added = [file for report in outcome.buckets for file in report.results]
     late = [file for report in outcome.feeds for file in report.late]
     merged = [file for report in outcome.buckets for file in report.late]
+    latest = max([before.latest, *(report.latest for report in outcome.feeds)])
     return replace(
         before,
         sequence=before.sequence + 1,
         batch=work.batch,
         watermark=work.until,
-        latest=max([before.latest, *(report.latest for report in outcome.feeds)]),
+        latest=latest,
         plan=program.fingerprint,
         results=tuple(file for file in (*before.results, *added) if file.name not in gone),
         state=tuple(file for report in outcome.buckets for file in report.state),
         late=tuple(file for file in (*before.late, *merged, *late) if file.name not in gone),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
-        counts=_counts(outcome, [file for file in added if not file.level], late),
+        counts=counts_of(outcome, [file for file in added if not file.level], late),
+        marks=marked(before.marks, Mark(work.batch, latest, work.until)),
     )
 
 
-def _counts(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFile]) -> dict[str, Any]:
+def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFile]) -> dict[str, Any]:
+    """What a batch counted, for the manifest and the report."""
     return {
         "events": sum(report.events for report in outcome.feeds),
         "without_time": sum(report.without_time for report in outcome.feeds),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
 from jobs.engine import late_files, result_files, state
@@ -32,6 +33,8 @@ class Work:
     state: tuple[DataFile, ...] = ()
     results: tuple[DataFile, ...] = ()
     late: tuple[DataFile, ...] = ()
+    joined: dict[str, int] = field(default_factory=dict)  # labels of later queries: windows ending after it are theirs
+    carried: dict[str, str] | None = None  # a new plan takes over: whose slices each of its trees goes on with
 
 
 @dataclass
@@ -67,7 +70,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             done[tree.id] = each
             kept |= each.kept
             finals = Finals(each.slices, tree, work.emitted, work.until, each.bounds)
-            found += [(each.slices.keys, answer) for answer in answers(finals)]
+            found += [(each.slices.keys, _asked_for(answer, work)) for answer in answers(finals)]
             report.partials[tree.id] = each.partials
             report.operations[tree.id] = each.folded + sum(finals.operations.values())
         step("finals")
@@ -86,6 +89,15 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     step("merged")
     watch.lap("write")
     return report
+
+
+def _asked_for(answer: Answer, work: Work) -> Answer:
+    """Without the windows that began before all events of a later query were there."""
+    after = work.joined.get(answer.query.label, work.emitted)
+    if after <= work.emitted or answer.query.window.rows:
+        return answer
+    kept = np.flatnonzero(answer.start + answer.query.window.range > after)
+    return answer._replace(group=answer.group[kept], start=answer.start[kept], value=answer.value.take(pa.array(kept)))
 
 
 def _save(

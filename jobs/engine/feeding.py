@@ -58,13 +58,13 @@ def report_from_json(text: str) -> FeedReport:
 
 def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[FeedReport, list[Parcel]]:
     """The file lane's task."""
-    return feed_tables(program, work, (pair for split in splits for pair in _read(split, program)))
+    return feed_tables(program, work, (pair for split in splits for pair in _read(split, program, work)))
 
 
-def _read(split: Split, program: Program) -> Iterator[tuple[pa.Table, pa.Table]]:
+def _read(split: Split, program: Program, work: Work) -> Iterator[tuple[pa.Table, pa.Table]]:
     position = 0
     file = f"{split.path}#{min(split.row_groups, default=0):09d}"
-    for table in read_split(split, program):
+    for table in read_split(split, program, work.carried is not None):
         inputs = with_inputs(table, program)
         yield table, with_arrival(inputs, file, position) if program.in_rows else inputs
         position += table.num_rows
@@ -83,7 +83,8 @@ def feed_tables(
         watch.lap("read")
         events = events_from(table, program)
         _count(report, events)
-        _set_apart(report, raw, events, program, work)
+        if work.carried is None:
+            _set_apart(report, raw, events, program, work)
         for each in planned:
             _take(report, held, each, events, work)
         step("feed")
@@ -143,7 +144,7 @@ def _count(report: FeedReport, events: Events) -> None:
 
 
 def _set_apart(report: FeedReport, raw: pa.Table, events: Events, program: Program, work: Work) -> None:
-    position, missed = late(events, program, work.emitted)
+    position, missed = late(events, program, work.emitted, work.joined)
     if len(position):
         rows = raw.filter(raw[program.time].is_valid()) if events.without_time else raw
         report.windows_missed += int(np.sum(missed))

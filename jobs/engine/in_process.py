@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from jobs.engine.adopt import Replayed
+from jobs.engine.adopt_bucket import bucket_task
 from jobs.engine.batch import Executor, Outcome
-from jobs.engine.bucket import Work, finish_bucket
+from jobs.engine.bucket import Work
 from jobs.engine.feeding import feed_splits
 from jobs.engine.program import Program
 from jobs.engine.source import Split
@@ -15,15 +18,33 @@ def in_process(splits: Sequence[Split]) -> Executor:
     """An executor that reads these splits, one after another."""
 
     def execute(program: Program, work: Work) -> Outcome:
-        outcome = Outcome()
-        contents: dict[int, list[bytes]] = {}
-        if splits:
-            report, parcels = feed_splits(program, work, splits)
-            outcome.feeds.append(report)
-            for bucket, content in parcels:
-                contents.setdefault(bucket, []).append(content)
-        for bucket in range(work.buckets):
-            outcome.buckets.append(finish_bucket(program, work, bucket, contents.get(bucket, [])))
-        return outcome
+        return _executed(program, work, [(work, splits)] if splits else [])
 
     return execute
+
+
+def replayed(batches: Sequence[tuple[Replayed, Sequence[Split]]]) -> Executor:
+    """An executor that reads the splits of batches of the past, each under the watermark of its time."""
+
+    def execute(program: Program, work: Work) -> Outcome:
+        return _executed(program, work, [(under(work, past), splits) for past, splits in batches])
+
+    return execute
+
+
+def under(work: Work, past: Replayed) -> Work:
+    """What tasks are told that take in a batch of the past."""
+    return replace(work, batch=past.batch, emitted=past.emitted)
+
+
+def _executed(program: Program, work: Work, feeds: Sequence[tuple[Work, Sequence[Split]]]) -> Outcome:
+    outcome = Outcome()
+    contents: dict[int, list[bytes]] = {}
+    for told, splits in feeds:
+        report, parcels = feed_splits(program, told, splits)
+        outcome.feeds.append(report)
+        for bucket, content in parcels:
+            contents.setdefault(bucket, []).append(content)
+    for bucket in range(work.buckets):
+        outcome.buckets.append(bucket_task(work)(program, work, bucket, contents.get(bucket, [])))
+    return outcome

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,8 +23,10 @@ def windows_missed(times: Ints, window: Window, emitted: int) -> Ints:
     return np.maximum(missed, 0)
 
 
-def late(events: Events, program: Program, emitted: int) -> tuple[Ints, Ints]:
-    """The positions of the late events, and the number of windows of all queries that missed each."""
+def late(events: Events, program: Program, emitted: int, joined: Mapping[str, int]) -> tuple[Ints, Ints]:
+    """The positions of the late events, and the number of windows of all queries that missed each.
+
+    Windows that ended before their query joined have missed nothing."""
     early = np.flatnonzero(events.times < emitted)
     missed = np.zeros(len(early), np.int64)
     if len(early):
@@ -31,6 +35,8 @@ def late(events: Events, program: Program, emitted: int) -> tuple[Ints, Ints]:
             for tree in grouping.trees:
                 for query in tree.queries:
                     counted = windows_missed(times, query.window, emitted)
+                    if query.label in joined:
+                        counted = counted - windows_missed(times, query.window, min(emitted, joined[query.label]))
                     missed += counted * events.predicates[query.where][early] if query.where else counted
     found = np.flatnonzero(missed)
     return early[found], missed[found]

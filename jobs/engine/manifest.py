@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from jobs.engine.marks import Mark
 from jobs.engine.storage import Storage
 from optimizer.errors import HeddleError
 
@@ -44,10 +45,12 @@ class Manifest:
     late: tuple[DataFile, ...] = ()
     types: dict[str, str] = field(default_factory=dict)  # of every expression ever folded, so that answers can be read
     counts: dict[str, Any] = field(default_factory=dict)
+    standing: str = ""  # the file that says what the retained slices hold, and from when on each query is answered
+    marks: tuple[Mark, ...] = ()
 
     def files(self) -> set[str]:
         """Every data file it names."""
-        return {file.name for file in (*self.results, *self.state, *self.late)}
+        return {file.name for file in (*self.results, *self.state, *self.late)} | ({self.standing} - {""})
 
 
 def manifest_name(sequence: int) -> str:
@@ -80,7 +83,8 @@ def load(storage: Storage, name: str) -> Manifest:
         digest = document.pop("digest")
         whole = digest == _digest(document)
         files: dict[str, Any] = {part: tuple(DataFile(**file) for file in document.pop(part)) for part in PARTS}
-        manifest = Manifest(**files, **document)
+        marks = tuple(Mark(*mark) for mark in document.pop("marks"))
+        manifest = Manifest(**files, marks=marks, **document)
     except (ValueError, KeyError, TypeError, AttributeError):
         whole = False
     if not whole:

@@ -83,22 +83,24 @@ def columns_needed(program: Program) -> list[str]:
     return sorted(keys | read | {program.time})
 
 
-def read_split(split: Split, program: Program) -> Iterator[pa.Table]:
-    """The events of a split, a batch of rows at a time."""
+def read_split(split: Split, program: Program, earlier: bool = False) -> Iterator[pa.Table]:
+    """The events of a split, a batch of rows at a time; columns that earlier files do not have yet are null."""
     needed = columns_needed(program)
     keys = [name for grouping in program.groupings for name in grouping.keys]
     with opened(split.path) as probe:
+        absent = [name for name in needed if earlier and name not in probe.schema_arrow.names]
+        needed = [name for name in needed if name not in absent]
         widened = _widened(split.path, probe.schema_arrow, needed, program)
         texts = [
             name
             for name in dict.fromkeys(keys)
-            if name != ALL and pa.types.is_string(probe.schema_arrow.field(name).type)
+            if name in needed and pa.types.is_string(probe.schema_arrow.field(name).type)
         ]
         groups = list(split.row_groups or range(probe.num_row_groups))
     try:
         with opened(split.path, texts) as file:
             for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=needed, use_threads=False):
-                yield _cast(pa.Table.from_batches([batch]), widened)
+                yield _with_nulls(_cast(pa.Table.from_batches([batch]), widened), absent, program)
     except (OSError, pa.ArrowException) as error:
         raise unreadable(split.path, error) from None
 
@@ -121,6 +123,12 @@ def _widened(path: str, schema: pa.Schema, needed: Sequence[str], program: Progr
 def _cast(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
     for name, kind in types.items():
         table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(kind))
+    return table
+
+
+def _with_nulls(table: pa.Table, absent: Sequence[str], program: Program) -> pa.Table:
+    for name in absent:
+        table = table.append_column(name, pa.nulls(table.num_rows, program.columns[name]))
     return table
 
 

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from jobs.engine.adopt import Replayed
+from jobs.engine.adopt_bucket import bucket_task
 from jobs.engine.batch import Executor, Outcome
-from jobs.engine.bucket import Work, finish_bucket
+from jobs.engine.bucket import Work
 from jobs.engine.feeding import FeedReport, feed_splits
+from jobs.engine.in_process import under
 from jobs.engine.program import Program
 from jobs.engine.source import Split
 from jobs.engine.storage import in_a_line
@@ -35,6 +38,15 @@ def on_spark(context: SparkContext, feeding: Feeding | None) -> Executor:
         )
 
     return execute
+
+
+def from_past(context: SparkContext, feedings: Sequence[tuple[Replayed, Feeding]]) -> Feeding:
+    """Batches of the past, each under the watermark of its time."""
+
+    def feeding(program: Program, work: Work) -> RDD[Item]:
+        return context.union([feed(program, under(work, past)) for past, feed in feedings])
+
+    return feeding
 
 
 def from_files(context: SparkContext, heaps: Sequence[Sequence[Split]]) -> Feeding:
@@ -82,7 +94,7 @@ def _finisher(program: Program, work: Work) -> Callable[[int, Iterable[Item]], I
             else:
                 yield item
         try:
-            yield finish_bucket(program, work, bucket, contents)
+            yield bucket_task(work)(program, work, bucket, contents)
         except (HeddleError, OSError) as error:
             yield in_a_line(error)
         settle()

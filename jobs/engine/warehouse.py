@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from jobs.engine import late_files, result_files, state
+from jobs.engine import late_files, result_files, standing, state
 from jobs.engine.manifest import FOLDER, Manifest, manifest_names, remembered
 from jobs.engine.storage import Storage
 from optimizer.errors import HeddleError
@@ -19,8 +19,8 @@ Engine = Literal["spark", "local"]
 CHECKPOINT = "checkpoint"  # Spark's record of the files it has taken
 TAKEN = "taken"  # the same of a run without Spark
 PLANS = "plans"
-DATA_FOLDERS = (result_files.FOLDER, state.FOLDER, late_files.FOLDER)
-SMALL_FOLDERS = (FOLDER, PLANS, TAKEN)
+DATA_FOLDERS = (result_files.FOLDER, state.FOLDER, late_files.FOLDER, standing.FOLDER)
+SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, standing.FOLDER)
 KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 

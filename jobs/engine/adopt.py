@@ -1,0 +1,133 @@
+"""A new plan takes over between two batches: slices carry on or are rebuilt, and one manifest makes it so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+from jobs.engine import state
+from jobs.engine.batch import Executor, Outcome, counts_of, executed
+from jobs.engine.bucket import Work
+from jobs.engine.carry import asked_after, held, needed_from, source_of
+from jobs.engine.exchange import label
+from jobs.engine.manifest import BEGINNING, Manifest, commit
+from jobs.engine.program import Program
+from jobs.engine.standing import Standing, load_standing, save_standing
+from jobs.engine.steps import step
+from jobs.engine.storage import Storage
+from jobs.engine.taken import File
+from optimizer.errors import HeddleError
+
+
+class Replayed(NamedTuple):
+    """A batch of the past: its files, and the watermark when they came."""
+
+    batch: int
+    emitted: int
+    files: Sequence[File]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Raw events: the files that are still there, by batch, and the time from which on none of their events is gone."""
+
+    batches: Sequence[Replayed] = ()
+    since: int = BEGINNING
+
+    @property
+    def files(self) -> list[File]:
+        """All files."""
+        return [file for batch in self.batches for file in batch.files]
+
+
+class Executors(Protocol):
+    """Who evaluates a program on some files."""
+
+    def execute(self, files: Sequence[File]) -> Executor:
+        """An executor for these files; without any, for the retained slices alone."""
+        ...
+
+    def replay(self, batches: Sequence[Replayed]) -> Executor:
+        """An executor that takes in batches of the past, each under the watermark of its time."""
+        ...
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """What became of the trees of a new plan, and of its queries that were not there before."""
+
+    manifest: Manifest
+    carried: int
+    rebuilt: int
+    events: int
+    joined: dict[str, int]  # new queries by id: the windows that end after this time are answered
+
+
+def adopt(
+    storage: Storage,
+    before: Manifest,
+    program: Program,
+    raw_since: Callable[[int], Raw],
+    executors: Executors,
+) -> Adopted:
+    """Let a program take over the slices of the one before it. Nothing is emitted, and no event is taken."""
+    standing = load_standing(storage, before.standing)
+    sources = {label(g, tree): source_of(standing, g, tree, before.watermark) for g, tree in program.roots()}
+    needs = {label(g, tree): needed_from(tree, before.watermark) for g, tree in program.roots()}
+    lacking = [name for name, source in sources.items() if source.since > needs[name]]
+    raw = raw_since(min(needs[name] for name in lacking)) if lacking else Raw()
+    rebuilt = {name for name in lacking if raw.since < sources[name].since}
+    sinces = {name: raw.since if name in rebuilt else sources[name].since for name in sources}
+    asked = asked_after(standing, program, sinces, before.watermark)
+    carried = {name: source.label for name, source in sources.items() if name not in rebuilt}
+    numbered = rebuilt & {label(g, tree) for g, tree in program.roots() if tree.rows}
+    if numbered and len(before.marks) <= before.batch:
+        raise HeddleError(
+            "windows in rows have to be counted from the first event on, and what is known of the first batches is not "
+            "enough after so many; leave them out, or keep the plan in force"
+        )
+    outcomes = [
+        _moved(storage, before, _only(program, set(carried)), carried, executors.execute([])),
+        _moved(storage, before, _only(program, rebuilt - numbered), {}, executors.execute(raw.files)),
+        _moved(storage, before, _only(program, numbered), {}, executors.replay(raw.batches)),
+    ]
+    trees = {label(g, tree): held(g, tree, sinces[label(g, tree)]) for g, tree in program.roots()}
+    after = replace(
+        before,
+        sequence=before.sequence + 1,
+        plan=program.fingerprint,
+        state=tuple(file for outcome in outcomes for report in outcome.buckets for file in report.state),
+        types=before.types | {name: str(kind) for name, kind in program.types.items()},
+        counts=counts_of(Outcome(), [], []),
+        standing=save_standing(storage, Standing(trees, asked)),
+    )
+    commit(storage, after)
+    step("taken over")
+    events = sum(report.events for outcome in outcomes for report in outcome.feeds)
+    return Adopted(after, len(carried), len(rebuilt), events, _joined(standing, program, asked))
+
+
+def _moved(storage: Storage, before: Manifest, program: Program, carried: dict[str, str], execute: Executor) -> Outcome:
+    """The state files of some trees."""
+    if not program.groupings:
+        return Outcome()
+    kept = before.state if carried else ()
+    mark = before.watermark
+    work = Work(storage.root, before.batch, mark, mark, before.buckets, kept, carried=carried)
+    return executed(storage, program, work, execute, (state.FOLDER,))
+
+
+def _only(program: Program, labels: set[str]) -> Program:
+    """The program with some of the trees that keep state, and without those that do not."""
+    groupings = []
+    for grouping in program.groupings:
+        trees = tuple(tree for tree in grouping.trees if label(grouping, tree) in labels)
+        if trees:
+            groupings.append(replace(grouping, trees=trees))
+    return replace(program, groupings=tuple(groupings))
+
+
+def _joined(standing: Standing, program: Program, asked: dict[str, int]) -> dict[str, int]:
+    queries = (query for grouping in program.groupings for tree in grouping.trees for query in tree.queries)
+    return {query.id: asked[query.label] for query in queries if query.label not in standing.asked}
