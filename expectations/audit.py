@@ -51,7 +51,7 @@ def audit(
     ours = engine_rows(spark, storage, manifest.results, asked)
     ours = ours.where((F.col("end") > scope.since) & (F.col("end") <= scope.until))
     looked_at = parts(asked, ours, missed_events(storage, manifest, source.time), scope)
-    expected = naive(spark, source, storage, manifest).rows(looked_at)
+    expected = naive(spark, catalog, stream, storage, manifest).rows(looked_at)
     # cut off from how they were made: Great Expectations asks dozens of questions, each planned anew
     sides = Sides(_chosen(spark, ours, looked_at).localCheckpoint(), expected.localCheckpoint())
     checks, results = validate(sides)

@@ -17,8 +17,9 @@ from expectations.rows import COLUMNS, NAIVE_SCHEMA, OPEN, SCALE, about, key_col
 from expectations.sample import Part
 from jobs.engine.manifest import BEGINNING, Manifest
 from jobs.engine.storage import Storage
-from jobs.lanes import read_frame
+from jobs.stream_frames import stream_frame
 from jobs.taken_files import taken_files
+from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.expressions import quote
 from optimizer.catalog.query import Query, Stream
 from optimizer.errors import HeddleError
@@ -59,7 +60,7 @@ class Naive:
         return _long(found.toDF(*columns), part)
 
 
-def naive(spark: SparkSession, stream: Stream, storage: Storage, manifest: Manifest) -> Naive:
+def naive(spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest) -> Naive:
     """Plain Spark over the files that the batches up to a manifest have taken."""
     files = taken_files(storage, manifest)
     if not files:
@@ -67,7 +68,8 @@ def naive(spark: SparkSession, stream: Stream, storage: Storage, manifest: Manif
     gone = [file for file in files if "://" not in file and not Path(file).exists()]
     if gone:
         raise HeddleError(f"{gone[0]}: was evaluated and is gone, one of {len(gone)}; an audit needs the raw events")
-    return Naive(spark, stream, read_frame(spark, stream, files), late_events(spark, storage, manifest))
+    events = stream_frame(spark, catalog, stream, files)
+    return Naive(spark, catalog.streams[stream], events, late_events(spark, storage, manifest))
 
 
 def _inside(part: Part, events: DataFrame, time: str) -> Column:

@@ -15,7 +15,8 @@ from jobs.request import LANES, Request, evaluate_request
 from jobs.run import Progress, open_run, silent
 from jobs.session import spark_session
 from jobs.stopping import stop_on_signal
-from jobs.streaming import Streaming, check_source
+from jobs.stream_frames import driver_of
+from jobs.streaming import Streaming
 from optimizer.catalog.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
@@ -34,8 +35,8 @@ def evaluate(
 ) -> RunReport:
     """Evaluate a stream's plan on what has arrived, and say what was done."""
     buckets = options.buckets or spark.sparkContext.defaultParallelism
+    driver_of(catalog, plan.stream)
     with open_run(catalog, plan, warehouse, "spark", buckets, progress) as run, stop_on_signal() as stop:
-        check_source(run)
         Streaming(spark, run, options, stop).go()
     return run.report
 

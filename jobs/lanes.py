@@ -16,9 +16,9 @@ from jobs.engine.program import ALL, TIME, Input, Program
 from jobs.engine.source import columns_needed, opened
 from jobs.engine.spark_executor import Feeding, Item, guarded
 from jobs.engine.types import plain
+from jobs.stream_frames import driver_of, events_of, file_frame
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.expressions import quote
-from optimizer.catalog.query import Stream
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
 
@@ -35,7 +35,7 @@ ITEM = "bucket int, kind string, content binary"
 def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType]:
     """The types of all expressions and columns, from one file's schema; NotExact where Spark must evaluate them."""
     if catalog.streams[plan.stream].format != "parquet" or catalog.streams[plan.stream].sql:
-        raise NotExact("only Parquet files are read without Spark")
+        raise NotExact("a stream that is not read from Parquet files")
     with opened(path) as file:
         empty = file.schema_arrow.empty_table()
     columns = {name: empty[name] for name in empty.column_names}
@@ -72,23 +72,16 @@ def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.
 def choose(
     spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
 ) -> tuple[Lane, Program, StructType | None]:
-    """The file lane where it gives Spark's answers, else the frame lane; the program for it, and the frame's schema."""
+    """The file lane where it gives Spark's answers, else the frame lane; its program, and the schema of the files."""
     if forced != "frame":
         try:
             return "file", compile_program(catalog, plan, file_types(catalog, plan, files[0][0])), None
         except NotExact as reason:
             if forced == "file":
                 raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto") from None
-    frame = read_frame(spark, catalog.streams[plan.stream], [path for path, _ in files])
-    return "frame", compile_program(catalog, plan, frame_types(catalog, plan, frame)), frame.schema
-
-
-def read_frame(
-    spark: SparkSession, stream: Stream, paths: Sequence[str], schema: StructType | None = None
-) -> DataFrame:
-    """The events of some files, by Spark's own reader; those of later batches in the types of the first."""
-    reader = spark.read.format(stream.format).options(**stream.options)
-    return (reader.schema(schema) if schema else reader).load(list(paths))
+    arrived = file_frame(spark, driver_of(catalog, plan.stream), [path for path, _ in files])
+    frame = events_of(spark, catalog, plan.stream, arrived)
+    return "frame", compile_program(catalog, plan, frame_types(catalog, plan, frame)), arrived.schema
 
 
 def from_frame(frame: DataFrame) -> Feeding:

@@ -57,6 +57,8 @@ def evaluate_local(
     """Evaluate a stream's plan on what has arrived, and say what was done."""
     if options.interval:
         raise HeddleError("--interval needs Spark; leave it out, or leave out --local")
+    if catalog.streams[plan.stream].sql:
+        raise HeddleError(f"stream {plan.stream} is made by SQL, which only Spark evaluates; leave out --local")
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane = "file"
         lane = OneProcess(catalog, plan)

@@ -12,6 +12,7 @@ from jobs.engine.warehouse import plan_in_force, stream_storage
 from jobs.options import Options
 from jobs.report import RunReport
 from jobs.run import Progress
+from jobs.stream_frames import driver_of
 from jobs.traffic import estimated_rate
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.load import load_catalog
@@ -71,7 +72,7 @@ def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
     from jobs.recent import recent_events
     from optimizer.stream_planning import plan_stream
 
-    rate = estimated_rate(catalog.streams[stream])
+    rate = estimated_rate(driver_of(catalog, stream))
     known = "as its newest files have" if rate else "assumed, since its files do not tell"
     recent = recent_events(catalog, stream)
     plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE, recent=recent)

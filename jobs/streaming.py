@@ -16,11 +16,11 @@ from jobs.engine.spark_executor import Feeding, from_files, from_past, on_spark
 from jobs.engine.steps import step
 from jobs.engine.taken import File
 from jobs.engine.warehouse import CHECKPOINT
-from jobs.lanes import choose, from_frame, read_frame
+from jobs.lanes import choose, from_frame
 from jobs.options import Options
 from jobs.run import Run
 from jobs.spark_errors import in_words
-from optimizer.errors import HeddleError
+from jobs.stream_frames import driver_of, stream_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,8 +84,8 @@ class Streaming:
         context = self.spark.sparkContext
         if self.run.lane == "file":
             return from_files(context, splits_of(files, context.defaultParallelism))
-        stream = self.run.catalog.streams[self.run.plan.stream]
-        return from_frame(read_frame(self.spark, stream, [path for path, _ in files], self.schema))
+        paths = [path for path, _ in files]
+        return from_frame(stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema))
 
     def go(self) -> None:
         """Run until nothing is left, or until the user stops it."""
@@ -113,7 +113,7 @@ class Streaming:
         query.stop()
 
     def _start(self) -> StreamingQuery:
-        stream = self.run.catalog.streams[self.run.plan.stream]
+        driver = driver_of(self.run.catalog, self.run.plan.stream)
         # only the two columns are asked for, so that no file is opened: the listing costs the same at any size
         listing = self.spark.readStream.format("binaryFile").schema(LISTING).option("maxFileAge", ANY_AGE)
         if self.options.files_per_batch:
@@ -121,20 +121,13 @@ class Streaming:
         interval = self.options.interval
         trigger: dict[str, Any] = {"processingTime": interval} if interval else {"availableNow": True}
         return (
-            listing.load(stream.path)
+            listing.load(driver.path)
             .select("path", "length")
             .writeStream.foreachBatch(self.take)
             .option("checkpointLocation", self.run.storage.uri(CHECKPOINT))
             .trigger(**trigger)
             .start()
         )
-
-
-def check_source(run: Run) -> None:
-    """Streams by SQL and streams without a path cannot be listed."""
-    stream = run.catalog.streams[run.plan.stream]
-    if not stream.path:
-        raise HeddleError(f"stream {stream.name} has no files to list; give it a source with a path")
 
 
 def _idle(query: StreamingQuery) -> bool:
