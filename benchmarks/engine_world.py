@@ -1,0 +1,129 @@
+"""What the engine's benchmarks share: events, queries, runs of the engine, and a meter that is warm."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from jobs.cpu_meter import CpuMeter
+from jobs.engine.batch import close, run_batch
+from jobs.engine.compile import compile_program
+from jobs.engine.in_process import in_process
+from jobs.engine.manifest import Manifest
+from jobs.engine.source import splits_of
+from jobs.engine.storage import Storage
+from jobs.evaluate import evaluate
+from jobs.lanes import file_types
+from jobs.options import Options
+from jobs.report import RunReport
+from optimizer.catalog import Catalog, load_catalog
+from optimizer.plan import Plan
+from optimizer.stream_planning import plan_stream
+from optimizer.windows.window import Window
+from optimizer.workloads import workload
+
+RATE = 1_000  # events a second, over all keys
+SECOND = 1_000_000
+
+
+def middle_point(queries: int = 100) -> list[Window]:
+    """Windows of the middle point of the papers' table: slides from the factors of 1,000, overlap up to 100."""
+    return list(workload("factors", queries, seed=1, s_max=1000, o_max=100).windows())
+
+
+def write_events(folder: Path, events: int, keys: int, files: int = 10, rate: int = RATE) -> None:
+    """Readings of all machines in turn, in files that arrive in order."""
+    rng = np.random.default_rng(1)
+    names = pa.array([f"m{key:05d}" for key in range(keys)])
+    folder.mkdir(parents=True)
+    for number, part in enumerate(np.array_split(np.arange(events), files)):
+        table = pa.table(
+            {
+                "ts": pa.array(part * SECOND // rate, pa.timestamp("us", "UTC")),
+                "machine": names.take(pa.array(rng.integers(0, keys, len(part)))),
+                "value": rng.normal(size=len(part)),
+            }
+        )
+        pq.write_table(table, folder / f"part-{number:06d}.parquet")
+
+
+def write_queries(folder: Path, windows: list[Window], grouped: bool) -> Catalog:
+    """The windows as max and sum queries, half and half."""
+    folder.mkdir(parents=True)
+    lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
+    keys = ", group_by: [machine]" if grouped else ""
+    for number, window in enumerate(windows):
+        select = "max(value)" if number % 2 else "sum(value)"
+        clock = f"range: {window.range} seconds, slide: {window.slide} seconds"
+        lines.append(f"  - {{id: q{number:04d}, stream: events, select: {select}{keys}, {clock}}}")
+    (folder / "catalog.yaml").write_text("\n".join(lines))
+    return load_catalog(folder)
+
+
+@dataclass
+class World:
+    """A folder with events and a catalog, and its plan."""
+
+    root: Path
+    catalog: Catalog
+    plan: Plan
+
+    @property
+    def data(self) -> Path:
+        """The events."""
+        return self.root / "data"
+
+    def local(self) -> None:
+        """The engine in this process, into a new warehouse."""
+        files = [(str(path), path.stat().st_size) for path in sorted(self.data.glob("*.parquet"))]
+        program = compile_program(self.catalog, self.plan, file_types(self.catalog, self.plan, files[0][0]))
+        splits = [split for heap in splits_of(files, 1) for split in heap]
+        storage = Storage(str(self._new()))
+        after = run_batch(storage, Manifest(buckets=2), program, 0, in_process(splits))
+        close(storage, after, program, in_process([]))
+
+    def job(self, spark: SparkSession, options: Options = Options()) -> RunReport:  # noqa: B008 (frozen)
+        """The engine on Spark, into a new warehouse."""
+        return evaluate(spark, self.catalog, self.plan, str(self._new()), options)
+
+    def _new(self) -> Path:
+        shutil.rmtree(self.root / "warehouse", ignore_errors=True)
+        return self.root / "warehouse"
+
+
+@contextmanager
+def world(events: int, keys: int, windows: list[Window], files: int = 10, rate: int = RATE) -> Iterator[World]:
+    """Events and queries in a folder of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        write_events(root / "data", events, keys, files, rate)
+        catalog = write_queries(root / "catalog", windows, keys > 1)
+        yield World(root, catalog, plan_stream(catalog, "events", rate, "weave_share", "two_stacks_block"))
+
+
+def measured(run: Callable[[], object], times: int = 4, warm: int = 2) -> float:
+    """CPU seconds of the whole process tree, the least of some runs after some that warm up."""
+    for _ in range(warm):
+        run()
+    return min(cpu(run) for _ in range(times))
+
+
+def cpu(run: Callable[[], object]) -> float:
+    """CPU seconds of one run."""
+    with CpuMeter(poll_seconds=0.05) as meter:
+        run()
+    return meter.cpu_seconds
+
+
+def show(name: str, ratio: float, bound: str, detail: str = "") -> None:
+    """One line: what was compared, the ratio, what it should be."""
+    print(f"{name:58} {ratio:8.2f}   ({bound})   {detail}", flush=True)
