@@ -36,6 +36,17 @@ class Audit:
         """Whether every expectation was met."""
         return all(check.passed for check in self.checks)
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {
+            "stream": self.stream,
+            "passed": self.passed,
+            "statements": self.statements,
+            "windows": self.windows,
+            "rows": self.rows,
+            "checks": [check.to_dict() for check in self.checks],
+        }
+
     @property
     def sentences(self) -> dict[str, str]:
         """What Great Expectations says is expected, by check."""

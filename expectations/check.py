@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from expectations.audit import Audit, audit
 from expectations.docs import write_docs
+from expectations.publish import settled
 from expectations.sample import Scope
-from jobs.engine.ledger import Ledger, batches_of, newest_ledger, settle
+from jobs.engine.ledger import Ledger, newest_ledger
 from jobs.engine.manifest import BEGINNING, Manifest, newest
 from jobs.engine.storage import Storage
 from jobs.engine.warehouse import stream_storage
@@ -34,6 +35,21 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What an audit found, and what it was an audit of."""
+
+    audit: Audit
+    page: str
+    ledger: Ledger
+    manifest: Manifest
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it: enough to publish by."""
+        numbers = {"ledger": self.ledger.sequence, "manifest": self.manifest.sequence}
+        return {**self.audit.to_dict(), "page": self.page, **numbers}
+
+
+@dataclass(frozen=True)
 class Outcome:
     """An audit, where its page is, and what became of the batches that waited for it."""
 
@@ -44,21 +60,21 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON takes it."""
-        return {
-            "stream": self.audit.stream,
-            "passed": self.audit.passed,
-            "statements": self.audit.statements,
-            "windows": self.audit.windows,
-            "rows": self.audit.rows,
-            "checks": [check.to_dict() for check in self.audit.checks],
-            "page": self.page,
-            "published": self.published,
-            "quarantined": self.quarantined,
-        }
+        became = {"published": self.published, "quarantined": self.quarantined}
+        return {**self.audit.to_dict(), "page": self.page, **became}
 
 
 def check(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = Choice()) -> Outcome:  # noqa: B008 (frozen)
     """Audit what waits to be published, or all that was emitted; then publish or quarantine what waited."""
+    found = examine(spark, catalog, stream, warehouse, choice)
+    published, quarantined = settled(
+        stream_storage(warehouse, stream), found.ledger, found.manifest, found.audit.passed
+    )
+    return Outcome(found.audit, found.page, published, quarantined)
+
+
+def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = Choice()) -> Verdict:  # noqa: B008 (frozen)
+    """Audit what waits to be published, or all that was emitted, and decide nothing."""
     catalog.of_stream(stream)
     storage = stream_storage(warehouse, stream)
     ledger = newest_ledger(storage)
@@ -73,7 +89,7 @@ def check(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, ch
         found = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
     except Exception as error:
         raise in_words(spark, error) from None
-    return _settled(storage, ledger, manifest, found, write_docs(found, folder))
+    return Verdict(found, write_docs(found, folder), ledger, manifest)
 
 
 def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:
@@ -88,11 +104,3 @@ def _docs(storage: Storage, manifest: Manifest) -> str:
     if not storage.local:
         raise HeddleError(f"{storage.root}: is not on this machine; say with --docs where the page shall go")
     return storage.path(f"{DOCS}/{manifest.sequence:012d}")
-
-
-def _settled(storage: Storage, ledger: Ledger, manifest: Manifest, found: Audit, page: str) -> Outcome:
-    waited = [file.name for file in ledger.pending(manifest.results)]
-    if ledger.in_use:
-        ledger = settle(storage, ledger, manifest, found.passed)
-    published = batches_of(manifest, waited) if found.passed else []
-    return Outcome(found, page, published, batches_of(manifest, ledger.quarantined))

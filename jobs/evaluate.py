@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobs.engine.manifest import Manifest
@@ -41,8 +42,8 @@ def evaluate(
     return run.report
 
 
-def parse(arguments: Sequence[str]) -> Request:
-    """The request of a command line."""
+def parse(arguments: Sequence[str]) -> tuple[Request, str]:
+    """The request of a command line, and where its report goes."""
     parser = argparse.ArgumentParser("evaluate.py", description=__doc__)
     parser.add_argument("catalog", help="the catalog's folder")
     parser.add_argument("--stream", required=True)
@@ -51,20 +52,24 @@ def parse(arguments: Sequence[str]) -> Request:
     parser.add_argument("--lane", default="auto", choices=LANES)
     parser.add_argument("--files-per-batch", type=int, default=0, help="all files that have arrived, when left out")
     parser.add_argument("--interval", default="", help="keep running, a batch every so often, as in '10 seconds'")
+    parser.add_argument("--report", default="", help="also write the report here")
     found = parser.parse_args(arguments)
     options = Options(found.lane, found.files_per_batch, found.interval)
-    return Request(found.catalog, found.stream, found.warehouse, found.plan, options)
+    return Request(found.catalog, found.stream, found.warehouse, found.plan, options), found.report
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run as a submitted job: lines of progress, then the report as one line of JSON."""
-    request = parse(arguments)
+    request, file = parse(arguments)
     try:
         report = evaluate_request(request, spark_session(), _say, _progress)
     except HeddleError as error:
         _say(str(error))
         return 2
-    sys.stdout.write(json.dumps(report.to_dict()) + "\n")
+    line = json.dumps(report.to_dict())
+    if file:
+        Path(file).write_text(line)
+    sys.stdout.write(line + "\n")
     return 0
 
 

@@ -25,6 +25,7 @@ from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import progressions, union
 from optimizer.windows.window import Window
 
+STRATEGY = "incremental_weave_share"
 ANY = (Measure(),)
 
 
@@ -95,12 +96,15 @@ class RunningPlan:
 
     def plan(self, stream: str = "") -> Plan:
         """The plan as it is, as data."""
+        return plan_drafts(stream, STRATEGY, [self.draft()], self.technique, self.traffic)
+
+    def draft(self) -> tuple[Group, Draft]:
+        """The plan as it is, as a search leaves it."""
         group = self._group()
         place = {query: number for number, tree in enumerate(self.trees) for query in tree}
         labels = np.zeros(len(group.rows.problem.windows), dtype=np.int64)
         labels[group.rows.window_of] = [place[query] for query in sorted(self.members)]
-        draft = Draft(labels, (RAW,) * len(self.trees))
-        return plan_drafts(stream, "incremental_weave_share", [(group, draft)], self.technique, self.traffic)
+        return group, Draft(labels, (RAW,) * len(self.trees))
 
     def _settle(self) -> None:
         self._drift.changed()

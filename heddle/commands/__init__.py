@@ -9,10 +9,13 @@ import typer
 
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
+from heddle.commands.compare import compare
 from heddle.commands.demo import demo
 from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
 from heddle.commands.plan import plan
+from heddle.commands.plans import plans
+from heddle.commands.replan import replan
 from heddle.commands.results import results
 from heddle.commands.rewrite import rewrite
 from heddle.commands.warm import warm
@@ -22,9 +25,12 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "catalog": catalog,
     "generate": generate,
     "plan": plan,
+    "replan": replan,
+    "plans": plans,
     "rewrite": rewrite,
     "evaluate": evaluate,
     "check": check,
     "results": results,
+    "compare": compare,
     "warm": warm,
 }

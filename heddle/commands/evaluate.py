@@ -24,6 +24,7 @@ def evaluate(
     stream: Annotated[str, typer.Option(help="The stream to evaluate.")],
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where state and results are kept.")],
     plan: Annotated[str, typer.Option(metavar="FILE", help="A plan of heddle plan --out, else one is made.")] = "",
+    champion: Annotated[bool, typer.Option("--champion", help="By the plan in force.")] = False,
     master: Annotated[str, typer.Option(help="The Spark to run on.")] = MASTER,
     lane: Annotated[str, typer.Option(help="How events are read: auto, file or frame.")] = "auto",
     files_per_batch: Annotated[int, typer.Option(help="Files of a batch; 0 takes all that have arrived.")] = 0,
@@ -36,6 +37,8 @@ def evaluate(
     from jobs.request import Request, evaluate_request
     from jobs.session import prepare_environment, spark_session
 
+    if champion:
+        plan = _champion(folder, stream)
     request = Request(str(folder), stream, warehouse, plan, Options(lane, files_per_batch, interval))
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("starting") as status:
@@ -55,6 +58,16 @@ def evaluate(
         typer.echo(json.dumps(report.to_dict(), indent=1))
     else:
         _show(report, folder, warehouse)
+
+
+def _champion(folder: Path, stream: str) -> str:
+    from jobs.replan import champion_file
+    from jobs.settings import settings
+    from optimizer.catalog.load import load_catalog
+
+    catalog = load_catalog(folder)
+    catalog.of_stream(stream)
+    return champion_file(settings(), catalog, stream, typer.echo).path
 
 
 def _progress(manifest: Manifest, seconds: float) -> str:

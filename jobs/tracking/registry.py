@@ -59,13 +59,13 @@ def model_name(stream: str) -> str:
 
 
 def register(store: Store, plan: Plan, run: str) -> Version:
-    """The plan as a new version; the run holds its plan.json. A plan that a run has registered stays one version."""
-    name = model_name(plan.stream)
+    """The plan as a version; the run holds its plan.json. A plan that has been registered before is that version."""
+    name, fingerprint = model_name(plan.stream), plan.fingerprint()
     _make_model(store, plan.stream)
-    source = f"{store.client.get_run(run).info.artifact_uri}/plan"
     for found in history(store, plan.stream):
-        if found.run == run:
+        if found.plan == fingerprint:
             return found
+    source = f"{store.client.get_run(run).info.artifact_uri}/plan"
     made = store.client.create_model_version(name, source, run, tags=_tags(plan), await_creation_for=0)
     return _version(plan.stream, made, None)
 

@@ -70,6 +70,8 @@ class Store:
         """Start a run and write all that is known of it, in two transactions."""
         from mlflow.entities import Metric, Param
 
+        if entry.key:
+            self._give_up(entry)
         tags = {KIND: entry.kind, STREAM: entry.stream, **entry.tags}
         tags |= {PARENT: parent} if parent else {}
         tags |= {KEY: entry.key} if entry.key else {}
@@ -82,6 +84,11 @@ class Store:
             params=[Param(name, str(value)[:LONGEST]) for name, value in entry.params.items()],
         )
         return str(run.info.run_id)
+
+    def _give_up(self, entry: Entry) -> None:
+        """An earlier attempt that died is over."""
+        for run in self.runs(entry.stream, entry.kind, f"tags.`{KEY}` = '{_quoted(entry.key)}' and status = 'RUNNING'"):
+            self.end(run.info.run_id, failed=True)
 
     def measure(self, run: str, metrics: Mapping[str, float]) -> None:
         """More metrics of a run."""

@@ -83,7 +83,8 @@ def test_seconds_decide_where_they_are_known(place: Settings) -> None:
     assert decide(fast, few, Prices(1e-7, {"panes": 1e-8}, 0.0, 0.0)).unit == "operations per second"
 
 
-def test_a_run_registers_its_plan_once(store: Store, place: Settings) -> None:
+def test_a_plan_is_registered_once(store: Store, place: Settings) -> None:
     catalog = catalog_of(place)
     version, _ = replanned(store, catalog, planned(catalog))
-    assert register(store, planned(catalog), version.run).number == version.number
+    assert replanned(store, catalog, planned(catalog))[0].number == version.number
+    assert register(store, planned(catalog), "another run").number == version.number

@@ -1,0 +1,85 @@
+"""`heddle plans`: the registered plans of a stream, which one is in force, and how to change that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from jobs.tracking.registry import Version
+    from jobs.tracking.store import Store
+
+plans = typer.Typer(no_args_is_help=True, help="The registered plans of a stream, and the one in force.")
+Stream = Annotated[str, typer.Argument(metavar="STREAM", help="The stream.")]
+
+
+@plans.command()
+def history(stream: Stream) -> None:
+    """List every version with its cost, and when it was promoted."""
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("version", "strategy", "technique", "queries", "trees", "cost", "saving", "promoted"):
+        table.add_column(name, overflow="fold")
+    for version in _versions(_store(), stream):
+        mark = f"{version.number} champion" if version.champion else str(version.number)
+        when = version.promoted[-1][:19].replace("T", " ") if version.promoted else ""
+        counts = (str(version.queries), str(version.trees), f"{version.cost:.6g}", f"{version.saving:.1%}")
+        table.add_row(mark, version.strategy, version.technique, *counts, when)
+    Console(highlight=False).print(table)
+
+
+@plans.command()
+def show(
+    stream: Stream, out: Annotated[Path | None, typer.Option(help="Write the plan here, as JSON.")] = None
+) -> None:
+    """Explain the plan in force."""
+    from jobs.tracking.registry import champion, plan_of
+    from optimizer.errors import HeddleError
+
+    store = _store()
+    now = champion(store, stream)
+    if now is None:
+        raise HeddleError(f"stream {stream} has no plan in force; run heddle replan CATALOG --stream {stream}")
+    plan = plan_of(store, now)
+    if out:
+        out.write_text(plan.to_json() + "\n", encoding="utf-8")
+    typer.echo(plan.explain())
+
+
+@plans.command()
+def promote(stream: Stream, version: Annotated[int, typer.Argument(help="The version to put in force.")]) -> None:
+    """Put a version in force, whatever it costs."""
+    from jobs.tracking.registry import roll_back
+
+    found = roll_back(_store(), stream, version)
+    typer.echo(f"version {found.number} of {stream} is in force")
+
+
+@plans.command()
+def rollback(stream: Stream) -> None:
+    """Put the champion before the present one back in force."""
+    from jobs.tracking.registry import roll_back
+
+    found = roll_back(_store(), stream)
+    typer.echo(f"version {found.number} of {stream} is in force again")
+
+
+def _store() -> Store:
+    from jobs.settings import settings
+    from jobs.tracking.store import open_store
+
+    return open_store(settings())
+
+
+def _versions(store: Store, stream: str) -> list[Version]:
+    from jobs.tracking.registry import history as versions
+    from optimizer.errors import HeddleError
+
+    found = versions(store, stream)
+    if not found:
+        raise HeddleError(f"stream {stream} has no plan yet; run heddle replan CATALOG --stream {stream}")
+    return found

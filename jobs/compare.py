@@ -1,0 +1,143 @@
+"""The same events under several strategies and techniques; `spark-submit jobs/compare.py --help` says how.
+
+Every plan is evaluated from scratch into a warehouse of its own that is thrown away, the first one twice, so that none
+pays for warming up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jobs.engine.taken import arrived
+from jobs.measuring import measure
+from jobs.options import Options
+from jobs.report import RunReport
+from jobs.request import ASSUMED_RATE
+from jobs.session import spark_session
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.load import load_catalog
+from optimizer.errors import HeddleError
+from optimizer.plan import Plan
+from optimizer.stream_planning import plan_stream
+
+Say = Callable[[str], None]
+Evaluate = Callable[[Catalog, Plan, str], RunReport]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared, on how many of the stream's oldest files (all when 0)."""
+
+    stream: str
+    strategies: tuple[str, ...]
+    techniques: tuple[str, ...]
+    rate: float | None = None
+    keys: float | None = None
+    files: int = 0
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One plan and what its evaluation reported."""
+
+    technique: str
+    plan: str  # as JSON
+    report: dict[str, Any]
+
+
+def compare(catalog: Catalog, asked: Comparison, evaluate: Evaluate, say: Say) -> list[Compared]:
+    """Evaluate every pair of strategy and technique."""
+    plans = list(_plans(catalog, asked))
+    found: list[Compared] = []
+    with tempfile.TemporaryDirectory(prefix="heddle-compare-") as folder:
+        some = _first_files(catalog, asked, Path(folder, "events"))
+        evaluate(some, plans[0][1], str(Path(folder, "warm")))
+        for number, (technique, plan) in enumerate(plans):
+            report = evaluate(some, plan, str(Path(folder, str(number))))
+            found.append(Compared(technique, plan.to_json(), report.to_dict()))
+            say(
+                f"{plan.strategy} with {technique}: {report.events:,} events in {report.cpu_seconds:.2f} CPU seconds, "
+                f"estimated cost {plan.cost:.5g}"
+            )
+    return found
+
+
+def on_spark(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
+    """Evaluate on the running Spark."""
+    from jobs.evaluate import evaluate
+
+    return evaluate(spark_session(), catalog, plan, warehouse)
+
+
+def in_process(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
+    """Evaluate in this process, where CPU seconds are the engine's alone."""
+    from jobs.local import evaluate_local
+
+    return evaluate_local(catalog, plan, warehouse, Options())
+
+
+def _plans(catalog: Catalog, asked: Comparison) -> Iterator[tuple[str, Plan]]:
+    if not asked.strategies or not asked.techniques:
+        raise HeddleError("nothing to compare; name at least one strategy and one technique")
+    seen = measure(catalog, asked.stream)
+    rate, keys = asked.rate or seen.rate or ASSUMED_RATE, asked.keys or max(seen.keys or 1.0, 1.0)
+    for strategy in asked.strategies:
+        for technique in asked.techniques:
+            yield technique, plan_stream(catalog, asked.stream, rate, strategy, technique, keys)
+
+
+def _first_files(catalog: Catalog, asked: Comparison, folder: Path) -> Catalog:
+    """The catalog, with the stream cut down to its oldest files."""
+    source = catalog.streams[asked.stream]
+    if not asked.files:
+        return catalog
+    if "://" in source.path:
+        raise HeddleError(f"stream {source.name} is not on this machine; compare on all of its files")
+    folder.mkdir()
+    for path, _ in arrived(source.path)[: asked.files]:
+        (folder / Path(path).name).symlink_to(path)
+    return replace(catalog, streams={**catalog.streams, source.name: replace(source, path=str(folder))})
+
+
+def parse(arguments: Sequence[str]) -> tuple[str, Comparison, str]:
+    """The catalog's folder, what to compare, and where to write it."""
+    parser = argparse.ArgumentParser("compare.py", description=__doc__)
+    parser.add_argument("catalog", help="the catalog's folder")
+    parser.add_argument("--stream", required=True)
+    parser.add_argument("--strategy", action="append", default=[])
+    parser.add_argument("--technique", action="append", default=[])
+    parser.add_argument("--rate", type=float)
+    parser.add_argument("--keys", type=float)
+    parser.add_argument("--files", type=int, default=0, help="only the oldest files")
+    parser.add_argument("--report", required=True, help="where what was compared goes, as JSON")
+    found = parser.parse_args(arguments)
+    asked = Comparison(found.stream, tuple(found.strategy), tuple(found.technique), found.rate, found.keys, found.files)
+    return found.catalog, asked, found.report
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run as a submitted job."""
+
+    def say(line: str) -> None:
+        sys.stderr.write(line + "\n")
+
+    folder, asked, out = parse(arguments)
+    try:
+        spark_session()
+        found = compare(load_catalog(folder), asked, on_spark, say)
+    except HeddleError as error:
+        say(str(error))
+        return 2
+    Path(out).write_text(json.dumps([asdict(each) for each in found]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,44 @@
+"""Queries that join and leave a catalog while it runs: checked, written to its folder, woven into the champion."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.replan import Replanned, Say, Wish, keep, replan
+from jobs.tracking.promotion import decide
+from jobs.tracking.registry import champion, plan_of
+from jobs.tracking.replans import Replan, log_replan
+from jobs.tracking.store import Store
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.edit import add_query, remove_query
+from optimizer.catalog.load import load_catalog
+from optimizer.reweave import reweave
+
+
+def register_query(folder: str, entry: Mapping[str, Any], say: Say) -> str:
+    """Add a query (the mapping of a YAML entry) and name its stream; a mistake is refused and nothing is written."""
+    file = add_query(folder, entry)
+    stream = load_catalog(folder).query(str(entry["id"])).stream
+    say(f"{entry['id']}: written to {file.name} for stream {stream}")
+    return stream
+
+
+def retire_query(folder: str, query: str, say: Say) -> str:
+    """Take a query out of the catalog and name its stream."""
+    stream = load_catalog(folder).query(query).stream
+    say(f"{query}: taken out of {remove_query(folder, query).name}")
+    return stream
+
+
+def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say) -> Replanned:
+    """Change the champion for the queries that joined or left, and put it in force."""
+    now = champion(store, stream)
+    if now is None:
+        return replan(store, catalog, Wish(stream, key=key), say)
+    before = plan_of(store, now)
+    started = time.perf_counter()
+    plan = reweave(before, catalog)
+    run = log_replan(store, Replan(catalog, plan, time.perf_counter() - started, plan.strategy, key=key))
+    return keep(store, plan, run, decide(plan, before), True, say)

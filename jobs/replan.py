@@ -1,0 +1,143 @@
+"""Replanning a stream: measure it, plan it, compare with the champion, register and promote; all of it logged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.candidates import MEASURED, Candidates, candidates
+from jobs.measuring import Measurement, measure
+from jobs.request import ASSUMED_RATE, STRATEGY
+from jobs.settings import Settings
+from jobs.tracking.calibrations import prices
+from jobs.tracking.promotion import Decision, decide
+from jobs.tracking.registry import Version, champion, plan_of, promote, register
+from jobs.tracking.replans import KIND, Replan, conclude, log_replan
+from jobs.tracking.store import Store, open_store
+from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.edit import write_atomically
+from optimizer.errors import HeddleError
+from optimizer.plan import Plan, Traffic
+from optimizer.planning import positive
+
+MICROSECONDS = 1_000_000
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a replan was asked for."""
+
+    stream: str
+    strategies: tuple[str, ...] = (STRATEGY,)
+    technique: str = MEASURED
+    rate: float | None = None  # measured when left out
+    keys: float | None = None
+    promote: bool = True
+    key: str = ""  # a replan with the same key is done once
+
+
+@dataclass(frozen=True)
+class Replanned:
+    """What came of it."""
+
+    stream: str
+    run: str
+    plan: str
+    version: int | None
+    promoted: bool
+    reason: str
+    summary: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return vars(self)
+
+
+def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
+    """Plan a stream and put the plan in force if it is better, unless it is a dry run."""
+    if not len(catalog.of_stream(wish.stream)):
+        raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
+    seen = measure(catalog, wish.stream)
+    traffic = _traffic(wish, seen)
+    known = prices(store, wish.stream)
+    say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {_disorder(seen)}")
+    found = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, known)
+    for name, cost in sorted(found.costs.items(), key=lambda item: item[1]):
+        say(f"{wish.stream}: {name} costs {cost:.6g} {found.unit}")
+    now = champion(store, wish.stream)
+    decision = decide(found.best, plan_of(store, now) if now else None, known)
+    run = log_replan(store, _logged(catalog, wish, seen, found))
+    return keep(store, found.best, run, decision, wish.promote, say)
+
+
+def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bool, say: Say) -> Replanned:
+    """Register a plan that was logged, promote it if it is better, and close its run."""
+    version: Version | None = register(store, plan, run) if may_promote else None
+    promoted = may_promote and decision.better
+    if version and promoted:
+        promote(store, version)
+    conclude(store, run, version, decision, promoted)
+    queries = sum(len(tree.queries) for tree in plan.trees)
+    summary = f"{queries} queries in {len(plan.trees)} trees by {plan.strategy}, {plan.saving:.1%} below no_share"
+    number = version.number if version else None
+    verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
+    say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")
+    return Replanned(plan.stream, run, plan.fingerprint(), number, promoted, decision.reason, summary)
+
+
+def done_before(store: Store, wish: Wish) -> Replanned | None:
+    """What an earlier attempt with the same key has finished."""
+    run = store.find(wish.stream, KIND, wish.key) if wish.key else None
+    if run is None:
+        return None
+    data = store.client.get_run(run).data
+    number, promoted = data.tags.get("version"), data.tags["promoted"] == "true"
+    note = data.tags.get("mlflow.note.content", "")
+    plan = data.params["plan_fingerprint"]
+    return Replanned(wish.stream, run, plan, int(number) if number else None, promoted, data.tags["reason"], note)
+
+
+@dataclass(frozen=True)
+class ChampionFile:
+    """The plan in force, as a file that a submitted job can read."""
+
+    path: str
+    version: int
+
+
+def champion_file(place: Settings, catalog: Catalog, stream: str, say: Say) -> ChampionFile:
+    """Write the plan in force below the platform's home; a stream whose champion does not fit is planned first."""
+    version, plan = plan_in_force(open_store(place), catalog, stream, say)
+    path = place.below("plans", stream, f"{version.plan}.json")
+    write_atomically(path, plan.to_json().encode())
+    return ChampionFile(str(path), version.number)
+
+
+def plan_in_force(store: Store, catalog: Catalog, stream: str, say: Say) -> tuple[Version, Plan]:
+    """The champion and its plan; a stream whose champion does not fit the catalog is planned first."""
+    now = champion(store, stream)
+    if now is None or now.catalog != catalog.fingerprint(stream):
+        say(f"{stream}: no champion fits the catalog, so it is planned now")
+        replan(store, catalog, Wish(stream), say)
+        now = champion(store, stream)
+    if now is None:
+        raise HeddleError(f"stream {stream} has no champion; run heddle replan")
+    return now, plan_of(store, now)
+
+
+def _traffic(wish: Wish, seen: Measurement) -> Traffic:
+    rate = positive(wish.rate, "rate") if wish.rate is not None else seen.rate or ASSUMED_RATE
+    keys = positive(wish.keys, "keys") if wish.keys is not None else seen.keys or 1.0
+    return Traffic(rate, max(keys, 1.0), MICROSECONDS)
+
+
+def _disorder(seen: Measurement) -> str:
+    if seen.disorder is None:
+        return "order unknown"
+    return f"{seen.disorder:.2%} out of order by up to {seen.delay:.3g} s"
+
+
+def _logged(catalog: Catalog, wish: Wish, seen: Measurement, found: Candidates) -> Replan:
+    return Replan(catalog, found.best, found.seconds, wish.technique, found.costs, found.unit, seen.figures(), wish.key)
