@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from jobs.engine.ledger import Ledger, batches_of, newest_ledger, settle
@@ -27,6 +29,18 @@ def publish(warehouse: str, stream: str, verdict: Mapping[str, Any]) -> dict[str
     else:
         published, quarantined = settled(storage, ledger, manifest, verdict["passed"])
     return {"published": published, "quarantined": quarantined}
+
+
+def publish_batch(batch: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    """Act on the verdict that an audit has left in a file; one that failed is an error, once its batch is put away."""
+    verdict, stream = json.loads(Path(batch["verdict"]).read_text()), batch["stream"]
+    found = publish(batch["warehouse"], stream, verdict)
+    looked_at = f"{verdict['rows']:,} rows of {verdict['windows']:,} windows; the page is {verdict['page']}"
+    if not verdict["passed"]:
+        failed = ", ".join(check["name"] for check in verdict["checks"] if not check["passed"])
+        held = ", ".join(map(str, found["quarantined"]))
+        raise HeddleError(f"{stream}: the audit failed ({failed}) and batch {held} is quarantined; {looked_at}")
+    say(f"{stream}: batch {', '.join(map(str, found['published'])) or 'none'} is published after {looked_at}")
 
 
 def settled(storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool) -> tuple[list[int], list[int]]:

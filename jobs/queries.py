@@ -6,11 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.replan import Replanned, Say, Wish, keep, replan
+from jobs.replan import Replanned, Say, Wish, done_before, keep, replan
+from jobs.settings import settings
 from jobs.tracking.promotion import decide
 from jobs.tracking.registry import champion, plan_of
 from jobs.tracking.replans import Replan, log_replan
-from jobs.tracking.store import Store
+from jobs.tracking.store import Store, open_store
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.edit import add_query, remove_query
 from optimizer.catalog.load import load_catalog
@@ -42,3 +43,11 @@ def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say) -> Re
     plan = reweave(before, catalog)
     run = log_replan(store, Replan(catalog, plan, time.perf_counter() - started, plan.strategy, key=key))
     return keep(store, plan, run, decide(plan, before), True, say)
+
+
+def weave_once(stream: str, key: str, say: Say) -> dict[str, Any]:
+    """Weave as a scheduled step does: by the platform's settings, and once per key."""
+    place = settings()
+    store = open_store(place)
+    done = done_before(store, Wish(stream, key=key))
+    return (done or weave(store, load_catalog(place.catalog), stream, key, say)).to_dict()

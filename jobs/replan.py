@@ -9,7 +9,7 @@ from typing import Any
 from jobs.candidates import MEASURED, Candidates, candidates
 from jobs.measuring import Measurement, measure
 from jobs.request import ASSUMED_RATE, STRATEGY
-from jobs.settings import Settings
+from jobs.settings import Settings, settings
 from jobs.tracking.calibrations import prices
 from jobs.tracking.promotion import Decision, decide
 from jobs.tracking.registry import Version, champion, plan_of, promote, register
@@ -17,6 +17,7 @@ from jobs.tracking.replans import KIND, Replan, conclude, log_replan
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.edit import write_atomically
+from optimizer.catalog.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan, Traffic
 from optimizer.planning import positive
@@ -52,7 +53,7 @@ class Replanned:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON takes it."""
-        return vars(self)
+        return dict(vars(self))
 
 
 def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
@@ -85,6 +86,14 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
     verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
     say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")
     return Replanned(plan.stream, run, plan.fingerprint(), number, promoted, decision.reason, summary)
+
+
+def replan_once(wish: Wish, say: Say) -> dict[str, Any]:
+    """Replan as a scheduled step does: by the platform's settings, and once per key."""
+    place = settings()
+    store = open_store(place)
+    found = done_before(store, wish) or replan(store, load_catalog(place.catalog), wish, say)
+    return found.to_dict()
 
 
 def done_before(store: Store, wish: Wish) -> Replanned | None:

@@ -36,7 +36,7 @@ class Evaluation:
     catalog: Catalog
     plan: Plan
     report: Mapping[str, Any]
-    audit: Mapping[str, Any] = field(default_factory=dict)  # Outcome.to_dict
+    audit: Mapping[str, Any] = field(default_factory=dict)  # Verdict.to_dict
     version: int = 0  # of the plan in the registry
     technique: str = ""  # as it was asked for; the plan's own when left out
     key: str = ""
@@ -139,7 +139,7 @@ def _entry(evaluation: Evaluation) -> Entry:
     }
     if audit:
         metrics |= {"audit.passed": float(audit["passed"]), "audit.rows": audit["rows"]}
-        metrics |= {"audit.windows": audit["windows"], "audit.quarantined": len(audit["quarantined"])}
+        metrics |= {"audit.windows": audit["windows"]}
     params = {
         "strategy": plan.strategy,
         "technique": _technique(evaluation),

@@ -1,0 +1,75 @@
+"""What all DAGs have in common: the plan asset, safe retries, one readable line when a task fails."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import Asset
+
+LOG = logging.getLogger("heddle")
+ROOT = Path(__file__).resolve().parents[1]
+PLAN = Asset(name="heddle_plan", uri="heddle://plan")  # changes when a plan is promoted
+BEGIN = datetime(2026, 1, 1)
+
+
+def alert(context: Any) -> None:
+    """A line in the log and in alerts.log of the platform's home: what failed, where, why."""
+    from jobs.settings import settings
+
+    ti = context["ti"]
+    place = f"{ti.dag_id}.{ti.task_id}" + (f"[{ti.map_index}]" if ti.map_index >= 0 else "")
+    reason = " ".join(str(context.get("exception") or "it was ended from outside").split())[:500]
+    line = f"{place} failed in {context['run_id']}: {reason}"
+    LOG.error(line)
+    with settings().below("alerts.log").open("a", encoding="utf-8") as file:
+        file.write(f"{datetime.now().astimezone().isoformat(timespec='seconds')} {line}\n")
+
+
+DEFAULTS: dict[str, Any] = {
+    "retries": 2,  # every step may be repeated: what is done already is found and kept
+    "retry_delay": timedelta(seconds=30),
+    "on_failure_callback": alert,
+}
+DAG_OPTIONS: dict[str, Any] = {
+    "default_args": DEFAULTS,
+    "start_date": BEGIN,
+    "catchup": False,
+    "max_active_runs": 1,  # hence one evaluation of a stream at a time
+    "tags": ["heddle"],
+}
+
+
+def submit(step: str, application: str, told: Any) -> Any:
+    """A Spark job by the connection spark_default; the step before it tells its arguments, each on its own."""
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+    return SparkSubmitOperator(
+        task_id=step,
+        application=str(ROOT / application),
+        name=f"heddle {step}",
+        application_args=told[step],
+        env_vars=told["env_vars"],
+        pre_execute=lambda context: LOG.info("%s: on Spark", step),
+    )
+
+
+def readable(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A user's mistake ends a task with its line and without another try; anything else may be tried again."""
+
+    @functools.wraps(step)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        from airflow.sdk.exceptions import AirflowFailException
+
+        from optimizer.errors import HeddleError
+
+        try:
+            return step(*args, **kwargs)
+        except HeddleError as error:
+            raise AirflowFailException(str(error)) from None
+
+    return run

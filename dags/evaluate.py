@@ -1,0 +1,70 @@
+"""# evaluate
+
+Evaluates what has arrived on every stream by its champion plan: a micro-batch on Spark, written unpublished; an audit
+of a sample of its windows against plain Spark; then the batch is published. If the audit fails, the task `publish`
+fails and the batch stays quarantined: its page shows the rows, and `heddle check --release` or `--discard` decides.
+Last, what was measured is logged beside what was estimated.
+
+Every five minutes, when a plan has been promoted, or from the form. A stream on which nothing has arrived is left out.
+Repeating a step is safe: a batch that is committed is skipped, a published one stays published.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable, dag, task, task_group
+
+from dags import forms
+from dags.common import DAG_OPTIONS, LOG, PLAN, readable, submit
+
+SCHEDULE = AssetOrTimeSchedule(timetable=CronTriggerTimetable("*/5 * * * *", timezone="UTC"), assets=[PLAN])
+PARAMS = {
+    "stream": forms.stream(every=True),
+    "files_per_batch": forms.count("Files per batch", "At most so many files a micro-batch; 0 takes all at once."),
+    "sample": forms.count("Sample", "Emitted windows of each query that the audit recomputes.", default=5),
+}
+
+
+@dag("evaluate", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+def evaluate() -> None:
+    """Prepare, evaluate, audit, publish, log: for every stream."""
+
+    @task
+    @readable
+    def streams(params: dict[str, Any]) -> list[str]:
+        from jobs.streams import waiting_streams
+
+        return waiting_streams(params["stream"], LOG.info)
+
+    @task
+    @readable
+    def prepare(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
+        from jobs.micro_batch import prepare
+
+        return prepare(stream, run_id, params["files_per_batch"], params["sample"], LOG.info)
+
+    @task
+    @readable
+    def publish(batch: dict[str, Any]) -> None:
+        from expectations.publish import publish_batch
+
+        publish_batch(batch, LOG.info)
+
+    @task
+    @readable
+    def log(batch: dict[str, Any]) -> dict[str, Any]:
+        from jobs.micro_batch import log_batch
+
+        return log_batch(batch, LOG.info)
+
+    @task_group
+    def micro_batch(stream: str) -> None:
+        batch = prepare(stream)
+        evaluated = submit("evaluate", "jobs/evaluate.py", batch)
+        evaluated >> submit("audit", "expectations/submit.py", batch) >> [publish(batch), log(batch)]
+
+    micro_batch.expand(stream=streams())
+
+
+evaluate()

@@ -1,0 +1,94 @@
+"""The fields of the forms, each with its description and its checks; the tables' names are listed here, and tested."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from airflow.sdk import Param
+
+STRATEGIES = [
+    "cascade", "weave_share", "tri_weave", "factor_windows", "local_search", "insert_then_weave",
+    "incremental_weave_share", "shared", "no_share", "random", "exhaustive",
+]  # fmt: skip
+TECHNIQUES = [
+    "two_stacks_block", "panes", "panes_inv", "flat_fat", "b_int", "flat_fit", "two_stacks", "daba",
+    "slick_deque_inv", "slick_deque_noninv",
+]  # fmt: skip
+ID = "^[a-z][a-z0-9_]{0,62}$"
+DURATION = "^ *[0-9]+ *[a-zA-Z]+( +[0-9]+ *[a-zA-Z]+)* *$"
+HEAD = 1 << 16  # characters of a file in which streams are looked for
+
+
+def stream(every: bool = False) -> Param:
+    """The stream to work on; "" is every stream where that makes sense."""
+    what = "A stream of the catalog" + ("; empty: every stream that has queries." if every else ".")
+    names = known_streams()
+    if not names:
+        return Param("" if every else None, what, type="string", pattern=f"{ID}|^$" if every else ID, title="Stream")
+    listed = ["", *names] if every else names
+    return Param(listed[0], what, type="string", enum=listed, title="Stream")
+
+
+def strategies(chosen: list[str]) -> Param:
+    """Some strategies."""
+    return Param(
+        chosen,
+        "How plans are searched. Of several, the cheapest plan counts; docs/strategies.md describes each.",
+        type="array",
+        items={"type": "string", "enum": STRATEGIES},
+        minItems=1,
+        uniqueItems=True,
+        examples=STRATEGIES,
+        title="Strategies",
+    )
+
+
+def techniques(chosen: list[str]) -> Param:
+    """Some techniques."""
+    return Param(
+        chosen,
+        "How trees answer their windows; auto takes the one with the fewest operations for every measure.",
+        type="array",
+        items={"type": "string", "enum": ["auto", *TECHNIQUES]},
+        minItems=1,
+        uniqueItems=True,
+        examples=["auto", *TECHNIQUES],
+        title="Techniques",
+    )
+
+
+def technique() -> Param:
+    """One technique, or how to choose it."""
+    what = "measured: what past runs show to be the fastest. auto: the fewest operations. Or one for all trees."
+    return Param("measured", what, type="string", enum=["measured", "auto", *TECHNIQUES], title="Technique")
+
+
+def number(title: str, what: str) -> Param:
+    """A positive number that is measured when it is left out."""
+    return Param(
+        None, f"{what}; measured from recent data when left empty.", type=["null", "number"], exclusiveMinimum=0,
+        title=title,
+    )  # fmt: skip
+
+
+def count(title: str, what: str, default: int = 0) -> Param:
+    """A whole number from 0 on."""
+    return Param(default, what, type="integer", minimum=0, maximum=1_000_000, title=title)
+
+
+def known_streams() -> list[str]:
+    """The streams that the YAML files of the catalog name, found without reading the queries."""
+    import yaml
+
+    from jobs.settings import settings
+
+    found: set[str] = set()
+    for file in sorted(Path(settings().catalog).glob("*.y*ml")):
+        head = file.read_text(encoding="utf-8", errors="replace")[:HEAD]
+        block = re.search(r"^streams:.*?(?=^[^\s#]|\Z)", head, re.MULTILINE | re.DOTALL)
+        try:
+            found |= set((yaml.safe_load(block.group()) or {})["streams"] or ()) if block else set()
+        except (yaml.YAMLError, TypeError):
+            continue  # the catalog's own checks say what is wrong with it
+    return sorted(name for name in found if isinstance(name, str) and re.fullmatch(ID, name))

@@ -1,0 +1,80 @@
+"""Runs DAGs as Airflow does, one after another, without a scheduler: `make run` and the tests ask for them by line.
+
+    python -m dags.local_runs        # AIRFLOW_* and HEDDLE_* are set before; heddle/airflow.py does
+
+Every line of stdin is a request, {"dag": ..., "conf": {...}}; every line of stdout an answer, {"progress": ...} or,
+when the run is over, {"state": ..., "run_id": ..., "failed": [...]}. A conf that the form would refuse is refused.
+What Airflow itself prints goes to stderr.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable
+from typing import IO, Any
+
+from dags.common import LOG
+
+Answer = Callable[[dict[str, Any]], None]
+
+
+class Telling(logging.Handler):
+    """Tells what the steps say."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass on a line."""
+        self.answer({"progress": record.getMessage()})
+
+
+def answers_to(stream: IO[str]) -> Answer:
+    """Writes answers, one line each."""
+
+    def answer(content: dict[str, Any]) -> None:
+        stream.write(json.dumps(content) + "\n")
+        stream.flush()
+
+    return answer
+
+
+def run(bag: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """One DAG run, from the first task to the last."""
+    from airflow.sdk.exceptions import ParamValidationError
+
+    dag, conf = bag.dags[request["dag"]], request.get("conf") or {}
+    params = copy.deepcopy(dag.params)
+    try:
+        params.update(conf)
+        params.validate()
+    except ParamValidationError as error:
+        return {"state": "refused", "why": " ".join(str(error).split())}
+    done = dag.test(run_conf=conf)
+    failed = [(task.task_id, task.map_index) for task in done.get_task_instances() if task.state == "failed"]
+    return {"state": str(done.state), "run_id": done.run_id, "failed": failed}
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    answer = answers_to(os.fdopen(os.dup(1), "w"))
+    os.dup2(2, 1)
+    from airflow.dag_processing.dagbag import DagBag
+    from airflow.utils.db import initdb
+
+    initdb()
+    bag = DagBag()
+    LOG.setLevel(logging.INFO)
+    LOG.addHandler(Telling(answer))
+    answer({"dags": sorted(bag.dags), "errors": bag.import_errors})
+    for line in sys.stdin:
+        answer(run(bag, json.loads(line)))
+
+
+if __name__ == "__main__":
+    main()

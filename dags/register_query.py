@@ -1,0 +1,51 @@
+"""# register_query
+
+Adds a query to the catalog from the form. It is checked as the catalog's own files are: a mistake fails the first task
+with its line, and nothing is written. The query then joins the champion plan by Incremental WeaveShare, and the changed
+plan is promoted, which starts `evaluate`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Param, dag, task
+
+from dags import forms
+from dags.common import DAG_OPTIONS, LOG, PLAN, readable
+
+PARAMS = {
+    "id": Param(None, "A new name: a to z, digits and _.", type="string", pattern=forms.ID, title="Id"),
+    "stream": forms.stream(),
+    "select": Param(None, "The aggregate, such as max(price).", type="string", minLength=3, maxLength=2000),
+    "where": Param("", "Only events that pass it count; empty: all.", type=["null", "string"], maxLength=2000),
+    "group_by": Param([], "A result per key of these columns.", type=["null", "array"], items={"type": "string"}),
+    "range": Param("1 minute", "How long a window is.", type="string", pattern=forms.DURATION, title="Range"),
+    "slide": Param("10 seconds", "How often one ends.", type="string", pattern=forms.DURATION, title="Slide"),
+    "offset": Param("", "By how much starts are shifted.", type=["null", "string"], pattern=f"{forms.DURATION}|^$"),
+}
+
+
+@dag("register_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+def register_query() -> None:
+    """Write, weave."""
+
+    @task(retries=0)
+    @readable
+    def write(params: dict[str, Any]) -> str:
+        from jobs.queries import register_query
+        from jobs.settings import settings
+
+        return register_query(settings().catalog, {name: params[name] for name in PARAMS}, LOG.info)
+
+    @task(outlets=[PLAN])
+    @readable
+    def weave(stream: str, run_id: str) -> dict[str, Any]:
+        from jobs.queries import weave_once
+
+        return weave_once(stream, run_id, LOG.info)
+
+    weave(write())
+
+
+register_query()

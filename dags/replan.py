@@ -1,0 +1,62 @@
+"""# replan
+
+Measures every stream from its recent data, plans it by the chosen strategies, and compares the cheapest plan with the
+champion, costed again on the same catalog. A cheaper plan is registered, promoted and announced as the asset
+`heddle_plan`, which starts `evaluate`. A plan that is not cheaper is logged and not promoted.
+
+Nightly, or from the form: which stream, which strategies and technique, events per second measured or given, and
+whether to promote or only to log (dry run). Every run is in MLflow, in its stream's experiment. Repeating is safe.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Param, dag, task
+
+from dags import forms
+from dags.common import DAG_OPTIONS, LOG, PLAN, readable
+
+PARAMS = {
+    "stream": forms.stream(every=True),
+    "strategies": forms.strategies(["cascade", "weave_share"]),
+    "technique": forms.technique(),
+    "rate": forms.number("Events per second", "Lambda, how many events come in a second"),
+    "keys": forms.number("Keys", "How many keys are active in a slice, on average"),
+    "promote": Param(True, "Promote the plan if it is better. Off: a dry run that only logs.", type="boolean"),
+}
+
+
+@dag("replan", schedule="0 3 * * *", params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+def replan() -> None:
+    """Catalog, plans, announcement."""
+
+    @task
+    @readable
+    def check_catalog(params: dict[str, Any]) -> list[str]:
+        from jobs.streams import chosen_streams
+
+        return chosen_streams(params["stream"], LOG.info)
+
+    @task(map_index_template="{{ stream }}")
+    @readable
+    def plan(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
+        from jobs.replan import Wish, replan_once
+
+        asked = (tuple(params["strategies"]), params["technique"], params["rate"], params["keys"], params["promote"])
+        return replan_once(Wish(stream, *asked, key=f"{run_id}/{stream}"), LOG.info)
+
+    @task(outlets=[PLAN])
+    @readable
+    def announce(plans: list[dict[str, Any]], outlet_events: Any) -> None:
+        from airflow.sdk.exceptions import AirflowSkipException
+
+        promoted = {found["stream"]: found["version"] for found in plans if found["promoted"]}
+        if not promoted:
+            raise AirflowSkipException("no plan is better than its champion")
+        outlet_events[PLAN].extra = {"promoted": promoted}
+
+    announce(plan.expand(stream=check_catalog()))
+
+
+replan()

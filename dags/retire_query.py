@@ -1,0 +1,41 @@
+"""# retire_query
+
+Takes a query out of the catalog. It leaves the champion plan by Incremental WeaveShare, and the changed plan is
+promoted, which starts `evaluate`. What it has answered so far stays in the warehouse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Param, dag, task
+
+from dags import forms
+from dags.common import DAG_OPTIONS, LOG, PLAN, readable
+
+PARAMS = {"id": Param(None, "The query's id.", type="string", pattern=forms.ID, title="Id")}
+
+
+@dag("retire_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+def retire_query() -> None:
+    """Take out, weave."""
+
+    @task(retries=0)
+    @readable
+    def write(params: dict[str, Any]) -> str:
+        from jobs.queries import retire_query
+        from jobs.settings import settings
+
+        return retire_query(settings().catalog, params["id"], LOG.info)
+
+    @task(outlets=[PLAN])
+    @readable
+    def weave(stream: str, run_id: str) -> dict[str, Any]:
+        from jobs.queries import weave_once
+
+        return weave_once(stream, run_id, LOG.info)
+
+    weave(write())
+
+
+retire_query()

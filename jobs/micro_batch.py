@@ -1,0 +1,73 @@
+"""A scheduled micro-batch of a stream: what its steps are told, where their reports go, and how it is logged."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jobs.cache import cache_folder
+from jobs.engine.ledger import require_audit
+from jobs.engine.warehouse import stream_storage
+from jobs.java import java_home
+from jobs.log_runs import log_evaluated
+from jobs.replan import champion_file
+from jobs.settings import Settings, settings
+from jobs.tracking.evaluations import Evaluation
+from jobs.tracking.store import open_store
+from optimizer.catalog.load import load_catalog
+from optimizer.plan import Plan
+
+Say = Callable[[str], None]
+
+
+def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) -> dict[str, Any]:
+    """Fix the plan of a micro-batch, and what the jobs that evaluate and audit it are called with."""
+    place = settings()
+    plan = champion_file(place, load_catalog(place.catalog), stream, say)
+    require_audit(stream_storage(place.warehouse, stream))
+    report, verdict = run_file(place, run, stream, "report"), run_file(place, run, stream, "verdict")
+    common = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
+    batches = ["--files-per-batch", str(files_per_batch)] if files_per_batch else []
+    say(f"{stream}: evaluated by version {plan.version} of its plan")
+    return {
+        "stream": stream,
+        "run": run,
+        "plan": plan.path,
+        "version": plan.version,
+        "warehouse": place.warehouse,
+        "report": report,
+        "verdict": verdict,
+        "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
+        "audit": [*common, "--sample", str(max(sample, 1)), "--verdict", verdict],
+        "env_vars": spark_environment(),
+    }
+
+
+def spark_environment() -> dict[str, str]:
+    """What spark-submit needs to know of this machine."""
+    return {"JAVA_HOME": java_home(cache_folder())}
+
+
+def run_file(place: Settings, run: str, stream: str, name: str) -> str:
+    """A file of a run's step."""
+    return str(place.below("runs", re.sub(r"[^\w.-]", "_", run), f"{stream}.{name}.json"))
+
+
+def log_batch(batch: dict[str, Any], say: Say) -> dict[str, Any]:
+    """Log a micro-batch that was evaluated and audited; logged once, however often it is tried."""
+    place, stream = settings(), batch["stream"]
+    report, audit = (json.loads(Path(batch[name]).read_text()) for name in ("report", "verdict"))
+    plan = Plan.from_json(Path(batch["plan"]).read_text())
+    key = f"{batch['run']}/{stream}"
+    evaluation = Evaluation(load_catalog(place.catalog), plan, report, audit, batch["version"], key=key)
+    logged = log_evaluated(open_store(place), evaluation)
+    metrics = logged["metrics"]
+    say(
+        f"{stream}: {report['events']:,} events, {report['results']:,} results, "
+        f"{metrics['events_per_second']:,.0f} events/s; estimated and measured throughput are "
+        f"{metrics.get('deviation', 0.0):.1%} apart; MLflow run {logged['run']}"
+    )
+    return {"stream": stream, "run": logged["run"], "experiment": logged["experiment"]}

@@ -1,0 +1,91 @@
+"""The DAG files: thin, quick to parse, documented, and their forms name what the tables have."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heddle.airflow import ROOT, environment
+from optimizer.strategies import STRATEGIES
+from optimizer.techniques import CARDS
+
+HEAVY = ["pyspark", "numba", "mlflow", "great_expectations", "matplotlib", "sqlglot", "pyarrow"]
+SCRIPT = """
+import json, sys, time
+from airflow.dag_processing.dagbag import DagBag
+from airflow.sdk import dag
+import airflow.providers.apache.spark.operators.spark_submit
+before = set(sys.modules)
+started = time.process_time()
+bag = DagBag()
+seconds = time.process_time() - started
+from dags import forms
+print("ANSWER" + json.dumps({
+    "seconds": seconds,
+    "errors": bag.import_errors,
+    "heavy": [name for name in %s if name in set(sys.modules) - before],
+    "docs": {name: bool(dag.doc_md) for name, dag in bag.dags.items()},
+    "active": {name: dag.max_active_runs for name, dag in bag.dags.items()},
+    "retries": {f"{n}.{t.task_id}": t.retries for n, dag in bag.dags.items() for t in dag.tasks},
+    "alerts": all(t.on_failure_callback for dag in bag.dags.values() for t in dag.tasks),
+    "described": [f"{n}.{p}" for n, dag in bag.dags.items() for p in dag.params if not dag.params.get_param(p).description],
+    "strategies": forms.STRATEGIES,
+    "techniques": forms.TECHNIQUES,
+    "streams": forms.known_streams(),
+}))
+"""
+THIN = 75  # lines, the docs a person reads in Airflow among them
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    home = tmp_path_factory.mktemp("parsing")
+    (home / "catalog").mkdir()
+    (home / "catalog" / "a.yaml").write_text(
+        "# all of them\nstreams:\n  b: {time: ts}\n# between\n  a:\n    time: ts\nqueries:\n  - {id: q, stream: a}\n"
+    )
+    (home / "catalog" / "broken.yml").write_text("streams: [\n")
+    found = subprocess.run(
+        [sys.executable, "-c", SCRIPT % HEAVY],
+        env=environment(home),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer: dict[str, object] = json.loads(found.stdout.rpartition("ANSWER")[2])
+    return answer
+
+
+def test_they_parse_without_what_is_heavy(parsed: dict[str, object]) -> None:
+    assert parsed["errors"] == {}
+    assert parsed["heavy"] == []
+    assert parsed["docs"] == dict.fromkeys(parsed["docs"], True)  # type: ignore[call-overload]
+    assert isinstance(parsed["seconds"], float)
+    assert parsed["seconds"] < 10  # CPU seconds; a scheduler gives up after 30
+
+
+def test_one_run_at_a_time_and_every_failure_is_told(parsed: dict[str, object]) -> None:
+    assert set(parsed["active"].values()) == {1}  # type: ignore[attr-defined]
+    assert parsed["alerts"] is True
+    retries: dict[str, int] = parsed["retries"]  # type: ignore[assignment]
+    assert {name for name, count in retries.items() if not count} == {"register_query.write", "retire_query.write"}
+
+
+def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:
+    assert parsed["described"] == []
+    assert sorted(parsed["strategies"]) == sorted(STRATEGIES)  # type: ignore[call-overload]
+    assert sorted(parsed["techniques"]) == sorted(CARDS)  # type: ignore[call-overload]
+    assert parsed["streams"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("file", sorted(os.listdir(ROOT / "dags")))
+def test_they_are_thin(file: str) -> None:
+    path = Path(ROOT, "dags", file)
+    if path.suffix == ".py" and file not in ("forms.py", "common.py", "local_runs.py"):
+        assert len(path.read_text().splitlines()) < THIN
