@@ -54,6 +54,7 @@ def submit(step: str, application: str, told: Any) -> Any:
         name=f"heddle {step}",
         application_args=told[step],
         env_vars=told["env_vars"],
+        conf=told["conf"],
         pre_execute=lambda context: LOG.info("%s: on Spark", step),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from jobs.compare import Compared
 from jobs.log_runs import log_compared
-from jobs.micro_batch import run_file, spark_environment
+from jobs.micro_batch import run_file, submission
 from jobs.settings import settings
 from jobs.tracking.store import open_store
 from optimizer.catalog.load import load_catalog
@@ -26,7 +26,7 @@ def comparison_arguments(params: Mapping[str, Any], run: str) -> dict[str, Any]:
     arguments += [f"--strategy={name}" for name in params["strategies"]]
     arguments += [f"--technique={name}" for name in params["techniques"]]
     arguments += [f"--{name}={params[name]}" for name in ("rate", "keys") if params[name]]
-    return {"stream": stream, "run": run, "report": report, "compare": arguments, "env_vars": spark_environment()}
+    return {"stream": stream, "run": run, "report": report, "compare": arguments, **submission()}
 
 
 def log_report(asked: Mapping[str, Any], say: Say) -> dict[str, Any]:

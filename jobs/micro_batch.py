@@ -14,6 +14,7 @@ from jobs.engine.warehouse import stream_storage
 from jobs.java import java_home
 from jobs.log_runs import log_evaluated
 from jobs.replan import champion_file
+from jobs.session import QUIET
 from jobs.settings import Settings, settings
 from jobs.tracking.evaluations import Evaluation
 from jobs.tracking.store import open_store
@@ -42,13 +43,14 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
         "verdict": verdict,
         "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
         "audit": [*common, "--sample", str(max(sample, 1)), "--verdict", verdict],
-        "env_vars": spark_environment(),
+        **submission(),
     }
 
 
-def spark_environment() -> dict[str, str]:
-    """What spark-submit needs to know of this machine."""
-    return {"JAVA_HOME": java_home(cache_folder())}
+def submission() -> dict[str, Any]:
+    """How Spark is started: by the Java of this machine, with little to say."""
+    quiet = {"spark.driver.extraJavaOptions": QUIET, "spark.ui.enabled": "false"}
+    return {"env_vars": {"JAVA_HOME": java_home(cache_folder())}, "conf": quiet}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:

@@ -1,50 +1,96 @@
-"""`heddle demo`: the whole of Heddle on embedded defaults; what `make run` calls."""
+"""`heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls."""
 
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from heddle.airflow import Airflow, start
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalog"
-EVENTS = {
-    "sensors": ["--events", "400000", "--rate", "100", "--file-events", "100000", "--out-of-order", "0.02"],
-    "trades": ["--events", "200000", "--rate", "50", "--file-events", "50000", "--nulls", "0.001"],
+EVENTS: dict[str, dict[str, Any]] = {
+    "sensors": {"events": 160_000, "rate": 200.0, "file_events": 40_000, "out_of_order": 0.02, "late": 0.001},
+    "trades": {"events": 60_000, "rate": 100.0, "keys": 20, "file_events": 20_000, "nulls": 0.001},
 }
-SHOWN = {"sensors": "energy_1_peak_1m", "trades": "candles_1m"}
+LATER = {"sensors": 1}  # files that arrive after the first evaluation
 
 
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where everything goes; it is emptied first.")] = Path("run"),
 ) -> None:
-    """Run every step on generated events, as the commands a user would type, and say where to look next."""
-    shutil.rmtree(folder, ignore_errors=True)
-    catalog, warehouse = folder / "catalog", folder / "warehouse"
-    shutil.copytree(EXAMPLES, catalog)
+    """Generate events, replan, evaluate, audit, publish and log, through the DAGs; then say what came of it."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    home = folder.resolve()
+    shutil.rmtree(home, ignore_errors=True)
+    shutil.copytree(EXAMPLES, home / "catalog")
+    with _step(console, "generating events"):
+        held_back = _generate(home)
+    with _step(console, "starting Airflow"):
+        airflow = start(home)
+    try:
+        _run(console, airflow, "replan", {})
+        _run(console, airflow, "evaluate", {"files_per_batch": 1, "sample": 2})
+        for file, place in held_back:
+            file.rename(place)
+        console.print(f"\n{len(held_back)} more file has arrived")
+        _run(console, airflow, "evaluate", {"sample": 2})
+    finally:
+        airflow.close()
+    _summary(console, home, folder)
+
+
+def _generate(home: Path) -> list[tuple[Path, Path]]:
+    """Write the events, and hold some files back: where they are, and where they will arrive."""
+    from jobs.generate import generate
+    from jobs.generate.options import Options
+
+    held_back = []
     for stream, options in EVENTS.items():
-        heddle("generate", stream, *options, "--out", str(folder / "data" / stream))
-    heddle("catalog", "check", str(catalog))
-    for stream in EVENTS:
-        plan, picture = folder / f"{stream}.plan.json", folder / f"{stream}.plan.svg"
-        heddle("plan", str(catalog), "--stream", stream, "--technique", "two_stacks_block", "--out", str(plan),
-               "--picture", str(picture))  # fmt: skip
-        heddle("evaluate", str(catalog), "--stream", stream, "--warehouse", str(warehouse), "--plan", str(plan),
-               "--files-per-batch", "1")  # fmt: skip
-        heddle("results", str(catalog), SHOWN[stream], "--warehouse", str(warehouse), "--limit", "5")
-    Console(highlight=False).print(
-        f"\nDone. Everything is in {folder}: the catalog, the events, a plan and its picture per stream, the results.\n"
-        f"Next: .venv/bin/heddle catalog show {catalog}; change a query there and run its commands again."
+        place, store = home / "data" / stream, home / "later" / stream
+        generate(stream, Options(**options), place, lambda rows: None)
+        files = sorted(place.glob("*.parquet"))
+        store.mkdir(parents=True)
+        later = files[len(files) - LATER.get(stream, 0) :]
+        held_back += [(file.rename(store / file.name), file) for file in later]
+    return held_back
+
+
+def _run(console: Console, airflow: Airflow, dag: str, conf: dict[str, Any]) -> None:
+    """Run a DAG, showing what its steps say."""
+    console.print(f"\nDAG {dag} {conf or ''}".rstrip(), style="bold")
+    started = time.monotonic()
+    with console.status(dag):
+        outcome = airflow.run(dag, conf, lambda line: console.print(f"  {line}"))
+    console.print(f"  {dag} {outcome['state']} in {time.monotonic() - started:.0f} s", style="dim")
+    if outcome["state"] != "success":
+        console.print(f"The log is {airflow.log}")
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _step(console: Console, name: str) -> Iterator[None]:
+    started = time.monotonic()
+    with console.status(name):
+        yield
+    console.print(f"{name}: {time.monotonic() - started:.0f} s", style="dim")
+
+
+def _summary(console: Console, home: Path, folder: Path) -> None:
+    from jobs.settings import settings
+    from jobs.summary import summaries
+
+    console.print("\nWhat came of it", style="bold")
+    for line in summaries(settings({"HEDDLE_HOME": str(home)}), list(EVENTS)):
+        console.print(f"  {line}")
+    console.print(
+        f"\nEverything is in {folder}: catalog, data, warehouse (results and audit pages), tracking, airflow.\n"
+        f"Next: make ui opens Airflow and MLflow on it; .venv/bin/heddle results {folder}/catalog energy_1_peak_1m "
+        f"--warehouse {folder}/warehouse shows answers."
     )
-
-
-def heddle(*arguments: str) -> None:
-    """Show a command, run it, and stop when it fails."""
-    Console(highlight=False, soft_wrap=True).print(f"\n$ heddle {' '.join(arguments)}", style="bold", markup=False)
-    status = subprocess.run([sys.executable, "-m", "heddle", *arguments], check=False).returncode
-    if status:
-        raise typer.Exit(status)

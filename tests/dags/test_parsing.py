@@ -33,7 +33,7 @@ print("ANSWER" + json.dumps({
     "active": {name: dag.max_active_runs for name, dag in bag.dags.items()},
     "retries": {f"{n}.{t.task_id}": t.retries for n, dag in bag.dags.items() for t in dag.tasks},
     "alerts": all(t.on_failure_callback for dag in bag.dags.values() for t in dag.tasks),
-    "described": [f"{n}.{p}" for n, dag in bag.dags.items() for p in dag.params if not dag.params.get_param(p).description],
+    "bare": [f"{n}.{p}" for n, dag in bag.dags.items() for p in dag.params if not dag.params.get_param(p).description],
     "strategies": forms.STRATEGIES,
     "techniques": forms.TECHNIQUES,
     "streams": forms.known_streams(),
@@ -78,7 +78,7 @@ def test_one_run_at_a_time_and_every_failure_is_told(parsed: dict[str, object]) 
 
 
 def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:
-    assert parsed["described"] == []
+    assert parsed["bare"] == []
     assert sorted(parsed["strategies"]) == sorted(STRATEGIES)  # type: ignore[call-overload]
     assert sorted(parsed["techniques"]) == sorted(CARDS)  # type: ignore[call-overload]
     assert parsed["streams"] == ["a", "b"]
