@@ -44,17 +44,18 @@ def answers_to(stream: IO[str]) -> Answer:
     return answer
 
 
-def run(bag: Any, request: dict[str, Any]) -> dict[str, Any]:
+def run(request: dict[str, Any]) -> dict[str, Any]:
     """One DAG run, from the first task to the last."""
+    from airflow.dag_processing.dagbag import DagBag
     from airflow.sdk.exceptions import ParamValidationError
 
-    dag, conf = bag.dags[request["dag"]], request.get("conf") or {}
-    params = copy.deepcopy(dag.params)
-    try:
-        params.update(conf)
-        params.validate()
-    except ParamValidationError as error:
-        return {"state": "refused", "why": " ".join(str(error).split())}
+    # read again for every run: in one process, the params of a run would stay in the DAG
+    dag, conf = DagBag().dags[request["dag"]], request.get("conf") or {}
+    for name in dag.params:
+        try:
+            copy.copy(dag.params.get_param(name)).resolve(*([conf[name]] if name in conf else []))
+        except ParamValidationError as error:
+            return {"state": "refused", "why": f"{name}: {' '.join(str(error).split())}"}
     done = dag.test(run_conf=conf)
     failed = [(task.task_id, task.map_index) for task in done.get_task_instances() if task.state == "failed"]
     return {"state": str(done.state), "run_id": done.run_id, "failed": failed}
@@ -73,7 +74,7 @@ def main() -> None:
     LOG.addHandler(Telling(answer))
     answer({"dags": sorted(bag.dags), "errors": bag.import_errors})
     for line in sys.stdin:
-        answer(run(bag, json.loads(line)))
+        answer(run(json.loads(line)))
 
 
 if __name__ == "__main__":
