@@ -49,8 +49,7 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
 
 def submission() -> dict[str, Any]:
     """How Spark is started: by the Java of this machine, with little to say."""
-    quiet = {"spark.driver.extraJavaOptions": QUIET, "spark.ui.enabled": "false"}
-    return {"env_vars": {"JAVA_HOME": java_home(cache_folder())}, "conf": quiet}
+    return {"env_vars": {"JAVA_HOME": java_home(cache_folder())}, "conf": {"spark.driver.extraJavaOptions": QUIET}}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:

@@ -44,11 +44,13 @@ def check(
         return
     from expectations.check import Choice
     from expectations.check import check as audit
-    from jobs.session import spark_session
+    from jobs.session import QUIET, spark_session
 
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("auditing"):
-        outcome = audit(spark_session(master), catalog, stream, warehouse, Choice(sample, seed, everything, docs))
+        # here the JVM does the work itself, and has its code compiled well
+        spark = spark_session(master, {"spark.driver.extraJavaOptions": QUIET})
+        outcome = audit(spark, catalog, stream, warehouse, Choice(sample, seed, everything, docs))
     if as_json:
         typer.echo(json.dumps(outcome.to_dict(), indent=1))
     else:
