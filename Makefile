@@ -14,6 +14,9 @@ run: .venv/ready ## set up, then run Heddle end to end on generated events
 	@$(PY) -m heddle warm --columnar
 	@$(PY) -m heddle demo
 
+ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-C
+	@$(PY) -m heddle ui
+
 test: .venv/ready lint ## set up, then pass every check and test
 	@$(PY) -m heddle warm
 	@$(PY) -m pytest -n 2 --dist loadfile
@@ -47,4 +50,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-.PHONY: help run test lint format setup lock clean
+.PHONY: help run ui test lint format setup lock clean

@@ -18,6 +18,7 @@ from heddle.commands.plans import plans
 from heddle.commands.replan import replan
 from heddle.commands.results import results
 from heddle.commands.rewrite import rewrite
+from heddle.commands.ui import ui
 from heddle.commands.warm import warm
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
@@ -32,5 +33,6 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "check": check,
     "results": results,
     "compare": compare,
+    "ui": ui,
     "warm": warm,
 }

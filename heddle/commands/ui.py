@@ -1,0 +1,98 @@
+"""`heddle ui`: Airflow and MLflow on this machine, until Ctrl-C; what `make ui` calls."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from heddle.services import LOOPBACK, Service, free_port, start, stop, wait_for
+
+PASSWORDS = "simple_auth_manager_passwords.json.generated"
+QUIET = {
+    "AIRFLOW__API__HOST": LOOPBACK,
+    "AIRFLOW__API__WORKERS": "1",
+    "AIRFLOW__CORE__PARALLELISM": "4",
+    "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # nothing of it is used here, and it takes twice the memory
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+}
+
+
+def ui(
+    home: Annotated[Path, typer.Option("--home", help="The platform's folder, as `make run` fills it.")] = Path("run"),
+    port: Annotated[int, typer.Option(help="Airflow's; the next free one is taken when it is not.")] = 8080,
+    mlflow_port: Annotated[int, typer.Option(help="MLflow's, likewise.")] = 5000,
+) -> None:
+    """Start Airflow and MLflow, say where they are, and stop both on Ctrl-C."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    console = Console(highlight=False, soft_wrap=True)
+    running: list[Service] = []
+    try:
+        with console.status("starting Airflow and MLflow, half a minute or so ..."):
+            address, tracking = _start(home.resolve(), port, mlflow_port, running)
+        _welcome(console, home.resolve(), address, tracking)
+        while True:
+            time.sleep(0.5)
+            for service in running:
+                service.check()
+    except KeyboardInterrupt:
+        console.print("\nstopping ...")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave processes behind
+        stop(running)
+
+
+def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> tuple[str, str]:
+    """Both services, answering: Airflow's address and MLflow's. They are added to `running` as they start."""
+    from heddle.airflow import ROOT, environment
+    from jobs.settings import settings
+
+    told = environment(home) | QUIET
+    place = settings(told)
+    told |= {"HEDDLE_TRACKING": place.tracking, "AIRFLOW__CORE__PLUGINS_FOLDER": str(ROOT / "plugins")}
+    tracking = place.tracking
+    if not tracking.startswith("http"):
+        tracking = f"http://{LOOPBACK}:{free_port(mlflow_port)}"
+        running.append(_mlflow(home, place.tracking, tracking, told))
+    address = f"http://{LOOPBACK}:{free_port(port)}"
+    told |= {
+        "HEDDLE_MLFLOW_UI": tracking,
+        "AIRFLOW__API__PORT": address.rpartition(":")[2],
+        "AIRFLOW__API__BASE_URL": address,
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address}/execution/",
+    }
+    airflow = [sys.executable, "-m", "airflow", "standalone"]
+    # SIGTERM would end it without its children
+    running.append(start("Airflow", airflow, told, home / "logs" / "airflow.log", signal.SIGINT))
+    wait_for(running[-1], f"{address}/api/v2/monitor/health")
+    if len(running) > 1:
+        wait_for(running[0], f"{tracking}/health")
+    return address, tracking
+
+
+def _mlflow(home: Path, store: str, address: str, told: dict[str, str]) -> Service:
+    if store.startswith("sqlite:///"):
+        Path(store.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+    place = ["--host", LOOPBACK, "--port", address.rpartition(":")[2], "--workers", "1"]
+    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, *place]
+    return start("MLflow", command, told, home / "logs" / "mlflow.log")
+
+
+def _welcome(console: Console, home: Path, address: str, tracking: str) -> None:
+    passwords = json.loads((home / "airflow" / PASSWORDS).read_text())
+    console.print(f"Airflow   {address}   user admin, password {passwords['admin']}", markup=False)
+    console.print(f"MLflow    {tracking}", markup=False)
+    if not (home / "catalog").is_dir():
+        console.print(f"Nothing is in {home} yet: `make run` fills it.", markup=False)
+    console.print("The plans in force are under Heddle in Airflow's navigation. Ctrl-C stops both.", markup=False)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
