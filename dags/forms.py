@@ -21,13 +21,13 @@ HEAD = 1 << 16  # characters of a file in which streams are looked for
 
 
 def stream(every: bool = False) -> Param:
-    """The stream to work on; "" is every stream where that makes sense."""
+    """The stream to work on, or none for every stream; Airflow's form takes "" for a field that is not filled in."""
     what = "A stream of the catalog" + ("; empty: every stream that has queries." if every else ".")
     names = known_streams()
+    kind = ["null", "string"] if every else "string"
     if not names:
-        return Param("" if every else None, what, type="string", pattern=f"{ID}|^$" if every else ID, title="Stream")
-    listed = ["", *names] if every else names
-    return Param(listed[0], what, type="string", enum=listed, title="Stream")
+        return Param(None, what, type=kind, pattern=ID, title="Stream")
+    return Param(None if every else names[0], what, type=kind, enum=[None, *names] if every else names, title="Stream")
 
 
 def strategies(chosen: list[str]) -> Param:

@@ -17,12 +17,12 @@ from optimizer.errors import HeddleError
 Say = Callable[[str], None]
 
 
-def chosen_streams(asked: str, say: Say) -> list[str]:
+def chosen_streams(asked: str | None, say: Say) -> list[str]:
     """The stream that was asked for, or every stream that has queries; the catalog is checked on the way."""
     return _chosen(load_catalog(settings().catalog), asked, say)
 
 
-def waiting_streams(asked: str, say: Say) -> list[str]:
+def waiting_streams(asked: str | None, say: Say) -> list[str]:
     """Those of them on which files have arrived, or whose last batches wait to be audited."""
     place = settings()
     catalog = load_catalog(place.catalog)
@@ -31,7 +31,7 @@ def waiting_streams(asked: str, say: Say) -> list[str]:
     return found
 
 
-def _chosen(catalog: Catalog, asked: str, say: Say) -> list[str]:
+def _chosen(catalog: Catalog, asked: str | None, say: Say) -> list[str]:
     if asked:
         catalog.of_stream(asked)
     names = [asked] if asked else [name for name in catalog.streams if catalog.streams[name].path]

@@ -9,7 +9,7 @@ from optimizer.boxes import Box, boxes_of
 from optimizer.plan import EVENTS, Plan
 
 WIDTH, GAP, LINE, PAD = 240, 44, 18, 12  # pixels: a box, the room for arrows, a line of text, the air around
-LEFT = 92  # where the first column of boxes begins: the events stand before it
+LEFT = 100  # where the first column of boxes begins: the events stand before it
 LONGEST = 36  # characters that fit into a box
 
 

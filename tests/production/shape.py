@@ -27,6 +27,7 @@ PORTS = {
     "mlflow": (5000,),
 }
 PATIENCE = 150  # seconds
+SMALLER = {"--host": LOOPBACK, "--cores": "1", "--memory": "1g"}  # what the test's machine has
 LIGHT = {
     "AIRFLOW__CORE__PARALLELISM": "4",
     "AIRFLOW__API__WORKERS": "1",
@@ -75,7 +76,7 @@ class Shape:
     def command(self, service: str) -> list[str]:
         """What the container would run."""
         words = [self.here(service, word) for word in SERVICES[service]["command"]]
-        bound = [LOOPBACK if before == "--host" else word for before, word in pairwise(["", *words])]
+        bound = [SMALLER.get(before, word) for before, word in pairwise(["", *words])]
         return [str(DOCKER / "entrypoint.sh"), *bound]
 
     def start(self, service: str, name: str = "") -> None:
@@ -127,7 +128,7 @@ def production(folder: Path) -> Iterator[Shape]:
     shape.secrets["AIRFLOW_FERNET_KEY"] = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
     shape.secrets["AIRFLOW_URL"] = shape.url("api-server", 8080)
     for name in ("data", "airflow"):
-        (folder / name).mkdir()
+        (folder / name).mkdir(exist_ok=True)
     with ExitStack() as stack:
         superuser = postgres(folder, ports["postgres", 5432], shape.secrets["POSTGRES_PASSWORD"])
         reached = stack.enter_context(superuser)
