@@ -118,7 +118,9 @@ def _numbers(column: pa.Array) -> Rows:
 
 def _truth(column: pa.ChunkedArray) -> Mask:
     """A predicate keeps an event only when it is true; unknown is not."""
-    return np.asarray(pc.fill_null(_whole(column).cast(pa.bool_()), False).to_numpy(zero_copy_only=False))
+    known = pc.fill_null(_whole(column).cast(pa.bool_()), False)
+    bits = np.frombuffer(known.buffers()[1], np.uint8) if len(known) else np.empty(0, np.uint8)
+    return np.unpackbits(bits, count=known.offset + len(known), bitorder="little")[known.offset :].view(np.bool_)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

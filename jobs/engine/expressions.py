@@ -7,6 +7,7 @@ in the frame lane: `NotExact` is how that is found out, before any event is read
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,17 @@ COMPARISONS: dict[type, Callable[..., Value]] = {
     exp.LT: pc.less,
     exp.LTE: pc.less_equal,
 }
+
+
+class Remembered(dict[str, Value]):
+    """Columns that remember the comparisons made on them, which many predicates have in common."""
+
+    def __init__(self, columns: Columns) -> None:
+        super().__init__(columns)
+        self.compared: dict[str, Value] = {}
+
+
+TEXT = "text"  # of a comparison, kept beside it
 WIDTHS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 
 
@@ -40,9 +52,15 @@ class NotExact(Exception):  # noqa: N818 (not an error: it chooses the lane)
     """Arrow would not give Spark's answer for this expression."""
 
 
+@lru_cache(maxsize=8_192)
+def parsed(sql: str) -> exp.Expr:
+    """The tree of an expression, parsed once; nobody may change it."""
+    return parse(sql)
+
+
 def evaluate(sql: str, columns: Columns) -> Value:
     """The value of an expression for every row; ArrowInvalid where Spark's ANSI mode would refuse a row, too."""
-    value = _value(parse(sql), columns)
+    value = _value(parsed(sql), columns)
     if isinstance(value, Decimal):
         raise NotExact(sql)
     return value
@@ -50,7 +68,7 @@ def evaluate(sql: str, columns: Columns) -> Value:
 
 def evaluate_some(sql: str, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
     """The value of an expression where `rows` is true, and null elsewhere, whatever it would be there."""
-    return _some(parse(sql), columns, rows)
+    return _some(parsed(sql), columns, rows)
 
 
 def _some(node: Any, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
@@ -68,7 +86,7 @@ def _value(node: Any, columns: Columns) -> Value:
     if kind in ARITHMETIC:
         return ARITHMETIC[kind](*_numbers(_value(node.this, columns), _value(node.expression, columns)))
     if kind in COMPARISONS:
-        return _compare(kind, _value(node.this, columns), _value(node.expression, columns))
+        return _compared(node, columns)
     if kind not in NODES:
         raise NotExact(node.sql("spark"))
     return NODES[kind](node, columns)
@@ -129,6 +147,15 @@ def _doubles(a: Value, b: Value) -> tuple[Value, Value]:
     return first, second
 
 
+def _compared(node: Any, columns: Columns) -> Value:
+    if not isinstance(columns, Remembered):
+        return _compare(type(node), _value(node.this, columns), _value(node.expression, columns))
+    text = node.meta.get(TEXT) or node.meta.setdefault(TEXT, node.sql("spark"))
+    if text not in columns.compared:
+        columns.compared[text] = _compare(type(node), _value(node.this, columns), _value(node.expression, columns))
+    return columns.compared[text]
+
+
 def _compare(kind: type, a: Value, b: Value) -> Value:
     """Comparison in Spark's order, where NaN equals NaN and is above every number."""
     if isinstance(a, Decimal) or isinstance(b, Decimal) or (_number(a.type) and _number(b.type)):
@@ -136,7 +163,7 @@ def _compare(kind: type, a: Value, b: Value) -> Value:
     elif a.type != b.type or not (_plain(a.type) or pa.types.is_boolean(a.type)):
         raise NotExact(f"{a.type} and {b.type}")
     answer = COMPARISONS[kind](a, b)
-    if not pa.types.is_floating(a.type):
+    if not pa.types.is_floating(a.type) or not (_may_hold_nan(a) or _may_hold_nan(b)):
         return answer
     a_nan, b_nan = pc.is_nan(a), pc.is_nan(b)
     if kind in (exp.EQ, exp.NEQ):
@@ -149,6 +176,12 @@ def _compare(kind: type, a: Value, b: Value) -> Value:
     if kind is exp.LT:
         return pc.or_kleene(answer, pc.and_kleene(b_nan, pc.invert(a_nan)))
     return pc.or_kleene(answer, pc.and_kleene(b_nan, _known(a_nan)))
+
+
+def _may_hold_nan(side: Value) -> bool:
+    """A sum with NaN is NaN; so is one of opposite infinities, which then only costs time."""
+    total = (side if isinstance(side, pa.Scalar) else pc.sum(side)).as_py()
+    return total is not None and total != total
 
 
 def _known(test: Value) -> Value:

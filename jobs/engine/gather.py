@@ -37,9 +37,11 @@ def gather(
     incoming: Tables,
     clock: tuple[int, int],  # windows that end up to the first time are out already, those up to the second end now
 ) -> Gathered | None:
-    """The slices of a tree whose feeder is done; None when there are none."""
+    """The slices of a tree whose feeder is done; None when there are none. While no window ends, shards stay shards."""
+    emitted, until = clock
     if tree.feed != EVENTS:
-        return _fed(tree, done[tree.feed]) if tree.feed in done else None
+        feeder = done.get(tree.feed)
+        return _fed(tree, feeder) if feeder and (until > emitted or feeder.bounds) else None
     name = label(grouping, tree)
     tables = retained.get(name, []) + incoming.get(name, [])
     if not tables:
@@ -47,9 +49,8 @@ def gather(
     if tree.rows:
         before = retained.get(dropped_label(name), [])
         return _numbered(grouping, tree, retained.get(name, []), incoming.get(name, []), before, clock)
-    emitted, until = clock
     held = joined(grouping, tree, tables).since(emitted - tree.reach + 1)
-    slices, folded = unsharded(held, grouping, tree) if tree.bits else (held, 0)
+    slices, folded = unsharded(held, grouping, tree) if tree.bits and until > emitted else (held, 0)
     return Gathered(slices, len(held.start), folded, {name: held.since(until - tree.reach + 1)})
 
 

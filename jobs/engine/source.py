@@ -12,11 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from jobs.engine.expressions import evaluate, evaluate_some
+from jobs.engine.expressions import Remembered, evaluate, evaluate_some, parsed
 from jobs.engine.program import ALL, TIME, Input, Program
 from jobs.engine.storage import Storage
 from jobs.engine.types import plain, widens
-from optimizer.catalog.expressions import parse
 from optimizer.errors import HeddleError
 
 BATCH_ROWS = 1 << 20
@@ -78,7 +77,7 @@ def columns_needed(program: Program) -> list[str]:
     read = {
         column.parts[0].name
         for item in (*program.values, *program.predicates)
-        for column in parse(item.sql).find_all(exp.Column)
+        for column in parsed(item.sql).find_all(exp.Column)
     }
     return sorted(keys | read | {program.time})
 
@@ -134,7 +133,7 @@ def _with_nulls(table: pa.Table, absent: Sequence[str], program: Program) -> pa.
 
 def with_inputs(table: pa.Table, program: Program) -> pa.Table:
     """The columns the fold wants: time, keys, and every input evaluated once."""
-    columns: Mapping[str, Any] = {name: table[name] for name in table.column_names}
+    columns = Remembered({name: table[name] for name in table.column_names})
     out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
     out[TIME] = columns[program.time]
     for item in program.predicates:

@@ -1,0 +1,180 @@
+"""Shared against unshared, paired against paned: the trades workloads A, B and C, aggregations counted and CPU seconds.
+
+    python -m benchmarks.sharing [--workloads trades_a,trades_b,...] [--queries 16,64,256] [--events 2000000]
+
+The engine runs in this process over trades that are joined with Close and Index already: what Spark adds (the join,
+the tasks) is the same for all and would only be noise. Unshared is the no_share plan: every query has a tree of its
+own, its own feed and its own state, but the events are read, and the predicates evaluated, once for all of them; that
+favours unshared. Shared is the plan of weave_share or cascade with what recent events say. Pairs cut slices where
+windows start and end, panes at every common divisor of all of a tree's ranges and slides. An aggregation is an event
+or a partial that is folded, in feeds, shards and finals. Beside them stands what evaluating window by window, as plain
+SQL does, would count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from jobs.engine.batch import close, run_batch
+from jobs.engine.compile import compile_program
+from jobs.engine.in_process import in_process
+from jobs.engine.manifest import Manifest
+from jobs.engine.program import Program
+from jobs.engine.source import splits_of
+from jobs.engine.storage import Storage
+from jobs.generate.options import Options
+from jobs.generate.trades import TABLES, trades
+from jobs.lanes import file_types
+from jobs.recent import RecentEvents, recent_events
+from optimizer.catalog import Catalog, load_catalog
+from optimizer.plan import Plan
+from optimizer.stream_planning import plan_stream
+from optimizer.workloads import workload
+from optimizer.workloads.catalog import write_catalog
+
+STREAM = "market"
+BOUNDS = {"trades_a": 10.0, "trades_b": 8.0, "trades_c": 10.0, "trades_c_low": 2.0}  # at 256 queries
+TECHNIQUE = "two_stacks_block"
+
+
+class Spent(NamedTuple):
+    """What a run took."""
+
+    aggregations: int
+    seconds: float
+
+
+def write_market(folder: Path, options: Options) -> None:
+    """The trades with the columns of the tables they are joined to."""
+    folder.mkdir(parents=True)
+    tables = [make(options) for make in TABLES.values()]
+    for number, block in enumerate(trades(options)):
+        joined = block
+        for table in tables:
+            joined = joined.join(table, "symbol", join_type="inner")
+        pq.write_table(joined.sort_by("ts"), folder / f"part-{number:05d}.parquet", row_group_size=1 << 20)
+
+
+def market_catalog(folder: Path, name: str, queries: int, data: Path) -> Catalog:
+    """The workload as a catalog over the joined trades."""
+    place = folder / f"{name}-{queries}"
+    write_catalog(workload(name, queries, seed=1), place)
+    stream = f"source: {{format: parquet, path: {data}}}, time: ts, lateness: 5 seconds"
+    (place / "streams.yaml").write_text(f"streams:\n  {STREAM}: {{{stream}}}\n")
+    return load_catalog(place)
+
+
+def paned(program: Program) -> Program:
+    """The same program, its slices cut at every common divisor of a tree's ranges and slides."""
+    groupings = []
+    for grouping in program.groupings:
+        trees = []
+        for tree in grouping.trees:
+            windows = [query.window for query in tree.queries]
+            pane = math.gcd(
+                *(period for period, _ in tree.edges), *(w.range for w in windows), *(w.slide for w in windows)
+            )
+            trees.append(replace(tree, edges=((pane, 0),)))
+        groupings.append(replace(grouping, trees=tuple(trees)))
+    return replace(program, groupings=tuple(groupings))
+
+
+def run(program: Program, files: list[tuple[str, int]], times: int) -> Spent:
+    """One batch in this process, and its closing; the least CPU of some runs after one that warms up."""
+    spent = []
+    for _ in range(times + 1):
+        with tempfile.TemporaryDirectory() as warehouse:
+            storage = Storage(warehouse)
+            started = time.process_time()
+            execute = in_process([split for heap in splits_of(files, 1) for split in heap])
+            after = run_batch(storage, Manifest(buckets=1), program, 0, execute)
+            closed = close(storage, after, program, in_process([]))
+            seconds = time.process_time() - started
+        counted = sum(sum(manifest.counts["operations"].values()) for manifest in (after, closed))
+        spent.append(Spent(counted, seconds))
+    return min(spent[1:], key=lambda each: each.seconds)
+
+
+def shared_plan(catalog: Catalog, rate: float, recent: RecentEvents | None) -> Plan:
+    """The cheaper of two strategies' plans."""
+    plans = [plan_stream(catalog, STREAM, rate, name, TECHNIQUE, recent=recent) for name in ("weave_share", "cascade")]
+    return min(plans, key=lambda plan: plan.cost)
+
+
+def window_by_window(catalog: Catalog, events: int, recent: RecentEvents | None) -> int:
+    """The events that a plain evaluation of every query would fold: each once for every window that holds it."""
+    share = recent.share if recent else (lambda where: 1.0)
+    queries = [catalog.query(id) for id in catalog.statements]
+    return round(sum(events * share(query.where) * query.window.overlap_factor for query in queries))
+
+
+def measure(catalog: Catalog, data: Path, rate: float, events: int, times: int) -> dict[str, Spent]:
+    """Every way to evaluate a catalog."""
+    files = [(str(path), path.stat().st_size) for path in sorted(data.glob("*.parquet"))]
+    recent = recent_events(catalog, STREAM)
+    plans = {"unshared": plan_stream(catalog, STREAM, rate, "no_share", TECHNIQUE)}
+    plans["shared"] = shared_plan(catalog, rate, recent)
+    print(f"    {_kept(plans['shared'])}")
+    found = {"window by window": Spent(window_by_window(catalog, events, recent), math.nan)}
+    cuts: dict[str, Callable[[Program], Program]] = {"paired": lambda program: program, "paned": paned}
+    for name, plan in plans.items():
+        program = compile_program(catalog, plan, file_types(catalog, plan, files[0][0]))
+        for cut, change in cuts.items():
+            found[f"{name}, {cut}"] = run(change(program), files, times if cut == "paired" else 1)
+    return found
+
+
+def _kept(plan: Plan) -> str:
+    sharded = sum(tree.sharded for tree in plan.trees)
+    return f"shared: {len(plan.trees)} trees by {plan.strategy}, {sharded} with shards"
+
+
+def report(name: str, queries: int, found: dict[str, Spent]) -> bool:
+    """Print the figures and ratios; whether the bounds hold."""
+    shared, unshared = found["shared, paired"], found["unshared, paired"]
+    for way, spent in found.items():
+        seconds = "" if math.isnan(spent.seconds) else f"{spent.seconds:8.2f} CPU seconds"
+        print(f"    {way:18} {spent.aggregations:15,} aggregations {seconds}")
+    counted, cpu = unshared.aggregations / shared.aggregations, unshared.seconds / shared.seconds
+    plain = found["window by window"].aggregations / shared.aggregations
+    print(f"    unshared/shared: counted {counted:.1f}, CPU {cpu:.1f}; window by window/shared: counted {plain:.1f}")
+    bound = BOUNDS[name]
+    holds = queries < 256 or (counted >= bound and cpu >= bound)
+    if queries >= 256:
+        print(f"    at least {bound:g}: {'holds' if holds else 'DOES NOT HOLD'}", flush=True)
+    return holds
+
+
+def main() -> None:
+    """Measure every workload and size."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workloads", default=",".join(BOUNDS))
+    parser.add_argument("--queries", default="16,64,256")
+    parser.add_argument("--events", type=int, default=2_000_000)
+    parser.add_argument("--rate", type=float, default=2_000.0)
+    parser.add_argument("--symbols", type=int, default=10)
+    parser.add_argument("--times", type=int, default=2)
+    given = parser.parse_args()
+    options = Options(given.events, seed=1, rate=given.rate, keys=given.symbols)
+    print(f"{given.events:,} trades of {given.symbols} symbols at {given.rate:g} a second; engine in process, no Spark")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        write_market(folder / "data", options)
+        for name in given.workloads.split(","):
+            for queries in map(int, given.queries.split(",")):
+                print(f"{name}, {queries} queries", flush=True)
+                catalog = market_catalog(folder, name, queries, folder / "data")
+                report(name, queries, measure(catalog, folder / "data", given.rate, given.events, given.times))
+
+
+if __name__ == "__main__":
+    main()
