@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from expectations.audit import Audit, audit
 from expectations.docs import write_docs
 from expectations.publish import settled
-from expectations.sample import Scope
+from expectations.sample import STATEMENTS, Scope
 from jobs.engine.ledger import Ledger, newest_ledger
 from jobs.engine.manifest import BEGINNING, Manifest, newest
 from jobs.engine.storage import Storage
@@ -32,6 +32,7 @@ class Choice:
     seed: int | None = None  # the number of the newest batch, when left out
     everything: bool = False
     docs: str = ""
+    statements: int = STATEMENTS  # that are looked at, others with every seed
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:
     waiting = ledger.in_use and not choice.everything and ledger.pending(manifest.results)
     since = ledger.watermark if waiting else BEGINNING
     seed = manifest.batch if choice.seed is None else choice.seed
-    return Scope(since, manifest.watermark, choice.sample, seed, choice.everything)
+    return Scope(since, manifest.watermark, choice.sample, seed, choice.everything, choice.statements)
 
 
 def _docs(storage: Storage, manifest: Manifest) -> str:

@@ -25,6 +25,7 @@ class Scope:
     windows: int = 5
     seed: int = 0
     everything: bool = False
+    statements: int = STATEMENTS
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class Part:
 
 def statements(asked: Sequence[Asked], scope: Scope) -> list[Asked]:
     """The statements that are looked at."""
-    if scope.everything or len(asked) <= STATEMENTS:
+    if scope.everything or len(asked) <= scope.statements:
         return list(asked)
-    return random.Random(scope.seed).sample(list(asked), STATEMENTS)
+    return random.Random(scope.seed).sample(list(asked), scope.statements)
 
 
 def parts(asked: Sequence[Asked], ours: DataFrame, missed: Missed, scope: Scope) -> list[Part]:

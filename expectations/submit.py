@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from expectations.check import SAMPLE, Choice, examine
+from expectations.sample import STATEMENTS
 from jobs.session import spark_session
 from optimizer.catalog.load import load_catalog
 from optimizer.errors import HeddleError
@@ -24,11 +25,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--stream", required=True)
     parser.add_argument("--warehouse", required=True)
     parser.add_argument("--sample", type=int, default=SAMPLE, help="windows of each query")
+    parser.add_argument("--statements", type=int, default=STATEMENTS, help="that are looked at, others every batch")
     parser.add_argument("--verdict", required=True, help="where the verdict goes, as JSON")
     asked = parser.parse_args(arguments)
     try:
         catalog = load_catalog(asked.catalog)
-        found = examine(spark_session(), catalog, asked.stream, asked.warehouse, Choice(asked.sample))
+        choice = Choice(asked.sample, statements=asked.statements)
+        found = examine(spark_session(), catalog, asked.stream, asked.warehouse, choice)
     except HeddleError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -21,6 +21,7 @@ from jobs.tracking.store import open_store
 from optimizer.catalog.load import load_catalog
 from optimizer.plan import Plan
 
+STATEMENTS = "12"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
 Say = Callable[[str], None]
 
 
@@ -42,7 +43,7 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
         "report": report,
         "verdict": verdict,
         "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
-        "audit": [*common, "--sample", str(max(sample, 1)), "--verdict", verdict],
+        "audit": [*common, "--sample", str(max(sample, 1)), "--statements", STATEMENTS, "--verdict", verdict],
         **submission(),
     }
 

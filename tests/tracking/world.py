@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from jobs.settings import Settings, settings
 from jobs.tracking.promotion import decide
 from jobs.tracking.registry import Version, champion, plan_of, promote, register
@@ -65,3 +69,17 @@ def report(plan: Plan, events: int = 1000, seconds: float = 0.5) -> dict[str, An
         "step_seconds": {"read": 1.0, "feed": seconds / 2, "finals": seconds / 2},
         "trees": {tree.id: {"partials": 10, "operations": 20, "estimated_operations": 30} for tree in plan.trees},
     }
+
+
+def write_events(place: Settings, number: int) -> None:
+    """A minute of readings, as one more file."""
+    random = np.random.default_rng(number)
+    times = (np.arange(600) + 600 * number) * 100_000
+    table = pa.table(
+        {
+            "ts": pa.array(times, pa.timestamp("us", "UTC")),
+            "machine": [f"m{key}" for key in random.integers(0, 3, 600)],
+            "x": random.integers(0, 100, 600).astype(np.float64),
+        }
+    )
+    pq.write_table(table, Path(place.home, "data", f"part-{number:03d}.parquet"))
