@@ -15,26 +15,24 @@ from pyspark.sql import SparkSession
 
 from benchmarks.engine_batches import linearity, memory, more_queries, steady_state
 from benchmarks.engine_peers import by_polars
-from benchmarks.engine_world import cpu, measured, middle_point, show, world
+from benchmarks.engine_world import RATE, World, cpu, measured, middle_point, show, world
 from benchmarks.plain_spark import NATIVE, plain_spark
 from jobs.session import spark_session
-from optimizer.windows.window import Window
 
 
 def against_scan(spark: SparkSession, events: int) -> None:
     """The whole job, results written, against one scan and against the engine alone."""
     middle = middle_point()
     long = [window for window in middle if window.slide >= 100][:10]
-    for keys, windows, bound in ((10, middle, 4), (1, middle, 2), (10_000, long, 8)):
-        _against_scan(spark, events, keys, windows, bound)
+    for keys, windows, rate, bound in ((10, middle, RATE, 4), (1, middle, RATE, 2), (10_000, long, 10 * RATE, 8)):
+        with world(events, keys, windows, rate=rate) as here:
+            _against_scan(spark, here, f"{len(windows)} queries, {keys:,} keys", bound)
 
 
-def _against_scan(spark: SparkSession, events: int, keys: int, windows: list[Window], bound: int) -> None:
-    with world(events, keys, windows) as here:
-        scan = plain_spark("scan", here.root)
-        local = measured(here.local)
-        job = measured(lambda: here.job(spark))
-    name = f"{len(windows)} queries, {keys:,} keys"
+def _against_scan(spark: SparkSession, here: World, name: str, bound: int) -> None:
+    scan = plain_spark("scan", here.root)
+    local = measured(here.local)
+    job = measured(lambda: here.job(spark))
     show(f"{name}: job against scan", job / scan, f"at most {bound}", f"{job:.2f} / {scan:.2f} CPU s")
     show(f"{name}: job against the engine in process", job / local, "at most 1.6", f"{job:.2f} / {local:.2f} CPU s")
 

@@ -31,7 +31,7 @@ from optimizer.stream_planning import plan_stream
 from optimizer.windows.window import Window
 from optimizer.workloads import workload
 
-RATE = 1_000  # events a second, over all keys
+RATE = 100  # events a second, over all keys: the longest range of the middle point fits in ten million
 SECOND = 1_000_000
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from jobs.engine.slicing import Edges, count_between, edges_between, slice_numbers, slice_starts
 
@@ -35,8 +36,12 @@ def cells_of(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
 
 def cells_of_starts(start: Ints, codes: Ints, groups: int) -> Cells:
     """The cells of partials whose slices start at some times."""
-    starts = np.unique(start)
-    return _numbered(codes, groups, np.searchsorted(starts, start), starts)
+    encoded = pa.array(start).dictionary_encode()  # a third of the price of np.unique
+    starts = encoded.dictionary.to_numpy()
+    order = np.argsort(starts)
+    rank = np.empty(len(starts), np.int64)
+    rank[order] = np.arange(len(starts))
+    return _numbered(codes, groups, rank[encoded.indices.to_numpy()], starts[order])
 
 
 def _numbered(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells:

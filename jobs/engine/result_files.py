@@ -63,7 +63,9 @@ def write_results(storage: Storage, batch: int, bucket: int, grouping: str, tabl
         filesystem=storage.filesystem,
         row_group_size=ROW_GROUP,
         use_dictionary=encoded,
-        compression="lz4",
+        column_encoding={START: "DELTA_BINARY_PACKED"},  # starts follow each other: smaller than compressed, and sooner
+        compression="none",
+        write_statistics=[QUERY, START],
         store_schema=False,
     )
     return DataFile(name, bucket, table.num_rows, batch, grouping)
