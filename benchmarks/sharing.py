@@ -5,7 +5,7 @@
 The engine runs in this process over trades that are joined with Close and Index already: what Spark adds (the join,
 the tasks) is the same for all and would only be noise. Unshared is the no_share plan: every query has a tree of its
 own, its own feed and its own state, but the events are read, and the predicates evaluated, once for all of them; that
-favours unshared. Shared is the plan of weave_share or cascade with what recent events say. Pairs cut slices where
+favours unshared. Shared is the plan of a strategy with what recent events say. Pairs cut slices where
 windows start and end, panes at every common divisor of all of a tree's ranges and slides. An aggregation is an event
 or a partial that is folded, in feeds, shards and finals. Beside them stands what evaluating window by window, as plain
 SQL does, would count.
@@ -104,12 +104,6 @@ def run(program: Program, files: list[tuple[str, int]], times: int) -> Spent:
     return min(spent, key=lambda each: each.seconds)
 
 
-def shared_plan(catalog: Catalog, rate: float, recent: RecentEvents | None) -> Plan:
-    """The cheaper of two strategies' plans."""
-    plans = [plan_stream(catalog, STREAM, rate, name, TECHNIQUE, recent=recent) for name in ("weave_share", "cascade")]
-    return min(plans, key=lambda plan: plan.cost)
-
-
 def window_by_window(catalog: Catalog, events: int, recent: RecentEvents | None) -> int:
     """The events that a plain evaluation of every query would fold: each once for every window that holds it."""
     share = recent.share if recent else (lambda where: 1.0)
@@ -117,12 +111,12 @@ def window_by_window(catalog: Catalog, events: int, recent: RecentEvents | None)
     return round(sum(events * share(query.where) * query.window.overlap_factor for query in queries))
 
 
-def measure(catalog: Catalog, data: Path, rate: float, events: int, times: int) -> dict[str, Spent]:
+def measure(catalog: Catalog, data: Path, rate: float, events: int, times: int, strategy: str) -> dict[str, Spent]:
     """Every way to evaluate a catalog."""
     files = [(str(path), path.stat().st_size) for path in sorted(data.glob("*.parquet"))]
     recent = recent_events(catalog, STREAM)
     plans = {"unshared": plan_stream(catalog, STREAM, rate, "no_share", TECHNIQUE)}
-    plans["shared"] = shared_plan(catalog, rate, recent)
+    plans["shared"] = plan_stream(catalog, STREAM, rate, strategy, TECHNIQUE, recent=recent)
     print(f"    {_kept(plans['shared'])}", flush=True)
     found = {"window by window": Spent(window_by_window(catalog, events, recent), math.nan)}
     cuts: dict[str, Callable[[Program], Program]] = {"paired": lambda program: program, "paned": paned}
@@ -164,6 +158,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=2_000.0)
     parser.add_argument("--symbols", type=int, default=10)
     parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--strategy", default="weave_share")
     given = parser.parse_args()
     options = Options(given.events, seed=1, rate=given.rate, keys=given.symbols)
     print(f"{given.events:,} trades of {given.symbols} symbols at {given.rate:g} a second; engine in process, no Spark")
@@ -174,7 +169,11 @@ def main() -> None:
             for queries in map(int, given.queries.split(",")):
                 print(f"{name}, {queries} queries", flush=True)
                 catalog = market_catalog(folder, name, queries, folder / "data")
-                report(name, queries, measure(catalog, folder / "data", given.rate, given.events, given.times))
+                report(
+                    name,
+                    queries,
+                    measure(catalog, folder / "data", given.rate, given.events, given.times, given.strategy),
+                )
 
 
 if __name__ == "__main__":

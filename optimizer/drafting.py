@@ -39,6 +39,8 @@ def drafted(
     if recent is None or not any(measure.where for measure in problem.measures):
         return separate
     common = _without_predicates(problem)
+    if len(common.measures) == len(problem.measures):  # no two predicates of one measure: the same search again
+        return separate
     together = card.run(common, _model(group, common, technique, traffic), watch)
 
     def cost(draft: Draft) -> float:
