@@ -44,7 +44,7 @@ DAG_OPTIONS: dict[str, Any] = {
 }
 
 
-def submit(step: str, application: str, told: Any) -> Any:
+def submit(step: str, application: str, told: Any, conf: str = "conf") -> Any:
     """A Spark job by the connection spark_default; the step before it tells its arguments, each on its own."""
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
@@ -54,7 +54,7 @@ def submit(step: str, application: str, told: Any) -> Any:
         name=f"heddle {step}",
         application_args=told[step],
         env_vars=told["env_vars"],
-        conf=told["conf"],
+        conf=told[conf],
         pre_execute=lambda context: LOG.info("%s: on Spark", step),
     )
 

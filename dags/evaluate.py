@@ -62,7 +62,7 @@ def evaluate() -> None:
     def micro_batch(stream: str) -> None:
         batch = prepare(stream)
         evaluated = submit("evaluate", "jobs/evaluate.py", batch)
-        evaluated >> submit("audit", "expectations/submit.py", batch) >> [publish(batch), log(batch)]
+        evaluated >> submit("audit", "expectations/submit.py", batch, "audit_conf") >> [publish(batch), log(batch)]
 
     micro_batch.expand(stream=streams())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DOCS = "docs"
+ADAPTIVE = "spark.sql.adaptive.enabled"
 SAMPLE = 5
 
 
@@ -87,10 +90,22 @@ def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, 
         )
     folder = choice.docs or _docs(storage, manifest)
     try:
-        found = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
+        with _planned_once(spark):
+            found = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
     except Exception as error:
         raise in_words(spark, error) from None
     return Verdict(found, write_docs(found, folder), ledger, manifest)
+
+
+@contextmanager
+def _planned_once(spark: SparkSession) -> Iterator[None]:
+    """An audit is one union of many statements: planned anew after every stage, it would take many times as long."""
+    before = spark.conf.get(ADAPTIVE)
+    spark.conf.set(ADAPTIVE, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(ADAPTIVE, before or "true")
 
 
 def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:

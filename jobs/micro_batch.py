@@ -14,7 +14,7 @@ from jobs.engine.warehouse import stream_storage
 from jobs.java import java_home
 from jobs.log_runs import log_evaluated
 from jobs.replan import champion_file
-from jobs.session import QUIET
+from jobs.session import LEAN, QUIET
 from jobs.settings import Settings, settings
 from jobs.tracking.evaluations import Evaluation
 from jobs.tracking.store import open_store
@@ -22,6 +22,7 @@ from optimizer.catalog.load import load_catalog
 from optimizer.plan import Plan
 
 STATEMENTS = "12"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 Say = Callable[[str], None]
 
 
@@ -45,12 +46,13 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
         "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
         "audit": [*common, "--sample", str(max(sample, 1)), "--statements", STATEMENTS, "--verdict", verdict],
         **submission(),
+        "audit_conf": {JAVA_OPTIONS: f"{QUIET} -XX:+UseSerialGC"},  # here the JVM does the work itself
     }
 
 
 def submission() -> dict[str, Any]:
     """How Spark is started: by the Java of this machine, with little to say."""
-    return {"env_vars": {"JAVA_HOME": java_home(cache_folder())}, "conf": {"spark.driver.extraJavaOptions": QUIET}}
+    return {"env_vars": {"JAVA_HOME": java_home(cache_folder())}, "conf": {JAVA_OPTIONS: f"{QUIET} {LEAN}"}}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:

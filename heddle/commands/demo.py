@@ -16,7 +16,7 @@ from heddle.airflow import Airflow, start
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalog"
 EVENTS: dict[str, dict[str, Any]] = {
-    "sensors": {"events": 160_000, "rate": 200.0, "file_events": 40_000, "out_of_order": 0.02, "late": 0.001},
+    "sensors": {"events": 160_000, "rate": 200.0, "file_events": 40_000, "out_of_order": 0.02},
     "trades": {"events": 60_000, "rate": 100.0, "keys": 20, "file_events": 20_000, "nulls": 0.001},
 }
 LATER = {"sensors": 1}  # files that arrive after the first evaluation
