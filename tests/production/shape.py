@@ -130,7 +130,7 @@ def production(folder: Path) -> Iterator[Shape]:
     for name in ("data", "airflow"):
         (folder / name).mkdir(exist_ok=True)
     with ExitStack() as stack:
-        superuser = postgres(folder, ports["postgres", 5432], shape.secrets["POSTGRES_PASSWORD"])
+        superuser = postgres(ports["postgres", 5432], shape.secrets["POSTGRES_PASSWORD"])
         reached = stack.enter_context(superuser)
         script = str(DOCKER / "postgres" / "databases.sh")
         subprocess.run(["sh", script], env={**os.environ, **shape.secrets, **reached}, check=True, capture_output=True)
