@@ -1,0 +1,89 @@
+"""Acting on a verdict: published or put away by one step, once, and never by a verdict that is out of date."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from expectations.publish import publish, publish_batch
+from jobs.engine.ledger import newest_ledger, require_audit
+from jobs.engine.manifest import newest
+from jobs.engine.storage import Storage
+from jobs.engine.warehouse import stream_storage
+from jobs.local import evaluate_local
+from jobs.settings import Settings
+from optimizer.catalog.load import load_catalog
+from optimizer.errors import HeddleError
+from tests.tracking.world import home, planned, write_events
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Settings:
+    """A stream with one evaluated batch that waits for its audit."""
+    found = home(tmp_path)
+    Path(found.home, "data").mkdir()
+    require_audit(storage(found))
+    evaluated(found, 0)
+    return found
+
+
+def storage(place: Settings) -> Storage:
+    return stream_storage(place.warehouse, "readings")
+
+
+def evaluated(place: Settings, number: int) -> None:
+    write_events(place, number)
+    catalog = load_catalog(place.catalog)
+    evaluate_local(catalog, planned(catalog), place.warehouse)
+
+
+def batch_with(place: Settings, passed: bool) -> dict[str, Any]:
+    """What the task is given: where the verdict is."""
+    numbers = {"manifest": newest(storage(place)).sequence, "ledger": newest_ledger(storage(place)).sequence}
+    checks = [{"name": "same rows on both sides", "passed": passed}]
+    verdict = {"passed": passed, "rows": 9, "windows": 3, "page": "index.html", "checks": checks, **numbers}
+    file = Path(place.home, "verdict.json")
+    file.write_text(json.dumps(verdict))
+    return {"stream": "readings", "warehouse": place.warehouse, "verdict": str(file)}
+
+
+def test_what_passed_is_published_once(place: Settings) -> None:
+    said: list[str] = []
+    batch = batch_with(place, True)
+    publish_batch(batch, said.append)
+    ledger = newest_ledger(storage(place))
+    assert ledger.published
+    assert "batch 0 is published" in said[0]
+    publish_batch(batch, said.append)
+    assert newest_ledger(storage(place)) == ledger
+
+
+def test_what_failed_is_put_away_and_told_in_one_line(place: Settings) -> None:
+    batch = batch_with(place, False)
+    for _ in range(2):
+        with pytest.raises(HeddleError, match=r"same rows.*batch 0 is quarantined") as caught:
+            publish_batch(batch, str)
+        assert "\n" not in str(caught.value)
+    ledger = newest_ledger(storage(place))
+    assert ledger.quarantined
+    assert not ledger.published
+    assert ledger.sequence == 1
+
+
+def test_a_verdict_says_nothing_of_batches_after_it(place: Settings) -> None:
+    batch = batch_with(place, True)
+    evaluated(place, 1)
+    publish_batch(batch, str)
+    assert newest_ledger(storage(place)).pending(newest(storage(place)).results)
+
+
+def test_another_check_was_faster(place: Settings) -> None:
+    verdict = json.loads(Path(batch_with(place, True)["verdict"]).read_text())
+    evaluated(place, 1)
+    later = json.loads(Path(batch_with(place, True)["verdict"]).read_text())
+    publish(place.warehouse, "readings", verdict)
+    with pytest.raises(HeddleError, match="another check"):
+        publish(place.warehouse, "readings", later)
