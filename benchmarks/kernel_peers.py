@@ -89,27 +89,24 @@ def shared_chunks(values: Array, slide: int, aggregate: str) -> Array:
     return values[:whole] if slide == 1 else REDUCE[aggregate](values[:whole], np.arange(0, whole, slide))
 
 
-def by_bottleneck(chunks: Array, width: int, aggregate: str) -> Array:
-    """bottleneck over shared chunks."""
-    return MOVE[aggregate](chunks, width)
+def by_pandas(values: Array, width: int, slide: int, aggregate: str) -> Array:
+    """One query over the events, as it is written with pandas."""
+    return getattr(pd.Series(values).rolling(width), aggregate)().to_numpy()[width - 1 :: slide]
 
 
-def by_pandas(chunks: Array, width: int, aggregate: str) -> Array:
-    """pandas over shared chunks."""
-    return getattr(pd.Series(chunks).rolling(width), aggregate)()
+def by_polars(values: Array, width: int, slide: int, aggregate: str) -> Array:
+    """One query over the events, as it is written with polars."""
+    return getattr(pl.Series(values), f"rolling_{aggregate}")(width).gather_every(slide, width - 1)
 
 
-def by_polars(chunks: Array, width: int, aggregate: str) -> Array:
-    """polars over shared chunks."""
-    return getattr(pl.Series(chunks), f"rolling_{aggregate}")(width)
-
-
-def by_duckdb(chunks: Array, width: int, aggregate: str) -> Array:
-    """duckdb over shared chunks."""
+def by_duckdb(values: Array, width: int, slide: int, aggregate: str) -> Array:
+    """One query over the events, as it is written with duckdb."""
+    events = pd.DataFrame({"at": np.arange(len(values)), "x": values})
+    frame = f"(ORDER BY at ROWS BETWEEN {width - 1} PRECEDING AND CURRENT ROW)"
+    query = f"SELECT y FROM (SELECT at, {aggregate}(x) OVER {frame} AS y FROM events)"
     with duckdb.connect(config={"threads": 1}) as database:
-        database.register("chunks", {"at": np.arange(len(chunks)), "x": np.ascontiguousarray(chunks)})
-        frame = f"(ORDER BY at ROWS BETWEEN {width - 1} PRECEDING AND CURRENT ROW)"
-        return database.execute(f"SELECT {aggregate}(x) OVER {frame} AS y FROM chunks").fetchnumpy()["y"]
+        database.register("events", events)
+        return database.execute(f"{query} WHERE at >= {width - 1} AND (at - {width - 1}) % {slide} = 0").fetchnumpy()
 
 
-LIBRARIES = {"bottleneck": by_bottleneck, "pandas": by_pandas, "polars": by_polars, "duckdb": by_duckdb}
+LIBRARIES = {"pandas": by_pandas, "polars": by_polars, "duckdb": by_duckdb}

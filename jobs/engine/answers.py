@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from jobs.engine.fold import Finals, Folded
 from jobs.engine.program import QueryProgram
+from jobs.kernels.finish import Part, finish
 from jobs.kernels.operators import Rows
 from optimizer.errors import HeddleError
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-Numbers = tuple[Rows, Mask]  # values, and which are not null
 
 
 class Answer(NamedTuple):
@@ -49,8 +49,9 @@ def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     carried = _carried(finals, query, folded[0])
     if carried is not None:
         return carried
-    numbers, valid = _FINISH.get(query.aggregate, _single)(query.aggregate, folded)
-    if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(numbers, query.type):
+    numbers, known = finish(query.aggregate, [Part(part.numbers, part.valid) for part in folded])
+    valid = np.ones(len(numbers), np.bool_) if known is None else known
+    if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(numbers[valid], query.type):
         raise _too_large(query)
     return _arrow(numbers, valid, query.type)
 
@@ -76,42 +77,6 @@ def _carried(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Array | 
     name = f"payload {measure.key}" if measure.payload else f"order {measure.key}"
     index = pa.array(folded.taken, mask=~folded.valid)
     return finals.slices.carried[name].take(index).cast(query.type)
-
-
-def _single(aggregate: str, folded: list[Folded]) -> Numbers:
-    return folded[0].numbers[0], folded[0].valid
-
-
-def _avg(aggregate: str, folded: list[Folded]) -> Numbers:
-    total, count = folded[0].numbers[0], folded[1].numbers[0]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / count
-        return (np.exp(mean) if aggregate == "geometric_mean" else mean), count > 0
-
-
-def _range(aggregate: str, folded: list[Folded]) -> Numbers:
-    high, low = folded[0].numbers[0], folded[1].numbers[0]
-    with np.errstate(invalid="ignore"):
-        return np.where(folded[0].valid, high - low, 0), folded[0].valid
-
-
-def _spread(aggregate: str, folded: list[Folded]) -> Numbers:
-    """Variance and deviation; Spark's sample forms are null for a single value."""
-    count, _, m2 = folded[0].numbers
-    sample = aggregate.endswith("_samp")
-    divisor = count - 1 if sample else count
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = m2 / divisor
-        numbers = np.sqrt(variance) if aggregate.startswith("stddev") else variance
-    return numbers, divisor > 0
-
-
-_FINISH: dict[str, Callable[[str, list[Folded]], Numbers]] = {
-    "avg": _avg,
-    "geometric_mean": _avg,
-    "range": _range,
-    **dict.fromkeys(("var_pop", "var_samp", "stddev_pop", "stddev_samp"), _spread),
-}
 
 
 def _arrow(numbers: Rows, valid: Mask, kind: pa.DataType) -> pa.Array:

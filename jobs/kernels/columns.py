@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from jobs.kernels.lane_operators import any_bits, both_bits, larger, largest, nans, smaller, smallest
+from jobs.kernels.lanes import LANES, lane, load, spread
 from jobs.kernels.operators import BIT_AND, BIT_OR, MAX, MIN, PRODUCT, SUM_FLOAT
 
 Column = NDArray[Any]  # float64 or int64
@@ -31,22 +33,23 @@ def identity(op: int, kind: np.dtype[Any]) -> float | int:
 
 @njit(cache=True, nogil=True)
 def fuse(op: int, a: Any, b: Any) -> Any:
-    """a combined with b, in Spark's order of NaN; int64 sums wrap, so the caller makes sure that they fit."""
+    """a combined with b, in Spark's order of NaN, for values and for lanes; int64 sums wrap: the caller sees to it
+    that they fit."""
     if op <= SUM_FLOAT:
         return a + b
     if op == QUICK_MAX:
-        return max(a, b)
+        return larger(a, b)
     if op == QUICK_MIN:
-        return min(a, b)
+        return smaller(a, b)
     if op == MAX:
-        return a if (a >= b) | (a != a) else b
+        return largest(a, b)
     if op == MIN:
-        return a if (a <= b) | (b != b) else b
+        return smallest(a, b)
     if op == PRODUCT:
         return a * b
     if op == BIT_OR:
-        return np.int64(a) | np.int64(b)
-    return np.int64(a) & np.int64(b)
+        return any_bits(a, b)
+    return both_bits(a, b)
 
 
 @njit(cache=True, nogil=True)
@@ -54,13 +57,6 @@ def fuse_into(op: int, column: Column, other: Column) -> None:
     """column = column combined with other, row by row."""
     for j in range(column.size):
         column[j] = fuse(op, column[j], other[j])
-
-
-@njit(cache=True, nogil=True)
-def fuse_columns(op: int, a: Column, b: Column, out: Column) -> None:
-    """out = a combined with b, row by row; out may not overlap a or b, or the loop is not vectorised."""
-    for j in range(out.size):
-        out[j] = fuse(op, a[j], b[j])
 
 
 @njit(cache=True, nogil=True)
@@ -73,48 +69,60 @@ def scan_back(op: int, column: Column, out: Column) -> None:
         out[j] = back
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
-def _total_in_any_order(op: int, column: Column) -> Any:
-    fold = column[0]
-    for j in range(1, column.size):
+@njit(cache=True, nogil=True, forceinline=True)
+def _total(op: int, column: Column) -> Any:
+    """Four chains of lanes, since each waits for itself."""
+    f0, f1, f2, f3 = load(column, 0), load(column, LANES), load(column, 2 * LANES), load(column, 3 * LANES)
+    end = column.size // (4 * LANES) * (4 * LANES)
+    for k in range(4 * LANES, end, 4 * LANES):
+        f0, f1 = fuse(op, f0, load(column, k)), fuse(op, f1, load(column, k + LANES))
+        f2, f3 = fuse(op, f2, load(column, k + 2 * LANES)), fuse(op, f3, load(column, k + 3 * LANES))
+    lanes = fuse(op, fuse(op, f0, f1), fuse(op, f2, f3))
+    fold = fuse(op, fuse(op, lane(lanes, 0), lane(lanes, 1)), fuse(op, lane(lanes, 2), lane(lanes, 3)))
+    for j in range(end, column.size):
         fold = fuse(op, fold, column[j])
-    return fold
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _total_by_four(op: int, column: Column) -> Any:
-    """Four chains of comparisons, which wait for themselves otherwise."""
-    quarter = column.size // 4
-    x0, x1, x2, x3 = column[:quarter], column[quarter:], column[2 * quarter :], column[3 * quarter :]
-    f0, f1, f2, f3 = x0[0], x1[0], x2[0], x3[0]
-    for j in range(1, quarter):
-        f0, f1, f2, f3 = fuse(op, f0, x0[j]), fuse(op, f1, x1[j]), fuse(op, f2, x2[j]), fuse(op, f3, x3[j])
-    fold = fuse(op, fuse(op, f0, f1), fuse(op, f2, f3))
-    for j in range(quarter, x3.size):
-        fold = fuse(op, fold, x3[j])
     return fold
 
 
 @njit(cache=True, nogil=True)
 def total(op: int, column: Column) -> Any:
     """The fold of a column that has rows, in whatever order is fastest."""
-    if op >= QUICK and column.size >= 16:
-        if op == QUICK_MAX:
-            return _total_by_four(QUICK_MAX, column)
-        return _total_by_four(QUICK_MIN, column)
-    return _total_in_any_order(op, column)
+    if column.size >= 4 * LANES and in_lanes(op):
+        if op <= SUM_FLOAT:
+            return _total(SUM_FLOAT, column)
+        return _total(QUICK_MAX, column) if op == QUICK_MAX else _total(QUICK_MIN, column)
+    fold = column[0]
+    for j in range(1, column.size):
+        fold = fuse(op, fold, column[j])
+    return fold
+
+
+@njit(cache=True, nogil=True)
+def nan_between(column: Column, low: int, high: int) -> bool:
+    """Whether one of the rows from low to high is NaN."""
+    end = low + (high - low) // (2 * LANES) * (2 * LANES)
+    found = spread(0)
+    for k in range(low, end, 2 * LANES):
+        found = any_bits(found, nans(load(column, k), load(column, k + LANES)))
+    bits = lane(found, 0) | lane(found, 1) | lane(found, 2) | lane(found, 3)
+    for j in range(end, high):
+        bits |= column[j] != column[j]
+    return bits != 0
 
 
 @njit(cache=True, nogil=True)
 def has_nan(column: Column) -> bool:
     """Whether a column holds a NaN."""
-    found = 0
-    for j in range(column.size):
-        found += column[j] != column[j]
-    return found > 0
+    return bool(nan_between(column, 0, column.size))
 
 
 @njit(cache=True, nogil=True)
 def quick(op: int) -> int:
     """The operator to try where NaN is unlikely; another one than op only for MIN and MAX."""
     return op + QUICK if op in (MIN, MAX) else op
+
+
+@njit(cache=True, nogil=True)
+def in_lanes(op: int) -> bool:
+    """Whether an operator is compiled for lanes: those that are one instruction."""
+    return op <= SUM_FLOAT or op >= QUICK

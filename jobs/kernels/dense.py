@@ -2,7 +2,7 @@
 
 The windows that start in one block [a, a + B) all hold the core [a + B, a + width). Window a + j is the block's suffix
 from j, the core, and the j rows that follow a + width: three combines a row. The core is folded from the folds of whole
-blocks by two stacks. Two far blocks are answered at once, since a chain of sums waits for itself.
+blocks by two stacks.
 """
 
 from __future__ import annotations
@@ -12,94 +12,113 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.columns import Column, fuse, has_nan, quick, scan_back, total
-from jobs.kernels.van_herk import equal_blocks, two_blocks
+from jobs.kernels.columns import (
+    QUICK,
+    QUICK_MAX,
+    QUICK_MIN,
+    Column,
+    fuse,
+    has_nan,
+    in_lanes,
+    nan_between,
+    quick,
+    scan_back,
+    total,
+)
+from jobs.kernels.flips import flip
+from jobs.kernels.lanes import LANES
+from jobs.kernels.neighbours import SHORT, fold_neighbours
+from jobs.kernels.operators import SUM_FLOAT
+from jobs.kernels.van_herk import BEYOND, answer_block
 
 BLOCK: Final = 512
-SHORT: Final = 128
-STRIP: Final = 2048
+SET_UP: Final = 64  # what a block costs beside its rows, in rows
 
 
 @njit(cache=True, nogil=True)
 def slide(op: int, column: Column, width: int, out: Column) -> None:
-    """out[i] = the fold of column[i : i + width], for every i of out."""
-    if width > SHORT and out.size > SHORT:
-        _long(op, column, width, out)
+    """out[i] = the fold of column[i : i + width], for every i of out; the column ends with the last window."""
+    easy = quick(op)
+    if width < SHORT and in_lanes(easy):
+        fold_neighbours(op, column, width, out)
         return
-    code = quick(op)
-    stack = np.empty(width, column.dtype)
-    strip = STRIP // width * width + width
-    for a in range(0, out.size, strip):
-        answers = out[a : a + strip]
-        rows = column[a : a + answers.size + width - 1]
-        equal_blocks(code, rows, width, stack, answers)
-        if code != op and has_nan(rows):
-            equal_blocks(op, rows, width, stack, answers)
+    block, a = _block(width), 0
+    while in_lanes(easy) and a + width + block + BEYOND <= column.size:
+        if easy != op and nan_between(column, a, a + width + block):
+            flip(op, column[a:], width, out[a : a + width])
+            a += min(width, out.size - a)
+        else:
+            a = _run(easy, column, a, width, block, out)
+    if a < out.size:
+        rest = column[a:]
+        flip(op if has_nan(rest) else easy, rest, width, out[a:])
 
 
 @njit(cache=True, nogil=True)
-def _block(width: int, windows: int) -> int:
-    """The block length that leaves the smallest rest of a window; a window has two blocks at least."""
-    longest = min(BLOCK, width // 2, windows)
+def _block(width: int) -> int:
+    """The block length at which set-up and the part of the core that is no whole block cost least."""
+    longest = min(BLOCK, (width - BEYOND) // LANES * LANES)
     best = longest
-    for block in range(longest, longest // 2, -1):
-        if width % block < width % best:
+    for block in range(longest, longest // 2, -LANES):
+        if (SET_UP + width % block) * best < (SET_UP + width % best) * block:
             best = block
     return best
 
 
 @njit(cache=True, nogil=True)
-def _long(op: int, column: Column, width: int, out: Column) -> None:
-    block = _block(width, out.size)
-    blocks = (out.size + 2 * block - 1) // (2 * block)
-    starts = (0, out.size - blocks * block)  # the two halves may overlap by a block
-    now, then = np.empty((2, block), column.dtype), np.empty((2, block), column.dtype)
-    cores = (_core(op, column[starts[0] :], block, width), _core(op, column[starts[1] :], block, width))
-    newest, shared = np.empty(2, column.dtype), np.empty(2, column.dtype)
-    easy, dirty = quick(op), 0
-    for half in range(2):
-        start = starts[half]
-        scan_back(op, column[start : start + block], now[half])
-        if easy != op and has_nan(column[start : start + width]):
-            dirty = width
-    for b in range(blocks):
-        a0, a1 = starts[0] + b * block, starts[1] + b * block
-        code = op if dirty > b * block else easy
-        shared[0] = _shared(code, column[a0:], b, block, width, newest[0], cores[0])
-        shared[1] = _shared(code, column[a1:], b, block, width, newest[1], cores[1])
-        x0, x1 = (a0 + block, a1 + block) if b + 1 < blocks else (a0, a1)
-        ahead = (column[x0 : x0 + block], column[x1 : x1 + block])
-        behind = (column[a0 + width : a0 + width + block], column[a1 + width : a1 + width + block])
-        answers = (out[a0 : a0 + block], out[a1 : a1 + block])
-        two_blocks(code, ahead, behind, shared, newest, now, then, answers)
-        if easy != op and (has_nan(behind[0]) or has_nan(behind[1])):
-            dirty = (b + 1) * block + width
-            two_blocks(op, ahead, behind, shared, newest, now, then, answers)
-        now, then = then, now
+def _run(op: int, column: Column, a: int, width: int, block: int, out: Column) -> int:
+    """Answer blocks from row a on, up to the first that a NaN is in; the row where it ended."""
+    if op <= SUM_FLOAT:
+        return _blocks(SUM_FLOAT, column, a, width, block, out)
+    if op == QUICK_MAX:
+        return _blocks(QUICK_MAX, column, a, width, block, out)
+    return _blocks(QUICK_MIN, column, a, width, block, out)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _blocks(op: int, column: Column, a: int, width: int, block: int, out: Column) -> int:
+    fresh, back = _core(op, column[a:], block, width)
+    stack = np.empty(2 * block, column.dtype)
+    scan_back(op, column[a : a + block], stack[:block])
+    rest, now, place = width % block, 0, 0
+    front = newest = column[a]
+    while a + width + block + BEYOND <= column.size:
+        if fresh.size and place == fresh.size:  # flip
+            scan_back(op, fresh, back)
+            place = 0
+        core = _shared(op, column, a + block, rest, fresh, back, front, place)
+        newest = answer_block(op, column, block, a + width, core, stack, now, out, a)
+        if op >= QUICK and nan_between(column, a + width, a + width + block):
+            break
+        if fresh.size:
+            fresh[place] = newest
+            front = newest if place == 0 else fuse(op, front, newest)
+            place += 1
+        now = block - now
+        a += block
+    return a
 
 
 @njit(cache=True, nogil=True)
 def _core(op: int, column: Column, block: int, width: int) -> Any:
-    """Two stacks over the folds of the whole blocks of a core: suffixes, folds since the flip, their running fold."""
-    whole, rest = width // block, width % block
-    fresh = np.empty(whole - 1, column.dtype)
-    for j in range(whole - 1):
-        start = rest + (j + 1) * block
+    """Two stacks over the folds of the whole blocks of a core: those since the flip, and the suffixes at the flip."""
+    fresh = np.empty(width // block - 1, column.dtype)
+    for j in range(fresh.size):
+        start = width % block + (j + 1) * block
         fresh[j] = total(op, column[start : start + block])
-    return np.empty_like(fresh), fresh, np.empty(1, column.dtype)
-
-
-@njit(cache=True, nogil=True)
-def _shared(op: int, column: Column, b: int, block: int, width: int, newest: Any, core: Any) -> Any:
-    """What all windows that start in block b hold, from column[0] on; newest is the fold of its last whole block."""
-    back, fresh, front = core
-    place, rest = b % fresh.size, width % block
-    if b:
-        fresh[place - 1] = newest
-        front[0] = newest if place == 1 else fuse(op, front[0], newest)
-    if place == 0:
+    back = np.empty_like(fresh)
+    if fresh.size:
         scan_back(op, fresh, back)
-        fold = back[0]
-    else:
-        fold = fuse(op, back[place], front[0])
-    return fuse(op, total(op, column[block : block + rest]), fold) if rest else fold
+    return fresh, back
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _shared(op: int, column: Column, start: int, rest: int, fresh: Column, back: Column, front: Any, place: int) -> Any:
+    """What all windows of a block hold: the rows that are no whole block, from start on, and the whole blocks."""
+    core = column[start] if rest else back[place]
+    for j in range(start + 1, start + rest):
+        core = fuse(op, core, column[j])
+    if fresh.size:
+        core = fuse(op, core, back[place]) if rest else core
+        core = fuse(op, core, front) if place else core
+    return core

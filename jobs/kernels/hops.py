@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.columns import Column, fuse, fuse_into, has_nan, quick, total
+from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, fuse, fuse_into, has_nan, quick, total
 from jobs.kernels.dense import slide
+from jobs.kernels.operators import SUM_FLOAT
 
 LONG: Final = 32
 STRIP: Final = 1024
@@ -56,10 +57,36 @@ def _chunks(op: int, column: Column, length: int, step: int, out: Column) -> Non
     if length >= LONG:
         for k in range(out.size):
             out[k] = total(op, column[k * step : k * step + length])
-        return
-    for k in range(out.size):
-        out[k] = column[k * step]
-    for j in range(1, length):
-        every = column[j::step]
+    elif op <= SUM_FLOAT:
+        _short_chunks(SUM_FLOAT, column, length, step, out)
+    elif op == QUICK_MAX:
+        _short_chunks(QUICK_MAX, column, length, step, out)
+    elif op == QUICK_MIN:
+        _short_chunks(QUICK_MIN, column, length, step, out)
+    else:
         for k in range(out.size):
-            out[k] = fuse(op, out[k], every[k])
+            out[k] = total(op, column[k * step : k * step + length])
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _short_chunks(op: int, column: Column, length: int, step: int, out: Column) -> None:
+    """Four chunks at once, since each chain waits for itself; unsigned, or every access would check for a negative."""
+    apart, end = np.uint64(step), np.uint64(out.size)
+    k = x = np.uint64(0)
+    while k + np.uint64(4) <= end:
+        y, z = x + apart, x + apart + apart
+        w = z + apart
+        f0, f1, f2, f3 = column[x], column[y], column[z], column[w]
+        for j in range(np.uint64(1), np.uint64(length)):
+            f0, f1 = fuse(op, f0, column[x + j]), fuse(op, f1, column[y + j])
+            f2, f3 = fuse(op, f2, column[z + j]), fuse(op, f3, column[w + j])
+        out[k], out[k + np.uint64(1)], out[k + np.uint64(2)], out[k + np.uint64(3)] = f0, f1, f2, f3
+        k += np.uint64(4)
+        x = w + apart
+    while k < end:
+        fold = column[x]
+        for j in range(np.uint64(1), np.uint64(length)):
+            fold = fuse(op, fold, column[x + j])
+        out[k] = fold
+        k += np.uint64(1)
+        x += apart

@@ -21,7 +21,7 @@ def pick(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None)
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, forceinline=True)
 def _better(op: int, order: Column, i: int, j: int) -> int:
     """The one of two slices, i before j, that the operator picks; -1 is no slice."""
     if i < 0:

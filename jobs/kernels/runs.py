@@ -10,15 +10,16 @@ from numba import njit
 from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, Ints, fuse, has_nan, quick
 from jobs.kernels.hops import hop
 from jobs.kernels.operators import SUM_FLOAT
+from jobs.kernels.room import room
 
 REGULAR: Final = 256  # windows in a run that make the dense form worth its set-up
 
 
 def fold_ranges(op: int, column: Column, lo: Ints, hi: Ints) -> Column:
     """The fold of column[lo[i] : hi[i]] for every i; both bounds ascend and no range is empty."""
-    out = np.empty(len(lo), column.dtype)
+    (out,) = room([len(lo)], column.dtype)
     if len(lo):
-        _fold_ranges(op, column, lo, hi, out)
+        _fold_ranges(op, np.ascontiguousarray(column), lo, hi, out)
     return out
 
 
@@ -66,7 +67,7 @@ def two_stacks(op: int, column: Column, lo: Ints, hi: Ints, stack: Column, out: 
         _two_stacks(code, column, lo, hi, stack, out)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, forceinline=True)
 def _two_stacks(op: int, column: Column, lo: Any, hi: Any, stack: Column, out: Column) -> None:
     base = flip = end = np.uint64(0)
     one = np.uint64(1)

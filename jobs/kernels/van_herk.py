@@ -1,95 +1,65 @@
-"""The inner loops of dense windows, as van Herk and Gil-Werman have them: blocks as long as a window, pairs of blocks.
+"""The inner loop of long windows one row apart, as van Herk and Gil-Werman have it: suffixes of a block, prefixes of
+the rows behind it, four lanes a step.
 
-Indices are unsigned, or every access would check for a negative one. The operator is a constant in each inlined copy:
-LLVM then inlines `fuse` down to one instruction, where numba's own inlining would take minutes to compile.
+Rows k and k + 4 of a scan differ by a fold of four neighbours. So each lane scans every fourth row, and the folds of
+four are made of the folds of two that the step before has left. Rows are told by their places: a view of a column for
+every block would cost as much as the block.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
 from numba import njit
 
-from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, fuse
-from jobs.kernels.operators import SUM_FLOAT
+from jobs.kernels.columns import Column, fuse
+from jobs.kernels.lanes import LANES, lane, load, spread, store, straddle
 
-ONE: Final = np.uint64(1)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _equal_blocks(op: int, column: Column, width: int, stack: Column, out: Column) -> None:
-    n, count, a = np.uint64(width), np.uint64(out.size), np.uint64(0)
-    last = n - ONE
-    while a < count:
-        rows = min(n, count - a)
-        back = column[a + last]
-        stack[last] = back
-        for j in range(ONE, n):
-            back = fuse(op, column[a + last - j], back)
-            stack[last - j] = back
-        out[a] = back
-        if rows > ONE:
-            front = column[a + n]
-            for j in range(ONE, rows - ONE):
-                out[a + j] = fuse(op, stack[j], front)
-                front = fuse(op, front, column[a + n + j])
-            out[a + rows - ONE] = fuse(op, stack[rows - ONE], front)
-        a += n
+BEYOND: Final = 2 * LANES  # rows that are read past a block, and not used
 
 
-@njit(cache=True, nogil=True)
-def equal_blocks(op: int, column: Column, width: int, stack: Column, out: Column) -> None:
-    """out[i] = the fold of column[i : i + width]; a block is a window long, so it has no core."""
-    if op <= SUM_FLOAT:
-        _equal_blocks(SUM_FLOAT, column, width, stack, out)
-    elif op == QUICK_MIN:
-        _equal_blocks(QUICK_MIN, column, width, stack, out)
-    elif op == QUICK_MAX:
-        _equal_blocks(QUICK_MAX, column, width, stack, out)
-    else:
-        _equal_blocks(op, column, width, stack, out)
+@njit(cache=True, nogil=True, forceinline=True)
+def _first_rows(op: int, column: Column, behind: int, core: Any, stack: Column, now: int, out: Column, a: int) -> Any:
+    """Answer the first four windows; the fold of the four rows behind them."""
+    front = column[behind]
+    out[a] = fuse(op, stack[now], core)
+    for j in range(1, LANES):
+        out[a + j] = fuse(op, fuse(op, stack[now + j], core), front)
+        front = fuse(op, front, column[behind + j])
+    return front
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _two_blocks(
-    op: int, ahead: Any, behind: Any, core: Column, newest: Column, now: Column, then: Column, out: Any
-) -> None:
-    (x0, x1), (y0, y1), (o0, o1) = ahead, behind, out
-    s0, s1, t0, t1 = now[0], now[1], then[0], then[1]
-    last = np.uint64(o0.size) - ONE
-    c0, c1, f0, f1, b0, b1 = core[0], core[1], y0[0], y1[0], x0[last], x1[last]
-    o0[0], o1[0], t0[last], t1[last] = fuse(op, s0[0], c0), fuse(op, s1[0], c1), b0, b1
-    for j in range(ONE, last):
-        o0[j] = fuse(op, fuse(op, s0[j], c0), f0)
-        f0 = fuse(op, f0, y0[j])
-        o1[j] = fuse(op, fuse(op, s1[j], c1), f1)
-        f1 = fuse(op, f1, y1[j])
-        k = last - j
-        b0 = fuse(op, x0[k], b0)
-        t0[k] = b0
-        b1 = fuse(op, x1[k], b1)
-        t1[k] = b1
-    o0[last], o1[last] = fuse(op, fuse(op, s0[last], c0), f0), fuse(op, fuse(op, s1[last], c1), f1)
-    t0[0], t1[0] = fuse(op, x0[0], b0), fuse(op, x1[0], b1)
-    if y1.size > last:  # the very last window has no row behind it
-        newest[0], newest[1] = fuse(op, f0, y0[last]), fuse(op, f1, y1[last])
+@njit(cache=True, nogil=True, forceinline=True)
+def answer_block(
+    op: int, column: Column, block: int, behind: int, core: Any, stack: Column, now: int, out: Column, a: int
+) -> Any:
+    """Answer the windows that start in the block at row a, and give the fold of as many rows from `behind` on.
 
-
-@njit(cache=True, nogil=True)
-def two_blocks(
-    op: int, ahead: Any, behind: Any, core: Column, newest: Column, now: Column, then: Column, out: Any
-) -> None:
-    """Answer two far blocks at once, so that four chains of operations overlap and memory is read in straight lines.
-
-    now holds the blocks' suffixes, then gets those of the blocks ahead; core is what the windows of a block share, and
-    newest gets the fold of the rows behind them.
+    The stack holds the block's suffixes from `now` on, and gets those of the next block in its other half; core is what
+    all the block's windows share. A block is a multiple of four, at least eight, and eight rows follow those behind it.
     """
-    if op <= SUM_FLOAT:
-        _two_blocks(SUM_FLOAT, ahead, behind, core, newest, now, then, out)
-    elif op == QUICK_MIN:
-        _two_blocks(QUICK_MIN, ahead, behind, core, newest, now, then, out)
-    elif op == QUICK_MAX:
-        _two_blocks(QUICK_MAX, ahead, behind, core, newest, now, then, out)
-    else:
-        _two_blocks(op, ahead, behind, core, newest, now, then, out)
+    then, ahead = block - now, a + block
+    front = _first_rows(op, column, behind, core, stack, now, out, a)
+    for j in range(LANES):  # these places of the stack are free until the end
+        stack[then + j] = front
+        front = fuse(op, front, column[behind + LANES + j])
+    fronts, cores = load(stack, then), spread(core)
+    back = column[ahead + block - 1]
+    stack[then + block - 1] = back
+    for j in range(2, LANES + 1):
+        back = fuse(op, column[ahead + block - j], back)
+        stack[then + block - j] = back
+    backs = load(stack, then + block - LANES)
+    x = fuse(op, load(column, behind + LANES), load(column, behind + LANES + 1))
+    y = fuse(op, load(column, ahead + block - LANES), load(column, ahead + block - LANES + 1))
+    for k in range(LANES, block, LANES):
+        store(out, a + k, fuse(op, fuse(op, load(stack, now + k), cores), fronts))
+        pairs = fuse(op, load(column, behind + k + LANES), load(column, behind + k + LANES + 1))
+        fronts = fuse(op, fronts, fuse(op, x, straddle(x, pairs)))
+        x = pairs
+        j = block - LANES - k
+        pairs = fuse(op, load(column, ahead + j), load(column, ahead + j + 1))
+        backs = fuse(op, fuse(op, pairs, straddle(pairs, y)), backs)
+        y = pairs
+        store(stack, then + j, backs)
+    return lane(fronts, 0)
