@@ -90,7 +90,7 @@ def test_a_nan_is_found_anywhere(size: int) -> None:
         assert np.isnan(total(MAX, numbers))
 
 
-@pytest.mark.parametrize("sizes", [[1], [8, 9, 1, 0, 30], [300_000, 5]])
+@pytest.mark.parametrize("sizes", [[1], [8, 9, 1, 30], [300_000, 5]])
 def test_columns_of_one_block_begin_lines_and_do_not_overlap(sizes: list[int]) -> None:
     columns = room(sizes, np.dtype(np.float64))
     for number, column in enumerate(columns):
