@@ -107,7 +107,7 @@ def nan_between(column: Column, low: int, high: int) -> bool:
     bits = lane(found, 0) | lane(found, 1) | lane(found, 2) | lane(found, 3)
     for j in range(end, high):
         bits |= column[j] != column[j]
-    return bits != 0
+    return bool(bits != 0)
 
 
 @njit(cache=True, nogil=True)

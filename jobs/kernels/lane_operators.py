@@ -111,7 +111,7 @@ for _function, _emit in {
     type_callable(_function)(lambda context: lambda a, b: a if a == b else None)
     _register(_function, _emit, types.Float, types.Integer, Lanes)
 
-for _function, _emit in {operator.add: _add, operator.mul: _multiply}.items():
+for _function, _emit in {operator.add: _add, operator.mul: _multiply}.items():  # type: ignore[assignment]
     type_callable(_function)(lambda context: lambda a, b: a if isinstance(a, Lanes) and a == b else None)
     _register(_function, _emit, Lanes)
 

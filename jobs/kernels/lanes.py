@@ -100,4 +100,5 @@ def _lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @lower_builtin(straddle, Lanes, Lanes)
 def _straddle(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _shuffle(builder, *args, [2, 3, 4, 5])
+    left, right = args
+    return _shuffle(builder, left, right, [2, 3, 4, 5])
