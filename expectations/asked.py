@@ -1,4 +1,4 @@
-"""What is audited: the woven statements of a stream, with what tells their answers apart."""
+"""What is audited: the statements of a stream, with what tells their answers apart."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from jobs.engine.definition import aligned, answer_type, inputs_of, label_of
+from jobs.engine.definition import aligned, answer_type, label_of, typed_by
 from jobs.engine.manifest import BEGINNING, Manifest
 from jobs.engine.program import ALL
 from jobs.engine.standing import Standing, load_standing
 from jobs.engine.storage import Storage
 from jobs.engine.types import type_named
-from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.query import Query, Statement
-from optimizer.stream_planning import measures_of
 from optimizer.windows.window import Window
 
 EXACT = {
@@ -83,7 +81,7 @@ def _asked(catalog: Catalog, id: str, known: dict[str, pa.DataType], standing: S
     statement = catalog.statements[id]
     members = [catalog.query(c.source) for c in statement.columns if c.source in catalog.rows]
     queries = {query.id: query for query in members if query.statement == id}
-    if not all(_woven(query) and _needed(query) <= known.keys() for query in queries.values()):
+    if not all(_timed(query) and _needed(query) <= known.keys() for query in queries.values()):
         return None
     labels = {label_of(query) for query in queries.values()}
     if not labels <= standing.asked.keys():
@@ -93,12 +91,12 @@ def _asked(catalog: Catalog, id: str, known: dict[str, pa.DataType], standing: S
     return Asked(statement, queries, types, max(standing.asked[label] for label in labels))
 
 
-def _woven(query: Query) -> bool:
-    return AGGREGATES[query.aggregate].shared and not query.window.rows
+def _timed(query: Query) -> bool:
+    return not query.window.rows
 
 
 def _needed(query: Query) -> set[str]:
-    return {*query.group_by, *(sql for measure in measures_of(query) for sql in inputs_of(measure))}
+    return {*query.group_by, *typed_by(query)}
 
 
 def groupings(asked: Iterable[Asked]) -> dict[str, list[Asked]]:

@@ -26,7 +26,13 @@ from optimizer.errors import HeddleError
 
 START = "heddle start"
 SPANS = 32  # stretches of time asked for one by one; more of them are read as one
-ORDERED = {"first": "{ts}", "last": "{ts}", "argmin": "{y}", "argmax": "{y}"}  # by what their events are ordered
+ORDERED = {  # by what their events are ordered; those of a mode are counted
+    "first": "{ts}",
+    "last": "{ts}",
+    "argmin": "{y}",
+    "argmax": "{y}",
+    "mode": "0",
+}
 SCALES = {  # a sum near zero of large numbers, a small variance around a large mean: their last digits are rounding
     "sum": "sum(abs({x}))",
     "avg": "avg(abs({x}))",
@@ -158,7 +164,20 @@ def _answer(asked: Asked, id: str, value: Column, candidates: Column, scale: Col
 
 def _open(candidates: Column, query: Query, floating: bool) -> Column:
     """The values of the events that tie for the extreme."""
+    if query.aggregate == "mode":
+        return F.transform(_most_frequent(candidates), lambda value: text_of(value, floating))
     orders = F.transform(candidates, lambda each: each["by"])
     extreme = F.array_min(orders) if query.aggregate in ("first", "argmin") else F.array_max(orders)
     tied = F.filter(candidates, lambda each: each["by"] == extreme)
     return F.transform(tied, lambda each: text_of(each["value"], floating))
+
+
+def _most_frequent(candidates: Column) -> Column:
+    values = F.filter(F.transform(candidates, lambda each: each["value"]), lambda value: value.isNotNull())
+    distinct = F.array_distinct(values)
+
+    def count(value: Column) -> Column:
+        return F.size(F.filter(values, lambda other: other == value))
+
+    most = F.array_max(F.transform(distinct, count))
+    return F.filter(distinct, lambda value: count(value) == most)

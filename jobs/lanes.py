@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from jobs.engine.bucket import Work
-from jobs.engine.compile import compile_program, expressions
+from jobs.engine.compile import compile_program, expressions, group_by_columns
 from jobs.engine.events import FILE, POSITION
 from jobs.engine.expressions import WIDTHS, NotExact, evaluate
 from jobs.engine.feeding import feed_tables
@@ -17,6 +17,7 @@ from jobs.engine.source import columns_needed, opened
 from jobs.engine.spark_executor import Feeding, Item, guarded
 from jobs.engine.types import plain
 from jobs.stream_frames import driver_of, events_of, file_frame
+from jobs.unshared import unshared_types
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.expressions import quote
 from optimizer.errors import HeddleError
@@ -52,8 +53,7 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
 
 def _named(catalog: Catalog, plan: Plan) -> list[str]:
     """The time and the group-by columns, as the catalog names them."""
-    keys = dict.fromkeys(key for tree in plan.trees for key in tree.group_by)
-    return [catalog.streams[plan.stream].time, *keys]
+    return [catalog.streams[plan.stream].time, *group_by_columns(catalog, plan)]
 
 
 def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.DataType]:
@@ -73,15 +73,20 @@ def choose(
     spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
 ) -> tuple[Lane, Program, StructType | None]:
     """The file lane where it gives Spark's answers, else the frame lane; its program, and the schema of the files."""
+    driver = driver_of(catalog, plan.stream)
     if forced != "frame":
         try:
-            return "file", compile_program(catalog, plan, file_types(catalog, plan, files[0][0])), None
+            types = file_types(catalog, plan, files[0][0])
+            if plan.unshared:
+                types |= unshared_types(catalog, plan, file_frame(spark, driver, [files[0][0]]))
+            return "file", compile_program(catalog, plan, types), None
         except NotExact as reason:
             if forced == "file":
                 raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto") from None
-    arrived = file_frame(spark, driver_of(catalog, plan.stream), [path for path, _ in files])
+    arrived = file_frame(spark, driver, [path for path, _ in files])
     frame = events_of(spark, catalog, plan.stream, arrived)
-    return "frame", compile_program(catalog, plan, frame_types(catalog, plan, frame)), arrived.schema
+    types = frame_types(catalog, plan, frame) | unshared_types(catalog, plan, frame)
+    return "frame", compile_program(catalog, plan, types), arrived.schema
 
 
 def from_frame(frame: DataFrame) -> Feeding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.engine.adopt import Replayed
 from jobs.engine.batch import Executor
@@ -59,6 +59,7 @@ def evaluate_local(
         raise HeddleError("--interval needs Spark; leave it out, or leave out --local")
     if catalog.streams[plan.stream].sql:
         raise HeddleError(f"stream {plan.stream} is made by SQL, which only Spark evaluates; leave out --local")
+    plan = replace(plan, unshared=())
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane = "file"
         lane = OneProcess(catalog, plan)

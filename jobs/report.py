@@ -31,6 +31,7 @@ class RunReport:
     step_seconds: dict[str, float] = field(default_factory=dict)
     batch_seconds: list[float] = field(default_factory=list)
     trees: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unshared: dict[str, int] = field(default_factory=dict)  # results of the queries that plain Spark answers
     notes: list[str] = field(default_factory=list)  # what a reader should know beside the numbers
 
     def add(self, counts: dict[str, Any], seconds: float) -> None:
@@ -42,6 +43,8 @@ class RunReport:
             for tree, count in counts[name].items():
                 held = self.trees.setdefault(tree, {"partials": 0, "operations": 0})
                 held[name] += count
+        for query, count in counts["unshared"].items():
+            self.unshared[query] = self.unshared.get(query, 0) + count
         for step, spent in counts["seconds"].items():
             self.step_seconds[step] = self.step_seconds.get(step, 0.0) + spent
         self.batch_seconds = [*self.batch_seconds, round(seconds, 3)][-LISTED:]
@@ -50,6 +53,7 @@ class RunReport:
         """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
         self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
         self.estimated_cost = plan.cost
+        self.unshared = {query: self.unshared.get(query, 0) for query in plan.unshared}
         self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
         self.step_seconds = {step: round(spent, 3) for step, spent in self.step_seconds.items()}
         for tree in plan.trees:

@@ -14,6 +14,7 @@ from jobs.report import RunReport
 from jobs.run import Progress
 from jobs.stream_frames import driver_of
 from jobs.traffic import estimated_rate
+from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.load import load_catalog
 from optimizer.errors import HeddleError
@@ -83,12 +84,20 @@ def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
     return plan
 
 
+def unshared_of(catalog: Catalog, stream: str) -> list[str]:
+    """The queries that cannot be woven."""
+    table = catalog.of_stream(stream)
+    shared = [AGGREGATES[shape.aggregate].shared for shape in table.shapes]
+    return sorted(id for id, code in zip(table.ids.to_pylist(), table.codes.tolist(), strict=True) if not shared[code])
+
+
 def evaluate_request(request: Request, spark: SparkSession | None, say: Say, progress: Progress) -> RunReport:
     """Evaluate on Spark, or in this process when there is none."""
     catalog, plan = request.prepare(say)
-    if plan.unshared:
-        say(f"left out, since only plain Spark can answer them: {', '.join(plan.unshared)}")
     if spark is None:
+        left_out = unshared_of(catalog, request.stream)
+        if left_out:
+            say(f"left out, since only plain Spark can answer them: {', '.join(left_out)}")
         from jobs.local import evaluate_local
 
         return evaluate_local(catalog, plan, request.warehouse, request.options, progress)

@@ -74,6 +74,10 @@ class Run:
         if program is not None:
             self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
 
+    def raw(self, since: int) -> Raw:
+        """The events since a time that the batches so far have taken."""
+        return raw_events(self.storage, self.manifest, since) if self.manifest.batch >= 0 else Raw()
+
     def _ready(self, lane: Lane, files: Sequence[File]) -> Program | None:
         """The program, its plan in force; None when no event has ever told the types of the columns."""
         if self.program is None or (files and not self.lane):
@@ -101,11 +105,7 @@ class Run:
         if not self.manifest.plan or serves(load_standing(self.storage, self.manifest.standing), program):
             return
         started, before = time.monotonic(), self.manifest
-
-        def raw(since: int) -> Raw:
-            return raw_events(self.storage, before, since)
-
-        adopted = adopt(self.storage, before, program, raw, lane)
+        adopted = adopt(self.storage, before, program, self.raw, lane)
         self.report.notes += adopted_notes(before, adopted)
         self._advance(adopted.manifest, started)
 

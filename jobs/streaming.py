@@ -21,6 +21,7 @@ from jobs.options import Options
 from jobs.run import Run
 from jobs.spark_errors import in_words
 from jobs.stream_frames import driver_of, stream_frame
+from jobs.unshared import with_unshared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,8 +73,12 @@ class Streaming:
         return program
 
     def execute(self, files: Sequence[File]) -> Executor:
-        """An executor for these files, on Spark."""
-        return on_spark(self.spark.sparkContext, self._feeding(files) if files else None)
+        """An executor for these files, on Spark; queries that are not woven run beside it."""
+        execute = on_spark(self.spark.sparkContext, self._feeding(files) if files else None)
+        if not self.run.plan.unshared:
+            return execute
+        paths = [path for path, _ in files]
+        return with_unshared(execute, self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
 
     def replay(self, batches: Sequence[Replayed]) -> Executor:
         """An executor that takes in batches of the past."""
@@ -84,8 +89,10 @@ class Streaming:
         context = self.spark.sparkContext
         if self.run.lane == "file":
             return from_files(context, splits_of(files, context.defaultParallelism))
-        paths = [path for path, _ in files]
-        return from_frame(stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema))
+        return from_frame(self._read([path for path, _ in files]))
+
+    def _read(self, paths: Sequence[str]) -> DataFrame:
+        return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema)
 
     def go(self) -> None:
         """Run until nothing is left, or until the user stops it."""

@@ -87,6 +87,8 @@ def _show(report: RunReport, folder: Path, warehouse: str) -> None:
         f"{report.late:,} late events ({report.windows_missed:,} windows missed); "
         f"{report.wall_seconds:.1f} s, {report.cpu_seconds:.1f} CPU seconds"
     )
+    for query, count in report.unshared.items():
+        console.print(f"{query} runs unshared, on plain Spark: {count:,} results")
     for note in report.notes:
         console.print(note)
     if report.without_time:

@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol
 from jobs.engine import state
 from jobs.engine.batch import Executor, Outcome, counts_of, executed
 from jobs.engine.bucket import Work
-from jobs.engine.carry import asked_after, held, needed_from, source_of
+from jobs.engine.carry import asked_after, held, needed_from, source_of, unshared_after
 from jobs.engine.exchange import label
 from jobs.engine.manifest import BEGINNING, Manifest, commit
-from jobs.engine.program import Program
+from jobs.engine.program import Program, QueryProgram, Unshared
 from jobs.engine.standing import Standing, load_standing, save_standing
 from jobs.engine.steps import step
 from jobs.engine.storage import Storage
@@ -76,10 +76,14 @@ def adopt(
     sources = {label(g, tree): source_of(standing, g, tree, before.watermark) for g, tree in program.roots()}
     needs = {label(g, tree): needed_from(tree, before.watermark) for g, tree in program.roots()}
     lacking = [name for name, source in sources.items() if source.since > needs[name]]
-    raw = raw_since(min(needs[name] for name in lacking)) if lacking else Raw()
+    joining = [query for query in program.unshared if query.label not in standing.asked]
+    reaching = [needs[name] for name in lacking]
+    reaching += [max(BEGINNING, before.watermark - query.window.range + 1) for query in joining]
+    raw = raw_since(min(reaching)) if reaching else Raw()
     rebuilt = {name for name in lacking if raw.since < sources[name].since}
     sinces = {name: raw.since if name in rebuilt else sources[name].since for name in sources}
     asked = asked_after(standing, program, sinces, before.watermark)
+    asked |= unshared_after(standing, program, raw.since, before.watermark)
     carried = {name: source.label for name, source in sources.items() if name not in rebuilt}
     numbered = rebuilt & {label(g, tree) for g, tree in program.roots() if tree.rows}
     if numbered and len(before.marks) <= before.batch:
@@ -129,5 +133,6 @@ def _only(program: Program, labels: set[str]) -> Program:
 
 
 def _joined(standing: Standing, program: Program, asked: dict[str, int]) -> dict[str, int]:
-    queries = (query for grouping in program.groupings for tree in grouping.trees for query in tree.queries)
+    woven = [query for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
+    queries: list[QueryProgram | Unshared] = [*woven, *program.unshared]
     return {query.id: asked[query.label] for query in queries if query.label not in standing.asked}

@@ -28,9 +28,12 @@ class Outcome:
     feeds: list[FeedReport] = field(default_factory=list)
     buckets: list[BucketReport] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    unshared: dict[str, list[DataFile]] = field(default_factory=dict)  # what plain Spark answered, by query
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 Executor = Callable[[Program, Work], Outcome]
+FOLDERS = (result_files.FOLDER, late_files.FOLDER, state.FOLDER)
 
 
 def run_batch(storage: Storage, before: Manifest, program: Program, batch: int, execute: Executor) -> Manifest:
@@ -42,6 +45,29 @@ def close(storage: Storage, before: Manifest, program: Program, execute: Executo
     """Emit what the last batch's events let end, as Spark's batch without data does at the end of a run."""
     until = watermark(before, program)
     return _run(storage, before, program, before.batch, until, execute) if until > before.watermark else before
+
+
+def fill(storage: Storage, before: Manifest, program: Program, until: int, execute: Executor) -> Manifest:
+    """Emit the windows that end up to a time, in a warehouse of their own that nothing is added to later."""
+    work = Work(storage.root, 0, before.watermark, until, before.buckets, joined=_joined(storage, before))
+    outcome = executed(storage, program, work, execute, FOLDERS)
+    after = replace(_after(before, program, work, outcome), state=(), late=(), backfill=True)
+    commit(storage, after)
+    return after
+
+
+def emit_again(
+    storage: Storage, before: Manifest, program: Program, batch: int, span: tuple[int, int], execute: Executor
+) -> list[DataFile]:
+    """The results of a batch of the past, once more; what else its tasks write is swept away."""
+    work = Work(storage.root, batch, *span, before.buckets, joined=_joined(storage, before))
+    return results_of(executed(storage, program, work, execute, FOLDERS))
+
+
+def results_of(outcome: Outcome) -> list[DataFile]:
+    """The result files of all tasks."""
+    woven = [file for report in outcome.buckets for file in report.results]
+    return woven + [file for files in outcome.unshared.values() for file in files]
 
 
 def pass_over(storage: Storage, before: Manifest, batch: int) -> Manifest:
@@ -68,9 +94,9 @@ def _run(storage: Storage, before: Manifest, program: Program, batch: int, until
     public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
     if not before.standing:
         before = replace(before, standing=standing.save_standing(storage, begun(program)))
-    joined = standing.load_standing(storage, before.standing).joined()
+    joined = _joined(storage, before)
     work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, public, before.late, joined)
-    outcome = executed(storage, program, work, execute, (result_files.FOLDER, late_files.FOLDER, state.FOLDER))
+    outcome = executed(storage, program, work, execute, FOLDERS)
     step("collected")
     after = _after(before, program, work, outcome)
     started = time.perf_counter()
@@ -78,6 +104,10 @@ def _run(storage: Storage, before: Manifest, program: Program, batch: int, until
     after.counts["seconds"]["commit"] = time.perf_counter() - started  # for the report; the file is written already
     step("committed")
     return after
+
+
+def _joined(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    return standing.load_standing(storage, manifest.standing).joined()
 
 
 def executed(storage: Storage, program: Program, work: Work, execute: Executor, folders: Sequence[str]) -> Outcome:
@@ -95,7 +125,7 @@ def executed(storage: Storage, program: Program, work: Work, execute: Executor, 
 
 def _after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
     gone = {file.name for report in outcome.buckets for file in report.merged}
-    added = [file for report in outcome.buckets for file in report.results]
+    added = results_of(outcome)
     late = [file for report in outcome.feeds for file in report.late]
     merged = [file for report in outcome.buckets for file in report.late]
     latest = max([before.latest, *(report.latest for report in outcome.feeds)])
@@ -125,5 +155,8 @@ def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[Data
         "windows_missed": sum(report.windows_missed for report in outcome.feeds),
         "partials": summed(report.partials for report in outcome.buckets),
         "operations": summed([r.operations for r in outcome.feeds] + [r.operations for r in outcome.buckets]),
-        "seconds": summed([r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets]),
+        "seconds": summed(
+            [r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets] + [outcome.seconds]
+        ),
+        "unshared": {query: sum(file.rows for file in files) for query, files in outcome.unshared.items()},
     }

@@ -83,7 +83,8 @@ def answered(program: Program) -> Iterator[tuple[str, QueryProgram]]:
 def begun(program: Program) -> Standing:
     """Where a new warehouse stands: everything is there from the beginning."""
     trees = {label(grouping, tree): held(grouping, tree) for grouping, tree in program.roots()}
-    return Standing(trees, {query.label: BEGINNING for _, query in answered(program)})
+    labels = [query.label for _, query in answered(program)] + [query.label for query in program.unshared]
+    return Standing(trees, dict.fromkeys(labels, BEGINNING))
 
 
 def serves(standing: Standing, program: Program) -> bool:
@@ -110,4 +111,13 @@ def asked_after(standing: Standing, program: Program, sinces: dict[str, int], wa
                 "gone; keep the plan in force, or restore the files"
             )
         asked[query.label] = max(watermark, complete) if before is None else before
+    return asked
+
+
+def unshared_after(standing: Standing, program: Program, raw_since: int, watermark: int) -> dict[str, int]:
+    """The same of the queries that plain Spark answers from the raw events, of which those since a time are there."""
+    asked = {}
+    for query in program.unshared:
+        complete = raw_since + query.window.range - 1 if raw_since > BEGINNING else BEGINNING
+        asked[query.label] = standing.asked.get(query.label, max(watermark, complete))
     return asked

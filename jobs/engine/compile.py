@@ -6,12 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
+from sqlglot import exp
 
 from jobs.engine.definition import COUNT_ALL, aligned, answer_type, inputs_of, label_of
-from jobs.engine.program import ALL, Coding, Grouping, Input, MeasureProgram, Program, QueryProgram, TreeProgram
+from jobs.engine.program import (
+    ALL,
+    Coding,
+    Grouping,
+    Input,
+    MeasureProgram,
+    Program,
+    QueryProgram,
+    TreeProgram,
+    Unshared,
+)
 from jobs.engine.types import coding_of, plain
 from jobs.kernels.operators import OPS
 from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.expressions import parse
 from optimizer.catalog.query import Query
 from optimizer.errors import HeddleError
 from optimizer.plan import EVENTS, Measure, Plan, Tree
@@ -27,6 +39,7 @@ def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
         for query in map(catalog.query, map(str, tree.queries)):
             values |= {sql for measure in measures_of(query) for sql in inputs_of(measure)}
             predicates |= {query.where} - {""}
+    predicates |= {catalog.query(id).where for id in plan.unshared} - {""}
     return sorted(values), sorted(predicates)
 
 
@@ -44,16 +57,23 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
         tuple(compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings),
         stream.lateness,
         plan.fingerprint(),
-        {name: plain(types[name]) for name in _typed(catalog, plan)},
+        {name: plain(types[name]) for name in _typed(catalog, plan, types)},
         {name: plain(kind) for name, kind in types.items()},
+        tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
     )
 
 
-def _typed(catalog: Catalog, plan: Plan) -> list[str]:
+def group_by_columns(catalog: Catalog, plan: Plan) -> list[str]:
+    """The columns that some query groups by."""
+    unshared = (catalog.query(id).group_by for id in plan.unshared)
+    return sorted({key for keys in (*(tree.group_by for tree in plan.trees), *unshared) for key in keys})
+
+
+def _typed(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> list[str]:
     """The columns and expressions whose types tell the types of all answers."""
     values, _ = expressions(catalog, plan)
-    keys = sorted({key for tree in plan.trees for key in tree.group_by})
-    return [catalog.streams[plan.stream].time, *keys, *values]
+    labels = [label for id in plan.unshared if (label := label_of(catalog.query(id))) in types]
+    return [catalog.streams[plan.stream].time, *group_by_columns(catalog, plan), *values, *labels]
 
 
 def _named(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -132,6 +152,19 @@ class Compiler:
         """The same measure of all events."""
         sql = next((sql for sql, name in self.predicates.items() if name == measure.where), "")
         return replace(measure, key=measure.key.removesuffix(f" where {sql}"), where="")
+
+    def unshared(self, query: Query) -> Unshared:
+        """A query that plain Spark answers."""
+        if query.window.rows:
+            raise HeddleError(
+                f"query {query.id}: {query.aggregate} is not woven, and so has no windows in rows; measure them in time"
+            )
+        texts = [text for text in query.arguments if text != "*"]
+        read = {column.parts[0].name for text in texts for column in parse(text).find_all(exp.Column)}
+        where = self.predicates.get(query.where, "")
+        return Unshared(
+            query.id, label_of(query), aligned(query.window), where, tuple(sorted(read | {*query.group_by}))
+        )
 
     def _needed(self, query: Query) -> list[MeasureProgram]:
         needed = list(measures_of(query))

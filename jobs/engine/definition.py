@@ -9,6 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from jobs.engine.types import result_type
+from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.query import Query
 from optimizer.plan import Measure
 from optimizer.stream_planning import measures_of
@@ -41,8 +42,17 @@ def inputs_of(measure: Measure) -> list[str]:
     return list(measure.arguments)
 
 
+def typed_by(query: Query) -> list[str]:
+    """Whose types tell the type of a query's answers: its expressions, or, on plain Spark, the query itself."""
+    if not AGGREGATES[query.aggregate].shared:
+        return [label_of(query)]
+    return [sql for measure in measures_of(query) for sql in inputs_of(measure)]
+
+
 def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
     """The type of the query's answers, from the types of its expressions."""
+    if not AGGREGATES[query.aggregate].shared:
+        return types[label_of(query)]
     measures = measures_of(query)
     argument = inputs_of(measures[-1 if query.aggregate == "avg" else 0])  # avg sums a cast, and counts the argument
     return result_type(query.aggregate, [types[sql] for sql in argument])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.engine.events import Events
-from jobs.engine.program import Program
+from jobs.engine.program import Program, QueryProgram, Unshared
 from optimizer.windows.window import Window
 
 Ints = npt.NDArray[np.int64]
@@ -31,12 +31,12 @@ def late(events: Events, program: Program, emitted: int, joined: Mapping[str, in
     missed = np.zeros(len(early), np.int64)
     if len(early):
         times = events.times[early]
-        for grouping in program.groupings:
-            for tree in grouping.trees:
-                for query in tree.queries:
-                    counted = windows_missed(times, query.window, emitted)
-                    if query.label in joined:
-                        counted = counted - windows_missed(times, query.window, min(emitted, joined[query.label]))
-                    missed += counted * events.predicates[query.where][early] if query.where else counted
+        woven = [query for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
+        asked: list[QueryProgram | Unshared] = [*woven, *program.unshared]
+        for query in asked:
+            counted = windows_missed(times, query.window, emitted)
+            if query.label in joined:
+                counted = counted - windows_missed(times, query.window, min(emitted, joined[query.label]))
+            missed += counted * events.predicates[query.where][early] if query.where else counted
     found = np.flatnonzero(missed)
     return early[found], missed[found]

@@ -47,6 +47,7 @@ class Manifest:
     counts: dict[str, Any] = field(default_factory=dict)
     standing: str = ""  # the file that says what the retained slices hold, and from when on each query is answered
     marks: tuple[Mark, ...] = ()
+    backfill: bool = False  # a past interval, to which nothing is added
 
     def files(self) -> set[str]:
         """Every data file it names."""

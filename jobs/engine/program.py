@@ -100,6 +100,17 @@ class TreeProgram:
 
 
 @dataclass(frozen=True)
+class Unshared:
+    """A query that plain Spark answers. The engine counts the windows that miss a late event, and shows its columns."""
+
+    id: str
+    label: str
+    window: Window
+    where: str  # the predicate's input, "" when every event counts
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Grouping:
     """The trees of all queries with the same group-by columns, every feeding tree before those it feeds."""
 
@@ -125,6 +136,7 @@ class Program:
     fingerprint: str
     types: dict[str, pa.DataType]  # of the time, the group-by columns and all expressions
     columns: dict[str, pa.DataType]  # of the first events; those of later files are brought into these types
+    unshared: tuple[Unshared, ...] = ()
 
     @property
     def in_rows(self) -> bool:

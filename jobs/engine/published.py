@@ -7,19 +7,17 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from jobs.engine.definition import answer_type, inputs_of, label_of
+from jobs.engine.definition import answer_type, label_of, typed_by
 from jobs.engine.ledger import newest_ledger
 from jobs.engine.manifest import DataFile, newest
 from jobs.engine.program import ALL
 from jobs.engine.storage import Storage
 from jobs.engine.types import type_named
 from jobs.engine.warehouse import stream_storage
-from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.mistakes import did_you_mean
 from optimizer.catalog.query import Query, Statement
 from optimizer.errors import HeddleError
-from optimizer.stream_planning import measures_of
 from optimizer.windows.window import Window
 
 
@@ -60,7 +58,7 @@ def published(warehouse: str, catalog: Catalog, query: str) -> Published:
     ledger = newest_ledger(storage)
     manifest = newest(storage)
     time = catalog.streams[first.stream].time
-    needed = {time, *first.group_by, *(sql for each in queries.values() for sql in _inputs(each))}
+    needed = {time, *first.group_by, *(name for each in queries.values() for name in typed_by(each))}
     if manifest.sequence < 0 or not needed <= manifest.types.keys():
         raise HeddleError(
             f"query {query} has not been evaluated in {warehouse} yet; "
@@ -83,9 +81,3 @@ def statement_named(catalog: Catalog, query: str) -> str:
     known = {*catalog.rows, *catalog.columns}
     hint = did_you_mean(query, known, "`heddle catalog show` lists the queries")
     raise HeddleError(f"there is no query {query!r} in the catalog; {hint}")
-
-
-def _inputs(query: Query) -> list[str]:
-    if not AGGREGATES[query.aggregate].shared:
-        raise HeddleError(f"query {query.id}: {query.aggregate} is not woven, and plain Spark did not evaluate it here")
-    return [sql for measure in measures_of(query) for sql in inputs_of(measure)]

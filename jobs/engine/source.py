@@ -79,7 +79,8 @@ def columns_needed(program: Program) -> list[str]:
         for item in (*program.values, *program.predicates)
         for column in parsed(item.sql).find_all(exp.Column)
     }
-    return sorted(keys | read | {program.time})
+    shown = {name for query in program.unshared for name in query.columns}
+    return sorted(keys | read | shown | {program.time})
 
 
 def read_split(split: Split, program: Program, earlier: bool = False) -> Iterator[pa.Table]:

@@ -76,4 +76,7 @@ def widens(narrow: pa.DataType, wide: pa.DataType) -> bool:
 def type_named(name: str) -> pa.DataType:
     """The type whose text this is: what str(type) says, read back."""
     zoned = re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name)
+    decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", name)
+    if decimal:
+        return pa.decimal128(*map(int, decimal.groups()))
     return pa.timestamp(*zoned.groups()) if zoned else pa.type_for_alias(name)
