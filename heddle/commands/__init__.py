@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from heddle.commands.backfill import backfill
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
 from heddle.commands.compare import compare
@@ -31,6 +32,7 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "rewrite": rewrite,
     "evaluate": evaluate,
     "check": check,
+    "backfill": backfill,
     "results": results,
     "compare": compare,
     "ui": ui,

@@ -80,6 +80,12 @@ def settle(storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool) -
     return _next(storage, replace(audited, quarantined=audited.quarantined + names), newest(storage), audited.published)
 
 
+def reopen(storage: Storage, since: int) -> Ledger:
+    """The next audit looks at all windows that end after a time, since some of them are made anew."""
+    ledger, manifest = newest_ledger(storage), newest(storage)
+    return _next(storage, replace(ledger, watermark=min(ledger.watermark, since)), manifest, ledger.published)
+
+
 def release(storage: Storage, batch: int) -> Ledger:
     """Publish a batch that an audit refused."""
     ledger, manifest, names = _refused(storage, batch, ("quarantined", "discarded"))

@@ -57,6 +57,8 @@ def only_run(storage: Storage) -> Iterator[None]:
 
 def claim(storage: Storage, engine: Engine, current: Manifest) -> None:
     """Refuse a warehouse whose record of taken files is the other engine's, or does not fit its manifests."""
+    if current.backfill:
+        raise HeddleError(f"{storage.root}: holds a backfill, which cannot go on; choose another --warehouse")
     other = TAKEN if engine == "spark" else CHECKPOINT
     if any(storage.names(other)):
         how = "with --local" if engine == "spark" else "without --local"

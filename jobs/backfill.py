@@ -1,0 +1,75 @@
+"""The job that computes a past interval anew; `spark-submit jobs/backfill.py --help` says how."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jobs.backfilling import backfill, parse_time, past_of, repair
+from jobs.request import Request, Say
+from jobs.session import spark_session
+from optimizer.errors import HeddleError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """Which past of which stream, and where to."""
+
+    request: Request
+    low: str = ""
+    high: str = ""
+    into: str = ""
+    repair: bool = False
+
+    def run(self, spark: SparkSession, say: Say) -> dict[str, Any]:
+        """Compute it, and say what was done."""
+        if self.repair == bool(self.into) or (self.into and not (self.low and self.high)):
+            raise HeddleError("give --from, --to and --into, or --repair alone")
+        catalog, plan = self.request.prepare(say)
+        past = past_of(spark, catalog, plan, self.request.warehouse)
+        if self.repair:
+            return repair(past)
+        return backfill(past, self.into, (parse_time(self.low, "--from"), parse_time(self.high, "--to")))
+
+
+def parse(arguments: Sequence[str]) -> Backfill:
+    """The backfill of a command line."""
+    parser = argparse.ArgumentParser("backfill.py", description=__doc__)
+    parser.add_argument("catalog", help="the catalog's folder")
+    parser.add_argument("--stream", required=True)
+    parser.add_argument("--warehouse", required=True, help="the live one, which is only read unless --repair")
+    parser.add_argument("--plan", default="", help="a plan of `heddle plan --out`; without it, the one in force")
+    parser.add_argument("--from", dest="low", default="", help="windows that end after this time")
+    parser.add_argument("--to", dest="high", default="", help="windows that end up to this time")
+    parser.add_argument("--into", default="", help="the warehouse that gets the results")
+    parser.add_argument("--repair", action="store_true", help="compute the quarantined batches anew instead")
+    found = parser.parse_args(arguments)
+    request = Request(found.catalog, found.stream, found.warehouse, found.plan)
+    return Backfill(request, found.low, found.high, found.into, found.repair)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run as a submitted job: the outcome is one line of JSON."""
+    asked = parse(arguments)
+    try:
+        outcome = asked.run(spark_session(), _say)
+    except HeddleError as error:
+        _say(str(error))
+        return 2
+    sys.stdout.write(json.dumps(outcome) + "\n")
+    return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""A past interval computed anew: into a warehouse of its own, or in place of quarantined batches."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from jobs.engine.adopt import Raw
+from jobs.engine.batch import emit_again, fill
+from jobs.engine.carry import begun
+from jobs.engine.ledger import batches_of, newest_ledger, reopen
+from jobs.engine.manifest import BEGINNING, DataFile, Manifest, commit, newest
+from jobs.engine.marks import emitted_by
+from jobs.engine.program import Program
+from jobs.engine.standing import Standing, save_standing
+from jobs.engine.storage import Storage
+from jobs.engine.taken import keep_record
+from jobs.engine.warehouse import keep_plan, only_run, stream_storage, sweep
+from jobs.notes import EPOCH, moment
+from jobs.options import Options
+from jobs.raw_events import raw_events
+from jobs.run import Run, check_plan, silent
+from jobs.spark_errors import in_words
+from jobs.streaming import Streaming
+from optimizer.catalog.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.plan import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Span = tuple[int, int]  # windows that end after the first time, up to the second; in microseconds
+
+
+def parse_time(text: str, option: str) -> int:
+    """A time as a person writes it, in UTC unless it says otherwise."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise HeddleError(f"{option} {text!r} is no time; write it like 2026-01-31T12:00:00") from None
+    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (aware - EPOCH) // timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Past:
+    """A stream's past: what its live warehouse has taken and knows, which is only read."""
+
+    spark: SparkSession
+    catalog: Catalog
+    plan: Plan
+    storage: Storage
+    manifest: Manifest
+
+    def lane(self) -> Streaming:
+        """How its events are read; nothing of the past is in a batch of its own."""
+        run = Run(self.catalog, self.plan, self.storage, replace(self.manifest, batch=-1), silent)
+        return Streaming(self.spark, run, Options(), threading.Event())
+
+    def raw(self, span: Span, batch: int) -> Raw:
+        """All events that windows of a span may hold, of the batches up to one; refuses when some are gone."""
+        longest = int(max(self.catalog.of_stream(self.plan.stream).windows.range))
+        since = max(BEGINNING, span[0] - longest + 1)
+        found = raw_events(self.storage, self.manifest, since)
+        if found.since > since:
+            raise HeddleError(
+                f"{self.storage.root}: files that hold events before {moment(found.since)} are gone; "
+                "choose a later --from, or restore the files"
+            )
+        return replace(found, batches=[past for past in found.batches if past.batch <= batch])
+
+
+def past_of(spark: SparkSession, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
+    """The past of a stream that has been evaluated."""
+    check_plan(catalog, plan)
+    if any(tree.windows.rows for tree in plan.trees):
+        raise HeddleError(f"stream {plan.stream} has windows in rows, which have no past interval; leave them out")
+    storage = stream_storage(warehouse, plan.stream)
+    manifest = newest(storage)
+    if manifest.batch < 0:
+        raise HeddleError(f"stream {plan.stream} has not been evaluated in {warehouse} yet; run heddle evaluate first")
+    return Past(spark, catalog, plan, storage, manifest)
+
+
+def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
+    """Compute the windows of a span from the raw events, into a warehouse of their own."""
+    if not span[0] < span[1] <= past.manifest.watermark:
+        raise HeddleError(f"--from is before --to, and --to not after the watermark, {moment(past.manifest.watermark)}")
+    target = stream_storage(into, past.plan.stream)
+    with only_run(target):
+        if newest(target).sequence >= 0:
+            raise HeddleError(f"{target.root}: holds results already; name another folder with --into")
+        raw = past.raw(span, past.manifest.batch)
+        if not raw.files:
+            raise HeddleError(f"{past.storage.root}: has taken no events of that interval")
+        try:
+            lane = past.lane()
+            program = lane.program(raw.files)
+            keep_plan(target, past.plan)
+            keep_record(target, [], 0, raw.files)
+            before = _fresh(target, past.manifest, program, span)
+            after = fill(target, before, program, span[1], lane.execute(raw.files))
+        except Exception as error:
+            raise in_words(past.spark, error) from None
+        sweep(target, after)
+    counts = after.counts
+    return {"stream": past.plan.stream, "into": into, "events": counts["events"], "results": counts["results"]}
+
+
+def _fresh(target: Storage, live: Manifest, program: Program, span: Span) -> Manifest:
+    """An empty warehouse whose queries are asked for the windows that end after the span's beginning."""
+    standing = begun(program)
+    asked = dict.fromkeys(standing.asked, span[0])
+    name = save_standing(target, Standing(standing.trees, asked))
+    return Manifest(watermark=span[0], buckets=live.buckets, standing=name)
+
+
+def repair(past: Past) -> dict[str, Any]:
+    """Compute the quarantined batches anew. They wait for their audit like any others; the state stays as it is."""
+    with only_run(past.storage):
+        past = replace(past, manifest=newest(past.storage))
+        refused = newest_ledger(past.storage).quarantined
+        batches = batches_of(past.manifest, refused)
+        if not batches:
+            raise HeddleError(f"{past.storage.root}: no batch is quarantined; there is nothing to repair")
+        spans = {batch: _span(past.manifest, batch) for batch in batches}
+        try:
+            made = [file for batch, span in spans.items() for file in _again(past, batch, span)]
+        except Exception as error:
+            raise in_words(past.spark, error) from None
+        # the ledger first: should this run die in between, the next audit merely looks at more than it has to
+        reopen(past.storage, min(low for low, _ in spans.values()))
+        kept = [file for file in past.manifest.results if file.name not in refused]
+        after = replace(past.manifest, sequence=past.manifest.sequence + 1, results=(*kept, *made))
+        commit(past.storage, after)
+        sweep(past.storage, after)
+    return {"stream": past.plan.stream, "repaired": batches, "results": sum(file.rows for file in made)}
+
+
+def _span(manifest: Manifest, batch: int) -> Span:
+    found = emitted_by(manifest.marks, batch)
+    if found is None:
+        raise HeddleError(f"batch {batch} is too long ago to know which windows it emitted; release or discard it")
+    return found
+
+
+def _again(past: Past, batch: int, span: Span) -> list[DataFile]:
+    """The files of a batch that hold what it ought to have emitted: from the events that had come by then."""
+    raw, lane = past.raw(span, batch), past.lane()
+    program = lane.program(raw.files)
+    return emit_again(past.storage, past.manifest, program, batch, span, lane.execute(raw.files))
