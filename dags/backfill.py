@@ -1,0 +1,42 @@
+"""# backfill
+
+Computes a past interval of a stream anew, from the raw events and by the champion plan, into a warehouse of its own
+below the platform's home. The live state and results are only read, and `evaluate` may go on meanwhile. With repair,
+the batches that an audit has quarantined are computed anew instead, where they are; they wait for their audit again.
+
+From the form only. Repeating it is safe: the same interval gives the same results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Param, dag, task
+
+from dags import forms
+from dags.common import DAG_OPTIONS, LOG, readable, submit
+
+TIME: dict[str, Any] = {"type": ["null", "string"], "format": "date-time"}
+PARAMS = {
+    "stream": forms.stream(),
+    "from": Param(None, "Windows that end after this time; not for a repair.", title="From", **TIME),
+    "to": Param(None, "Windows that end up to this time; not for a repair.", title="To", **TIME),
+    "repair": Param(False, "Compute the quarantined batches anew, in place.", type="boolean", title="Repair"),
+}
+
+
+@dag("backfill", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+def backfill() -> None:
+    """Arguments, one Spark job."""
+
+    @task
+    @readable
+    def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:
+        from jobs.past_interval import backfill_arguments
+
+        return backfill_arguments(params, run_id, LOG.info)
+
+    submit("backfill", "jobs/backfill.py", arguments())
+
+
+backfill()

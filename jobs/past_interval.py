@@ -1,0 +1,32 @@
+"""A scheduled backfill: what its job is called with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jobs.micro_batch import submission
+from jobs.replan import champion_file
+from jobs.settings import settings
+from optimizer.catalog.load import load_catalog
+from optimizer.errors import HeddleError
+
+Say = Callable[[str], None]
+
+
+def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[str, Any]:
+    """The interval, or the repair, checked; an interval goes into a warehouse named after the run."""
+    place, stream = settings(), params["stream"]
+    low, high, repair = params["from"], params["to"], params["repair"]
+    if repair == bool(low or high) or bool(low) != bool(high):
+        raise HeddleError("give both from and to, or repair alone")
+    catalog = load_catalog(place.catalog)
+    catalog.of_stream(stream)
+    told = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
+    if repair:
+        return {"backfill": [*told, "--repair"], **submission()}
+    into = str(place.below("backfills", re.sub(r"[^\w.-]", "_", run)))
+    plan = champion_file(place, catalog, stream, say).path
+    say(f"{stream}: windows that end after {low} up to {high} go into {into}")
+    return {"backfill": [*told, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **submission()}
