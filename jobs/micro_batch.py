@@ -14,7 +14,7 @@ from jobs.engine.warehouse import stream_storage
 from jobs.java import java_home
 from jobs.log_runs import log_evaluated
 from jobs.replan import champion_file
-from jobs.session import LEAN, QUIET
+from jobs.session import LEAN, QUIET, spark_home
 from jobs.settings import Settings, settings
 from jobs.tracking.evaluations import Evaluation
 from jobs.tracking.store import open_store
@@ -52,7 +52,8 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
 
 def submission() -> dict[str, Any]:
     """How Spark is started: by the Java of this machine, with little to say."""
-    return {"env_vars": {"JAVA_HOME": java_home(cache_folder())}, "conf": {JAVA_OPTIONS: f"{QUIET} {LEAN}"}}
+    places = {"JAVA_HOME": java_home(cache_folder()), "SPARK_HOME": spark_home()}
+    return {"env_vars": places, "conf": {JAVA_OPTIONS: f"{QUIET} {LEAN}"}}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,12 @@ def prepare_environment() -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def spark_home() -> str:
+    """Where Spark is: its own scripts cannot find it below a path with a space."""
+    found = find_spec("pyspark")
+    return os.environ.get("SPARK_HOME") or str(Path((found and found.origin) or "").parent)
 
 
 def spark_session(master: str | None = None, settings: dict[str, str] | None = None) -> SparkSession:
