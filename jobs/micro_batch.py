@@ -21,7 +21,7 @@ from jobs.tracking.store import open_store
 from optimizer.catalog.load import load_catalog
 from optimizer.plan import Plan
 
-STATEMENTS = "12"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
+STATEMENTS = "5"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 Say = Callable[[str], None]
 
