@@ -31,6 +31,7 @@ LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 def prepare_environment() -> None:
     """Point Spark's launcher and its Python workers at this Java and this Python."""
     os.environ["JAVA_HOME"] = java_home(cache_folder())
+    os.environ.setdefault("SPARK_HOME", spark_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
