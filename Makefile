@@ -8,7 +8,7 @@ export PYTHONUTF8 := 1
 export MLFLOW_DISABLE_TELEMETRY := true
 
 help: ## list the verbs
-	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: .venv/ready ## set up, then run Heddle end to end on generated events
 	@$(PY) -m heddle warm --columnar
@@ -20,6 +20,9 @@ ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-
 test: .venv/ready lint ## set up, then pass every check and test
 	@$(PY) -m heddle warm
 	@$(PY) -m pytest -n 2 --dist loadfile
+
+production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
+	@$(PY) -m pytest tests/production
 
 lint: .venv/ready ## style, types and the direction of imports
 	@$(PY) -m ruff check .

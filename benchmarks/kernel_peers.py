@@ -101,12 +101,14 @@ def by_polars(values: Array, width: int, slide: int, aggregate: str) -> Array:
 
 def by_duckdb(values: Array, width: int, slide: int, aggregate: str) -> Array:
     """One query over the events, as it is written with duckdb."""
-    events = pd.DataFrame({"at": np.arange(len(values)), "x": values})
-    frame = f"(ORDER BY at ROWS BETWEEN {width - 1} PRECEDING AND CURRENT ROW)"
-    query = f"SELECT y FROM (SELECT at, {aggregate}(x) OVER {frame} AS y FROM events)"
+    events = pd.DataFrame({"place": np.arange(len(values)), "x": values})
+    frame = f"(ORDER BY place ROWS BETWEEN {width - 1} PRECEDING AND CURRENT ROW)"
+    query = f"SELECT y FROM (SELECT place, {aggregate}(x) OVER {frame} AS y FROM events)"
     with duckdb.connect(config={"threads": 1}) as database:
         database.register("events", events)
-        return database.execute(f"{query} WHERE at >= {width - 1} AND (at - {width - 1}) % {slide} = 0").fetchnumpy()
+        return database.execute(
+            f"{query} WHERE place >= {width - 1} AND (place - {width - 1}) % {slide} = 0"
+        ).fetchnumpy()
 
 
 LIBRARIES = {"pandas": by_pandas, "polars": by_polars, "duckdb": by_duckdb}
