@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from great_expectations.execution_engine.sparkdf_execution_engine import SparkDFExecutionEngine
 from great_expectations.expectations.expectation import ColumnPairMapExpectation, render_suite_parameter_string
@@ -54,17 +54,13 @@ class ColumnPairInOrder(ColumnPairMapMetricProvider):
 class PairExpectation(ColumnPairMapExpectation):
     """Tolerances, and the sentence that Data Docs show."""
 
+    sentence: ClassVar[str]  # what is expected of $column_A and $column_B
     rtol: float = 0.0
     atol: float = 0.0
     ignore_row_if: Literal["both_values_are_missing", "either_value_is_missing", "neither"] = "neither"
 
     success_keys = ("column_A", "column_B", *TOLERANCES, "ignore_row_if", "mostly")
     args_keys = ("column_A", "column_B", *TOLERANCES)
-
-    @classmethod
-    def sentence(cls) -> str:
-        """What is expected of $column_A and $column_B."""
-        raise NotImplementedError
 
     @classmethod
     @renderer(renderer_type=LegacyRendererType.PRESCRIPTIVE)
@@ -74,7 +70,7 @@ class PairExpectation(ColumnPairMapExpectation):
     ) -> list[RenderedStringTemplateContent]:
         params = {name: configuration.kwargs.get(name, 0.0) for name in ("column_A", "column_B", *TOLERANCES)}
         within = ", within $rtol relative and $atol absolute" if params["rtol"] or params["atol"] else ""
-        template = {"template": f"{cls.sentence()}{within}.", "params": params}
+        template = {"template": f"{cls.sentence}{within}.", "params": params}
         return [RenderedStringTemplateContent(content_block_type="string_template", string_template=template)]
 
 
@@ -82,19 +78,11 @@ class ExpectColumnPairValuesToAgree(PairExpectation):
     """Expect both columns to hold the same values, null and NaN included, floats within a tolerance."""
 
     map_metric = "column_pair_values.agree"
-
-    @classmethod
-    def sentence(cls) -> str:
-        """What is expected."""
-        return "$column_A must equal $column_B, a missing value only a missing one"
+    sentence = "$column_A must equal $column_B, a missing value only a missing one"
 
 
 class ExpectColumnPairValuesToBeInOrder(PairExpectation):
     """Expect the first column to be at most the second."""
 
     map_metric = "column_pair_values.in_order"
-
-    @classmethod
-    def sentence(cls) -> str:
-        """What is expected."""
-        return "$column_A must be at most $column_B"
+    sentence = "$column_A must be at most $column_B"

@@ -12,16 +12,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def merge_rows(op: int, rows: Rows, cell: Ints, cells: int) -> Rows:
-    """out[cell[i]] is combined with rows[i], one after another."""
-    out = np.zeros((cells, WIDTH), rows.dtype)
-    for i in range(cell.size):
-        combine(op, out, cell[i], rows, i, out, cell[i])
-    return out
-
-
-@njit(cache=True, nogil=True)
-def merge_chosen(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Rows:
+def merge_rows(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Rows:
     """out[cell[i]] is combined with rows[chosen[i]], one after another; a cell without any is null."""
     out = np.zeros((cells, WIDTH), rows.dtype)
     for i in range(chosen.size):

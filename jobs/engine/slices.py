@@ -67,13 +67,14 @@ def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     """Slices from partials in any order: those of the same key and slice are combined into one."""
     groups = partials.keys.num_rows
     cell, codes, start = cells_of_starts(partials.start, partials.codes, groups)
+    everything = np.arange(len(cell))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
         held = partials.rows[measure.key]
         if measure.carries:
             held[:, 1] = np.arange(len(held))
-        rows[measure.key] = merge_rows(measure.op, held, cell, len(start))
+        rows[measure.key] = merge_rows(measure.op, held, everything, cell, len(start))
         carried |= carry(measure, rows[measure.key], partials.carried)
     sizes = np.bincount(codes, minlength=groups)
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), start, rows, carried)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jobs.engine.accumulate import accumulate
-from jobs.engine.merge import merge_chosen, merge_rows
+from jobs.engine.merge import merge_rows
 from jobs.engine.slicing import slice_numbers
 from jobs.kernels.operators import OPS, lift
 
@@ -20,5 +20,4 @@ def warm() -> None:
         values = starts.astype(kind)
         for valid in (None, starts % 2 == 0):
             accumulate(op, ROWS, starts // 2, values, valid)
-        merge_rows(op, lift(op, values), starts // 2, ROWS)
-        merge_chosen(op, lift(op, values), starts, starts // 2, ROWS)
+        merge_rows(op, lift(op, values), starts, starts // 2, ROWS)

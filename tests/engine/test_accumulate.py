@@ -63,7 +63,7 @@ def test_merged_in_another_order(component: str, kind: str) -> None:
     cell, values, valid = drawn(kind, component, seed=4)
     parts = [accumulate(op, CELLS, cell[n::3], values[n::3], valid[n::3]) for n in range(3)]
     shuffled = np.concatenate([parts[2], parts[0], parts[1]])
-    merged = merge_rows(op, shuffled, np.tile(np.arange(CELLS), 3), CELLS)
+    merged = merge_rows(op, shuffled, np.arange(3 * CELLS), np.tile(np.arange(CELLS), 3), CELLS)
     fits = [expected(component, values[(cell == c) & valid].tolist()) for c in range(CELLS)]
     assert all(same(a, b, 1e-9) for a, b in zip(finished(op, merged), fits, strict=True))
 

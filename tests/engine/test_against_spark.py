@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from jobs.results import read_results
 from optimizer.catalog.aggregates import AGGREGATES
+from optimizer.plan import Plan
 from optimizer.windows.window import Window
 from tests.engine.asking import EXACT, Asked, check
 from tests.engine.meanings import AGGREGATED, PREDICATES
@@ -83,19 +84,26 @@ def same_as_spark(spark: SparkSession, world: World, warehouse: str, latest: int
     return theirs
 
 
+def check_on_spark(
+    spark: SparkSession, world: World, plan: Plan, lane: str, batches: list[list[Row]], asked: dict[str, Asked]
+) -> None:
+    """All rows in a lane: as Spark has them for the same SQL, and both as the oracle has them."""
+    storage, manifest, report = run_on_spark(spark, world, plan, lane)
+    assert report.lane == lane
+    ours = answers_in(world, storage, manifest, plan)
+    theirs = same_as_spark(spark, world, str(world.folder / f"warehouse_{lane}"), until(batches), ours)
+    events = [row for batch in batches for row in batch]
+    check(asked, events, until(batches), ours)
+    check(asked, events, until(batches), theirs)
+
+
 @pytest.mark.parametrize(("lane", "seed", "strategy"), [("file", 1, "cascade"), ("frame", 2, "tri_weave")])
 def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int, strategy: str) -> None:
     batches = some_batches(seed)
     asked = every_aggregate(seed, None if lane == "frame" else set(AGGREGATES) - {"geometric_mean"})
     world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
     plan = world.plan(strategy)
-    storage, manifest, report = run_on_spark(spark, world, plan, lane)
-    assert report.lane == lane
-    events = [row for batch in batches for row in batch]
-    ours = answers_in(world, storage, manifest, plan)
-    theirs = same_as_spark(spark, world, str(tmp_path / f"warehouse_{lane}"), until(batches), ours)
-    check(asked, events, until(batches), ours)
-    check(asked, events, until(batches), theirs)
+    check_on_spark(spark, world, plan, lane, batches, asked)
 
 
 def test_in_process(spark: SparkSession, tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from optimizer.stream_planning import plan_stream
 from optimizer.windows.window import Window
 from tests.engine.arrivals import Arrival, arrivals
 from tests.engine.asking import Asked, check, questions
-from tests.engine.running import STREAM, World, answers_in, late_rows, make_world, query, run_in_process, run_on_spark
+from tests.engine.running import STREAM, World, answers_in, late_rows, make_world, query, run_in_process
 from tests.engine.sharding import CHEAP, DEAR, Imagined
-from tests.engine.test_against_spark import LATENESS, every_aggregate, same_as_spark, some_batches, until
+from tests.engine.test_against_spark import LATENESS, check_on_spark, every_aggregate, some_batches
 from tests.engine.world import SECOND, odd_row
 
 QUICKLY = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
@@ -117,10 +117,4 @@ def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int, shards
     world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
     plan = imagined(world, shards=shards)
     assert rolled(plan)
-    storage, manifest, report = run_on_spark(spark, world, plan, lane)
-    assert report.lane == lane
-    ours = answers_in(world, storage, manifest, plan)
-    theirs = same_as_spark(spark, world, str(tmp_path / f"warehouse_{lane}"), until(batches), ours)
-    events = [row for batch in batches for row in batch]
-    check(asked, events, until(batches), ours)
-    check(asked, events, until(batches), theirs)
+    check_on_spark(spark, world, plan, lane, batches, asked)
