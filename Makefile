@@ -17,8 +17,8 @@ run: .venv/ready ## set up, then run Heddle end to end on generated events
 ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-C
 	@$(PY) -m heddle ui
 
-test: .venv/ready lint ## set up, then pass every check and test
-	@$(PY) -m heddle warm
+test: .venv/ready ## set up, then pass every check and test
+	@$(MAKE) --no-print-directory -j2 lint warm
 	@$(PY) -m pytest -n 2 --dist loadfile
 
 production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
@@ -33,6 +33,9 @@ lint: .venv/ready ## style, types and the direction of imports
 format: .venv/ready ## rewrite the code in the house style
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
+
+warm: .venv/ready ## compile the kernels ahead of the first run
+	@$(PY) -m heddle warm
 
 setup: .venv/ready ## install everything into .venv
 
@@ -53,4 +56,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-.PHONY: help run ui test lint format setup lock clean
+.PHONY: help run ui test production lint format warm setup lock clean
