@@ -81,7 +81,7 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
         promote(store, version)
     conclude(store, run, version, decision, promoted)
     queries = sum(len(tree.queries) for tree in plan.trees)
-    summary = f"{queries} queries in {len(plan.trees)} trees by {plan.strategy}, {plan.saving:.1%} below no_share"
+    summary = f"{queries} queries in {len(plan.trees)} trees by {plan.strategy}, {plan.saving:z.1%} below no_share"
     number = version.number if version else None
     verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
     say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")

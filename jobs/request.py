@@ -79,7 +79,7 @@ def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
     plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE, recent=recent)
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {known}: "
-        f"{len(plan.trees)} trees, {plan.saving:.1%} below no_share"
+        f"{len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
     )
     return plan
 

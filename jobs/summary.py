@@ -25,7 +25,7 @@ def _line(store: Store, stream: str) -> str:
     passed = sum(found.get("audit.passed", 0) > 0 for found in metrics)
     speed = sum(found["events"] for found in metrics) / sum(found["wall_seconds"] for found in metrics)
     return (
-        f"{stream}: {now.queries} queries in {now.trees} trees, {now.saving:.1%} of the no_share cost saved; "
+        f"{stream}: {now.queries} queries in {now.trees} trees, {now.saving:z.1%} of the no_share cost saved; "
         f"{_total(metrics, 'events'):,.0f} events, {_total(metrics, 'results'):,.0f} results, {speed:,.0f} events/s; "
         f"{passed} of {len(metrics)} audits passed; {_deviation(metrics)}"
     )

@@ -24,7 +24,7 @@ def summary(plan: Plan) -> list[str]:
         f"  no_share cost {plan.costs.no_share:.6g}",
         f"  shared cost   {plan.costs.shared:.6g}",
         f"  planned cost  {plan.cost:.6g}",
-        f"  saving        {plan.saving:.1%} of no_share",
+        f"  saving        {plan.saving:z.1%} of no_share",
         f"  trees         {len(plan.trees)} for {counted(sum(len(tree.queries) for tree in plan.trees))}",
     ]
     if not plan.exact:

@@ -27,7 +27,7 @@ def history(stream: Stream) -> None:
     for version in _versions(_store(), stream):
         mark = f"{version.number} champion" if version.champion else str(version.number)
         when = version.promoted[-1][:19].replace("T", " ") if version.promoted else ""
-        counts = (str(version.queries), str(version.trees), f"{version.cost:.6g}", f"{version.saving:.1%}")
+        counts = (str(version.queries), str(version.trees), f"{version.cost:.6g}", f"{version.saving:z.1%}")
         table.add_row(mark, version.strategy, version.technique, *counts, when)
     Console(highlight=False).print(table)
 

@@ -102,5 +102,5 @@ def _entry(replan: Replan) -> Entry:
         **{f"stream.{name}": value for name, value in replan.measured.items()},
         **{f"cost.{name}": value for name, value in replan.costs.items()},
     }
-    note = f"{queries} queries in {len(plan.trees)} trees, {plan.saving:.1%} below no_share"
+    note = f"{queries} queries in {len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
     return Entry(plan.stream, KIND, f"replan {plan.strategy}", params, metrics, key=replan.key, note=note)
