@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run as a submitted job: lines of progress, then the report as one line of JSON."""
     request, file = parse(arguments)
     try:
-        report = evaluate_request(request, spark_session(), _say, _progress)
+        report = evaluate_request(request, spark_session, _say, _progress)
     except HeddleError as error:
         _say(str(error))
         return 2

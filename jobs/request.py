@@ -91,10 +91,12 @@ def unshared_of(catalog: Catalog, stream: str) -> list[str]:
     return sorted(id for id, code in zip(table.ids.to_pylist(), table.codes.tolist(), strict=True) if not shared[code])
 
 
-def evaluate_request(request: Request, spark: SparkSession | None, say: Say, progress: Progress) -> RunReport:
-    """Evaluate on Spark, or in this process when there is none."""
+def evaluate_request(
+    request: Request, start: Callable[[], SparkSession] | None, say: Say, progress: Progress
+) -> RunReport:
+    """Evaluate on Spark, or in this process when there is none. A mistake is found before Spark is started."""
     catalog, plan = request.prepare(say)
-    if spark is None:
+    if start is None:
         left_out = unshared_of(catalog, request.stream)
         if left_out:
             say(f"left out, since only plain Spark can answer them: {', '.join(left_out)}")
@@ -103,4 +105,4 @@ def evaluate_request(request: Request, spark: SparkSession | None, say: Say, pro
         return evaluate_local(catalog, plan, request.warehouse, request.options, progress)
     from jobs.evaluate import evaluate
 
-    return evaluate(spark, catalog, plan, request.warehouse, request.options, progress)
+    return evaluate(start(), catalog, plan, request.warehouse, request.options, progress)

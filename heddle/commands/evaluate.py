@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from jobs.engine.manifest import Manifest
     from jobs.report import RunReport
 
@@ -35,7 +37,7 @@ def evaluate(
     """Evaluate what has arrived. Ctrl-C stops after the batch in hand; the next run carries on from there."""
     from jobs.options import Options
     from jobs.request import Request, evaluate_request
-    from jobs.session import prepare_environment, spark_session
+    from jobs.session import spark_session
 
     if champion:
         plan = _champion(folder, stream)
@@ -50,10 +52,12 @@ def evaluate(
             else:
                 console.print(line)
 
-        prepare_environment()
-        spark = None if local else spark_session(master)
-        status.update("evaluating")
-        report = evaluate_request(request, spark, console.print, progress)
+        def start() -> SparkSession:
+            session = spark_session(master)
+            status.update("evaluating")
+            return session
+
+        report = evaluate_request(request, None if local else start, console.print, progress)
     if as_json:
         typer.echo(json.dumps(report.to_dict(), indent=1))
     else:
