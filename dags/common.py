@@ -59,6 +59,13 @@ def submit(step: str, application: str, told: Any, conf: str = "conf") -> Any:
     )
 
 
+def address() -> str:
+    """Where people reach Airflow, and the page below it."""
+    from airflow.sdk.configuration import conf
+
+    return str(conf.get("api", "base_url", fallback="")).rstrip("/")
+
+
 def readable(step: Callable[..., Any]) -> Callable[..., Any]:
     """A user's mistake ends a task with its line and without another try; anything else may be tried again."""
 

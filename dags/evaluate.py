@@ -2,7 +2,7 @@
 
 Evaluates what has arrived on every stream by its champion plan: a micro-batch on Spark, written unpublished; an audit
 of a sample of its windows against plain Spark; then the batch is published. If the audit fails, the task `publish`
-fails and the batch stays quarantined: its page shows the rows, and `heddle check --release` or `--discard` decides.
+fails and the batch stays quarantined: its page shows the rows, and the DAG `settle_batch` or `heddle check` decides.
 Last, what was measured is logged beside what was estimated.
 
 Every five minutes, when a plan has been promoted, or from the form. A stream on which nothing has arrived is left out.
@@ -16,7 +16,7 @@ from typing import Any
 from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable, dag, task, task_group
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, readable, submit
+from dags.common import DAG_OPTIONS, LOG, PLAN, address, readable, submit
 
 SCHEDULE = AssetOrTimeSchedule(timetable=CronTriggerTimetable("*/5 * * * *", timezone="UTC"), assets=[PLAN])
 PARAMS = {
@@ -49,7 +49,7 @@ def evaluate() -> None:
     def publish(batch: dict[str, Any]) -> None:
         from expectations.publish import publish_batch
 
-        publish_batch(batch, LOG.info)
+        publish_batch(batch, LOG.info, address())
 
     @task
     @readable

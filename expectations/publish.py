@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.ledger import Ledger, batches_of, newest_ledger, settle
+from jobs.engine.ledger import Ledger, batches_of, discard, newest_ledger, release, settle
 from jobs.engine.manifest import Manifest, load, manifest_name
 from jobs.engine.storage import Storage
 from jobs.engine.warehouse import stream_storage
@@ -31,16 +31,30 @@ def publish(warehouse: str, stream: str, verdict: Mapping[str, Any]) -> dict[str
     return {"published": published, "quarantined": quarantined}
 
 
-def publish_batch(batch: Mapping[str, Any], say: Callable[[str], None]) -> None:
-    """Act on the verdict that an audit has left in a file; one that failed is an error, once its batch is put away."""
+def publish_batch(batch: Mapping[str, Any], say: Callable[[str], None], airflow: str = "") -> None:
+    """Act on the verdict that an audit has left in a file; one that failed is an error, once its batch is put away.
+
+    The audit's page is named as people reach it: below Airflow's address, where that is known.
+    """
     verdict, stream = json.loads(Path(batch["verdict"]).read_text()), batch["stream"]
     found = publish(batch["warehouse"], stream, verdict)
-    looked_at = f"{verdict['rows']:,} rows of {verdict['windows']:,} windows; the page is {verdict['page']}"
+    page = f"{airflow}/heddle/audit/{stream}/{verdict['manifest']}" if airflow else verdict["page"]
+    looked_at = f"{verdict['rows']:,} rows of {verdict['windows']:,} windows; the page is {page}"
     if not verdict["passed"]:
         failed = ", ".join(check["name"] for check in verdict["checks"] if not check["passed"])
         held = ", ".join(map(str, found["quarantined"]))
         raise HeddleError(f"{stream}: the audit failed ({failed}) and batch {held} is quarantined; {looked_at}")
     say(f"{stream}: batch {', '.join(map(str, found['published'])) or 'none'} is published after {looked_at}")
+
+
+def decide(warehouse: str, stream: str, batch: int, publish_it: bool) -> str:
+    """What a person makes of a quarantined batch; says what is so from now on."""
+    storage = stream_storage(warehouse, stream)
+    if publish_it:
+        release(storage, batch)
+        return f"batch {batch} is published"
+    discard(storage, batch)
+    return f"batch {batch} will not be published; it can still be released"
 
 
 def settled(storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool) -> tuple[list[int], list[int]]:

@@ -19,7 +19,7 @@ def cache_folder() -> Path:
     here = Path(__file__).resolve().parent
     beside = here.parent / ".cache"
     for folder in (os.environ.get("HEDDLE_CACHE"), beside, Path.home() / ".cache" / "heddle"):
-        if folder and _writable(Path(folder)):
+        if folder and _private(Path(folder)):
             return Path(folder)
     return Path(tempfile.mkdtemp(prefix="heddle-"))
 
@@ -30,12 +30,15 @@ def use_kernel_cache() -> None:
         os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba" / _digest())
 
 
-def _writable(folder: Path) -> bool:
+def _private(folder: Path) -> bool:
+    """Whether the folder is there now, ours to write into, and nobody else's."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_uid == os.geteuid():
+            folder.chmod(0o700)
+        return os.access(folder, os.W_OK) and not folder.stat().st_mode & 0o022
     except OSError:
         return False
-    return os.access(folder, os.W_OK)
 
 
 def _digest() -> str:

@@ -54,7 +54,7 @@ def _techniques(technique: str, prices: Prices | None) -> list[str]:
     """What to try. One that was asked for by name and does not fit is refused; those that are tried on are left out."""
     if technique != MEASURED:
         return [technique]
-    return list(dict.fromkeys([TECHNIQUE, *(prices.final_seconds if prices else ())]))
+    return list(dict.fromkeys([TECHNIQUE, *(prices.techniques if prices else ())]))
 
 
 def _plans(

@@ -69,18 +69,14 @@ def _refuse_mixtures(sample: int, require: bool, release: int, discard: int) -> 
 
 
 def _decide(warehouse: str, stream: str, release: int, discard: int) -> None:
-    from jobs.engine import ledger
+    from expectations.publish import decide
+    from jobs.engine.ledger import require_audit
     from jobs.engine.warehouse import stream_storage
 
-    storage = stream_storage(warehouse, stream)
-    if release >= 0:
-        ledger.release(storage, release)
-        typer.echo(f"batch {release} is published")
-    elif discard >= 0:
-        ledger.discard(storage, discard)
-        typer.echo(f"batch {discard} will not be published; --release {discard} would still do it")
+    if release >= 0 or discard >= 0:
+        typer.echo(decide(warehouse, stream, max(release, discard), release >= 0))
     else:
-        ledger.require_audit(storage)
+        require_audit(stream_storage(warehouse, stream))
         typer.echo(f"results of {stream} are unpublished from now on until heddle check has passed them")
 
 

@@ -85,7 +85,7 @@ def _show(report: RunReport, folder: Path, warehouse: str) -> None:
         console.print(_table(report))
     if report.step_seconds:
         steps = ", ".join(f"{step} {spent:.2f}" for step, spent in report.step_seconds.items())
-        console.print(f"seconds in tasks: {steps}")
+        console.print(f"CPU seconds in tasks: {steps}")
     console.print(
         f"{report.events:,} events in {report.batches} batches, {report.results:,} results, "
         f"{report.late:,} late events ({report.windows_missed:,} windows missed); "

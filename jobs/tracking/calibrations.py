@@ -24,10 +24,4 @@ def prices_of(past: Sequence[Past]) -> Prices | None:
 
 def metrics_of(found: Prices) -> dict[str, float]:
     """Prices as a run's metrics."""
-    finals = {f"calibration.final_seconds.{name}": value for name, value in found.final_seconds.items()}
-    return {
-        "calibration.partial_seconds": found.partial_seconds,
-        "calibration.batch_seconds": found.batch_seconds,
-        "calibration.error": found.error,
-        **finals,
-    }
+    return {"calibration.error": found.error, **{f"calibration.{name}": value for name, value in found.each.items()}}

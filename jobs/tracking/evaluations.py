@@ -17,7 +17,7 @@ from jobs.tracking.calibrations import metrics_of, prices_of
 from jobs.tracking.charts import Bars, throughput_chart
 from jobs.tracking.detail import as_parquet, query_table, tree_table
 from jobs.tracking.deviation import deviations, normalised
-from jobs.tracking.past import FINALS, Past, past_runs
+from jobs.tracking.past import FINALS, HANDLED, Past, past_runs
 from jobs.tracking.store import Entry, Store
 from jobs.tracking.trees import log_trees
 from optimizer.catalog.catalog import Catalog
@@ -126,6 +126,7 @@ def _entry(evaluation: Evaluation) -> Entry:
     metrics: dict[str, float] = {name: report[name] for name in counted}
     metrics |= {f"seconds.{step}": spent for step, spent in report["step_seconds"].items()}
     metrics |= {f"{FINALS}{name}": count for name, count in operations.finals.items()}
+    metrics |= {f"{HANDLED}{name}": count for name, count in operations.handled.items()}
     metrics |= {
         "estimated_cost": plan.cost,
         "no_share_cost": plan.costs.no_share,

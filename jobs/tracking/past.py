@@ -6,6 +6,7 @@ run_rows(store, "sensors", "replan")     # any kind of run as plain dicts: param
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from optimizer.plan_operations import Operations
 if TYPE_CHECKING:
     from mlflow.entities import Run
 
-FINALS = "final_operations."  # metrics, one per technique
+FINALS, HANDLED = "final_operations.", "handled."  # metrics, one per technique; of slices and answers
 KINDS = ("evaluation", "comparison_run")
 MOST = 200
 
@@ -66,8 +67,12 @@ def run_rows(store: Store, stream: str, kind: str, most: int = MOST) -> list[dic
 def _past(run: Run) -> Past | None:
     metrics, params = run.data.metrics, run.data.params
     seconds, events = metrics.get("engine_seconds", 0.0), int(metrics.get("events", 0))
-    finals = {name.removeprefix(FINALS): value for name, value in metrics.items() if name.startswith(FINALS)}
-    operations = Operations(metrics.get("partial_operations", 0.0), finals)
+    operations = Operations(
+        metrics.get("partial_operations", 0.0),
+        _below(FINALS, metrics),
+        _below(HANDLED, metrics),
+        int(metrics.get("trees", 0)),
+    )
     if not (seconds > 0 and events and operations.total > 0):
         return None
     measured = Measured(operations, seconds, metrics.get("batches", 1.0))
@@ -79,3 +84,7 @@ def _past(run: Run) -> Past | None:
         params.get("lane", ""),
         measured,
     )
+
+
+def _below(prefix: str, metrics: Mapping[str, float]) -> dict[str, float]:
+    return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""Seconds per operation of every technique, fitted from runs: a combine costs each of them something else."""
+"""Seconds per operation, slice, answer, tree and batch, fitted from runs; a combine costs every technique its own."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from optimizer.cost.calibration import Floats
 from optimizer.errors import HeddleError
-from optimizer.plan_operations import Operations
+from optimizer.plan_operations import FINAL, Operations
 
-PULL = 1e-3  # towards one price for all operations, where the runs cannot tell prices apart
+Floats = NDArray[np.float64]
+PULL = 1e-3  # towards one price for all operations and none for the rest, where the runs cannot tell prices apart
 ROUNDS = 200
 
 
@@ -26,45 +27,48 @@ class Measured:
 
 @dataclass(frozen=True)
 class Prices:
-    """Seconds per partial operation, per final operation by technique, and per batch; none is negative."""
+    """Seconds of everything that Operations.priced names; none is negative."""
 
-    partial_seconds: float
-    final_seconds: Mapping[str, float]
-    batch_seconds: float
-    error: float  # mean of the relative errors over the runs it was fitted from
+    each: Mapping[str, float]
+    error: float = 0.0  # mean of the relative errors over the runs it was fitted from
+
+    @property
+    def techniques(self) -> list[str]:
+        """Those whose operations have a price."""
+        return [name.removeprefix(FINAL) for name in self.each if name.startswith(FINAL)]
 
     def knows(self, operations: Operations) -> bool:
-        """Whether there is a price for all of them."""
-        return operations.finals.keys() <= self.final_seconds.keys()
+        """Whether the operations of all its techniques have a price."""
+        return operations.finals.keys() <= set(self.techniques)
 
     def seconds(self, operations: Operations, batches: float = 1.0) -> float:
         """How long so many operations should take."""
-        finals = sum(self.final_seconds[name] * count for name, count in operations.finals.items())
-        return self.partial_seconds * operations.partials + finals + self.batch_seconds * batches
+        return sum(self.each.get(name, 0.0) * count for name, count in operations.priced(batches).items())
 
 
-def fit_prices(runs: Sequence[Measured], fixed_cost: bool = True) -> Prices:
+def fit_prices(runs: Sequence[Measured]) -> Prices:
     """Least squares of the relative errors with no price below 0."""
     if not runs:
         raise HeddleError("there are no runs to calibrate from; evaluate a plan first")
-    names = sorted({name for run in runs for name in run.operations.finals})
-    table = np.array([_row(run, names, fixed_cost) for run in runs])
+    priced = [_priced(run) for run in runs]
+    names = sorted({name for counts in priced for name in counts})
+    table = np.array([[counts.get(name, 0.0) for name in names] for counts in priced])
+    table /= np.array([[run.seconds] for run in runs])
     one_price = 1.0 / float(np.median([run.operations.total / run.seconds for run in runs]))
-    guess = np.array([one_price] * (1 + len(names)) + [0.0])
-    scale = np.maximum(np.abs(table).max(axis=0), 1e-300)
-    pull = np.diag(np.where(guess > 0, PULL / np.maximum(guess, 1e-300), PULL * scale))
+    counted = np.array([name == "partial" or name.startswith(FINAL) for name in names])
+    guess = np.where(counted, one_price, 0.0)
+    scale = np.maximum(table.max(axis=0), 1e-300)
+    pull = np.diag(np.where(counted, PULL / one_price, PULL * scale))
     design, wanted = np.vstack([table, pull]), np.concatenate([np.ones(len(runs)), pull @ guess])
     found = _nonnegative(design / scale, wanted) / scale
     error = float(np.mean(np.abs(table @ found - 1)))
-    finals = dict(zip(names, map(float, found[1:-1]), strict=True))
-    return Prices(float(found[0]), finals, float(found[-1]), error)
+    return Prices(dict(zip(names, map(float, found), strict=True)), error)
 
 
-def _row(run: Measured, names: Sequence[str], fixed_cost: bool) -> list[float]:
+def _priced(run: Measured) -> dict[str, float]:
     if not run.seconds > 0 or not run.operations.total > 0:
         raise HeddleError(f"a run of {run.seconds} seconds and {run.operations.total:g} operations tells no prices")
-    finals = [run.operations.finals.get(name, 0.0) for name in names]
-    return [count / run.seconds for count in (run.operations.partials, *finals, run.batches * fixed_cost)]
+    return run.operations.priced(run.batches)
 
 
 def _nonnegative(design: Floats, wanted: Floats) -> Floats:

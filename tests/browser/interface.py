@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.plugins.world import lived
+
 CATALOG = """
 streams:
-  sensors: {source: {format: parquet, path: data/sensors}, time: ts, lateness: 5 seconds}
+  sensors: {source: {format: parquet, path: sensors}, time: ts, lateness: 5 seconds}
 queries:
   - {id: peak_1m, stream: sensors, select: max(energy_1), group_by: [machine], range: 1 minute, slide: 10 seconds}
   - {id: peak_5m, stream: sensors, select: max(energy_1), group_by: [machine], range: 5 minutes, slide: 30 seconds}
@@ -60,9 +62,11 @@ def interface(home: Path) -> Iterator[Interface]:
 
 
 def _fill(home: Path) -> None:
-    (home / "catalog").mkdir(parents=True)
+    """One stream that has run for a while, and one that nobody has planned yet."""
+    home.mkdir()
+    lived(home)
     (home / "catalog" / "sensors.yaml").write_text(CATALOG)
-    events = ["generate", "sensors", "--events", "20000", "--rate", "100", "--out", str(home / "data" / "sensors")]
+    events = ["generate", "sensors", "--events", "20000", "--rate", "100", "--out", str(home / "sensors")]
     subprocess.run([sys.executable, "-m", "heddle", *events], check=True, capture_output=True)
 
 

@@ -1,4 +1,7 @@
-"""In a real browser, against a real Airflow: replan from its form, watch it succeed, see the new plan on the page."""
+"""In a real browser, against a real Airflow: replan from its form, watch it succeed, see the new plan on the page.
+
+The page is looked at in both themes, checked by axe-core, and used without a mouse; a quarantined batch is settled.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,20 @@ from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 from tests.browser.airflow_pages import choose, enter_frame, press, see, sign_in
+from tests.browser.axe import axe_script, violations
 from tests.browser.chromium import chromium
 from tests.browser.interface import ONE_MORE, Interface, interface
 from tests.production.api import Api
 
 
 def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    pictures = Path(pytestconfig.cache.mkdir("pictures")) if pytestconfig.cache else tmp_path
+    assert pytestconfig.cache
+    pictures = pytestconfig.cache.mkdir("pictures")
+    axe = axe_script(pytestconfig.cache.mkdir("axe"))
     home = tmp_path / "home"
     with chromium() as browser, interface(home) as ui:
         api = Api.sign_in(ui.airflow, ui.user, ui.password)
@@ -23,8 +31,12 @@ def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) 
         assert api.run_schedule("replan") == "success"
         (home / "catalog" / "more.yaml").write_text(ONE_MORE)
         run = replan(browser, ui, api)
-        see_the_plan(browser, ui, pictures)
+        see_the_plan(browser, ui)
+        for theme in ("light", "dark"):
+            look(browser, ui, theme, pictures, axe)
+        without_a_mouse(browser)
         see_what_the_run_left(browser, ui, run, pictures)
+        settle(browser, ui, api)
         assert errors(browser) == []
 
 
@@ -42,18 +54,14 @@ def replan(browser: Chrome, ui: Interface, api: Api) -> str:
     return run
 
 
-def see_the_plan(browser: Chrome, ui: Interface, pictures: Path) -> None:
-    """The page from the navigation, in both themes; a tree opens, a query is found."""
+def see_the_plan(browser: Chrome, ui: Interface) -> None:
+    """The page from the navigation; a tree opens, a query is found."""
     browser.get(ui.airflow)
     press(browser, "//a[contains(@href, 'plugin/heddle')] | //*[@data-testid='nav-sidebar']//*[.='Heddle']")
-    for theme in ("light", "dark"):
-        browser.switch_to.default_content()
-        browser.execute_script(f"localStorage.setItem('theme', '{theme}')")
-        browser.refresh()
-        enter_frame(browser, "Heddle")
-        assert see(browser, "//h2[@id='plan-title']").text == "The plan in force"
-        assert browser.execute_script("return getComputedStyle(document.documentElement).colorScheme") == theme
-        browser.save_screenshot(str(pictures / f"page-{theme}.png"))
+    enter_frame(browser, "Heddle")
+    press(browser, "//nav//a[.='sensors']")
+    see(browser, "//nav//a[@aria-current][.='sensors']")
+    assert see(browser, "//h2[@id='plan-title']").text == "The plan in force"
     assert figure(browser, "queries") == "4"
     assert figure(browser, "events a second") == "120"
     assert figure(browser, "version").startswith("2")
@@ -63,6 +71,50 @@ def see_the_plan(browser: Chrome, ui: Interface, pictures: Path) -> None:
     see(browser, "//details[@open]//tr[@data-query]")
     see(browser, "//input[@id='find']").send_keys("peak_10m")
     assert see(browser, "//*[@id='found']").text == "1 query"
+
+
+def look(browser: Chrome, ui: Interface, theme: str, pictures: Path, axe: str) -> None:
+    """The page of a stream that has run for a while, in a theme: a picture of it, and nothing for a checker to find."""
+    browser.get(f"{ui.airflow}/plugin/heddle")
+    browser.execute_script(f"localStorage.setItem('theme', '{theme}')")
+    browser.refresh()
+    enter_frame(browser, "Heddle")
+    see(browser, "//nav//a[@aria-current][.='events']")
+    assert browser.execute_script("return getComputedStyle(document.documentElement).colorScheme") == theme
+    browser.save_screenshot(str(pictures / f"page-{theme}.png"))
+    for tree in browser.find_elements("css selector", "details"):
+        browser.execute_script("arguments[0].open = true", tree)
+    assert violations(browser, axe) == []
+
+
+def without_a_mouse(browser: Chrome) -> None:
+    """The first stop leads past the header; a box of the picture opens its tree and takes the reader there."""
+    browser.refresh()
+    enter_frame(browser, "Heddle")
+    see(browser, "//h2[@id='plan-title']")
+    keys(browser, Keys.TAB)
+    assert focused(browser, "textContent") == "Skip to the content"
+    keys(browser, Keys.ENTER)
+    assert focused(browser, "id") == "content"
+    for _ in range(20):
+        keys(browser, Keys.TAB)
+        if "fed by" in focused(browser, "ariaLabel"):
+            break
+    name = focused(browser, "ariaLabel").partition(";")[0]
+    keys(browser, Keys.ENTER)
+    assert focused(browser, "localName") == "summary"
+    assert focused(browser, "textContent").split()[0] in name
+    assert browser.execute_script("return document.activeElement.parentElement.open")
+
+
+def keys(browser: Chrome, *pressed: str) -> None:
+    """Press keys, wherever the focus is."""
+    ActionChains(browser).send_keys(*pressed).perform()
+
+
+def focused(browser: Chrome, attribute: str) -> str:
+    """What the element that has the focus says."""
+    return str(browser.execute_script(f"return document.activeElement.{attribute} || ''"))
 
 
 def see_what_the_run_left(browser: Chrome, ui: Interface, run: str, pictures: Path) -> None:
@@ -75,6 +127,25 @@ def see_what_the_run_left(browser: Chrome, ui: Interface, run: str, pictures: Pa
     browser.save_screenshot(str(pictures / "run.png"))
     press(browser, "//a[contains(@href, 'stream=sensors')]")
     see(browser, "//h2[@id='plan-title']")
+
+
+def settle(browser: Chrome, ui: Interface, api: Api) -> None:
+    """From the alarm on the page to the form of settle_batch, and back to a page without the alarm."""
+    browser.get(f"{ui.airflow}/plugin/heddle")
+    enter_frame(browser, "Heddle")
+    press(browser, "//*[contains(@class, 'alarm')]//a")
+    press(browser, "//a[.='settle_batch']")
+    browser.switch_to.default_content()
+    press(browser, "//*[@data-testid='trigger-dag-button']")
+    choose(browser, "element_stream", "events")
+    see(browser, "//input[@name='element_batch']").send_keys(Keys.BACKSPACE, "2")
+    choose(browser, "element_decision", "discard")
+    press(browser, "//*[@data-testid='trigger-dag-submit']")
+    assert api.wait_for_run("settle_batch", api.newest_run("settle_batch", "manual")) == "success"
+    browser.get(f"{ui.airflow}/plugin/heddle")
+    enter_frame(browser, "Heddle")
+    see(browser, "//td[.='discarded']")
+    assert not browser.find_elements("css selector", ".alarm")
 
 
 def figure(browser: Chrome, name: str) -> str:

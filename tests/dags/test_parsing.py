@@ -74,7 +74,8 @@ def test_one_run_at_a_time_and_every_failure_is_told(parsed: dict[str, object]) 
     assert set(parsed["active"].values()) == {1}  # type: ignore[attr-defined]
     assert parsed["alerts"] is True
     retries: dict[str, int] = parsed["retries"]  # type: ignore[assignment]
-    assert {name for name, count in retries.items() if not count} == {"register_query.write", "retire_query.write"}
+    once = {"register_query.write", "retire_query.write", "settle_batch.decide"}
+    assert {name for name, count in retries.items() if not count} == once
 
 
 def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:

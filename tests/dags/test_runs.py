@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from itertools import product
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from heddle.airflow import Airflow
@@ -11,6 +16,7 @@ from jobs.engine.ledger import newest_ledger
 from jobs.engine.manifest import newest
 from jobs.engine.storage import Storage
 from jobs.engine.warehouse import stream_storage
+from jobs.results import results_table
 from jobs.settings import Settings
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion
@@ -68,6 +74,78 @@ def test_nothing_new_is_nothing_to_do(airflow: Airflow, place: Settings, store: 
     assert "to evaluate: nothing" in said
     assert newest(stored(place)).sequence == before
     assert len(run_rows(store, "readings", "evaluation")) == 1
+
+
+def test_a_comparison_is_one_run_a_plan(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:
+    before = newest(stored(place)).sequence
+    plans = {"strategies": ["no_share", "shared"], "techniques": ["two_stacks_block", "daba"]}
+    outcome = airflow.run("compare_strategies", {**plans, "files": 1}, said.append)
+    assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
+    (parent,) = run_rows(store, "readings", "comparison")
+    assert parent["metrics"]["runs"] == 4
+    assert f"estimates are {parent['metrics']['deviation']:.1%} off" in said[-1]
+    runs = run_rows(store, "readings", "comparison_run")
+    assert {row["tags"]["mlflow.parentRunId"] for row in runs} == {parent["run"]}
+    compared = sorted((row["params"]["strategy"], row["params"]["technique"]) for row in runs)
+    assert compared == sorted(product(plans["strategies"], plans["techniques"]))
+    assert all(row["metrics"]["events"] == 600 and row["metrics"]["measured_throughput"] > 0 for row in runs)
+    assert newest(stored(place)).sequence == before
+
+
+def test_a_past_interval_is_filled_beside_what_is_live(airflow: Airflow, place: Settings, said: list[str]) -> None:
+    before = newest(stored(place)).sequence
+    span = {"from": "1970-01-01T00:00:30Z", "to": "1970-01-01T00:01:10Z"}
+    outcome = airflow.run("backfill", {"stream": "readings", **span}, said.append)
+    assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
+    assert newest(stored(place)).sequence == before
+    (into,) = Path(place.home, "backfills").iterdir()
+    catalog = load_catalog(place.catalog)
+    for query in catalog.statements:
+        live = results_table(place.warehouse, catalog, query)
+        end = pc.struct_field(live["window"], "end")
+        low, high = (pa.scalar(datetime.fromisoformat(text), end.type) for text in span.values())
+        assert results_table(str(into), catalog, query) == live.filter(
+            pc.and_(pc.greater(end, low), pc.less_equal(end, high))
+        )
+
+
+def test_a_failed_audit_publishes_nothing_until_a_person_decides(
+    airflow: Airflow, place: Settings, said: list[str]
+) -> None:
+    answers, batch = spoilt(place), newest(stored(place)).batch
+    outcome = airflow.run("evaluate", {"sample": 2}, said.append)
+    assert (outcome["state"], outcome["failed"]) == ("failed", [["micro_batch.publish", 0]])
+    ledger = newest_ledger(stored(place))
+    assert ledger.quarantined
+    assert not ledger.published
+    assert published_rows(place) == 0
+    alert = Path(place.home, "alerts.log").read_text().splitlines()[-1]
+    assert "exact answers equal" in alert
+    assert "is quarantined; " in alert
+    decide = {"stream": "readings", "batch": batch}
+    assert airflow.run("settle_batch", {**decide, "decision": "perhaps"}, str)["state"] == "refused"
+    assert airflow.run("settle_batch", {**decide, "decision": "discard"}, str)["state"] == "success"
+    assert set(newest_ledger(stored(place)).discarded) <= set(ledger.quarantined)
+    assert published_rows(place) == 0
+    assert airflow.run("settle_batch", {**decide, "decision": "release"}, said.append)["state"] == "success"
+    assert f"readings: batch {batch} is published" in said
+    assert 0 < published_rows(place) <= answers
+
+
+def published_rows(place: Settings) -> int:
+    return int(results_table(place.warehouse, load_catalog(place.catalog), "peak").num_rows)
+
+
+def spoilt(place: Settings) -> int:
+    """As if no audit had been: the ledger's newest entry is gone, and every answer is one more than it was."""
+    storage, rows = stored(place), published_rows(place)
+    Path(storage.path("ledger"), f"{newest_ledger(storage).sequence:012d}.json").unlink()
+    for file in newest_ledger(storage).pending(newest(storage).results):
+        table = pq.read_table(storage.path(file.name))
+        number = table.schema.get_field_index("value double")
+        more = pc.add(table["value double"], 1.0)
+        pq.write_table(table.set_column(number, "value double", more), storage.path(file.name))
+    return rows
 
 
 def test_a_query_joins_and_leaves(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:

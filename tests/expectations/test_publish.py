@@ -57,8 +57,9 @@ def test_what_passed_is_published_once(place: Settings) -> None:
     ledger = newest_ledger(storage(place))
     assert ledger.published
     assert "batch 0 is published" in said[0]
-    publish_batch(batch, said.append)
+    publish_batch(batch, said.append, "http://airflow.example")
     assert newest_ledger(storage(place)) == ledger
+    assert said[1].endswith(f"http://airflow.example/heddle/audit/readings/{newest(storage(place)).sequence}")
 
 
 def test_what_failed_is_put_away_and_told_in_one_line(place: Settings) -> None:

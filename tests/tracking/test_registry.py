@@ -76,11 +76,11 @@ def test_the_champion_is_costed_at_the_rate_of_today(place: Settings) -> None:
 def test_seconds_decide_where_they_are_known(place: Settings) -> None:
     catalog = catalog_of(place)
     few, fast = planned(catalog, technique="panes"), planned(catalog)
-    literal_is_slow = Prices(1e-7, {"panes": 1e-3, "two_stacks_block": 1e-8}, 0.0, 0.0)
-    literal_is_fast = Prices(1e-7, {"panes": 1e-8, "two_stacks_block": 1e-3}, 0.0, 0.0)
+    literal_is_slow = Prices({"partial": 1e-7, "final.panes": 1e-3, "final.two_stacks_block": 1e-8})
+    literal_is_fast = Prices({"partial": 1e-7, "final.panes": 1e-8, "final.two_stacks_block": 1e-3})
     assert decide(fast, few, literal_is_slow).better
     assert not decide(fast, few, literal_is_fast).better
-    assert decide(fast, few, Prices(1e-7, {"panes": 1e-8}, 0.0, 0.0)).unit == "operations per second"
+    assert decide(fast, few, Prices({"partial": 1e-7, "final.panes": 1e-8})).unit == "operations per second"
 
 
 def test_a_plan_is_registered_once(store: Store, place: Settings) -> None:

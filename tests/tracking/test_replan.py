@@ -72,7 +72,8 @@ def test_measured_takes_what_past_runs_show_to_be_fastest(place: Settings) -> No
     catalog, traffic = catalog_of(place), Traffic(1000.0, 3.0, 1_000_000)
     unknown = candidates(catalog, "readings", traffic, ["weave_share"])
     assert unknown.best == candidates(catalog, "readings", traffic, ["weave_share"], "two_stacks_block").best
-    prices = Prices(1e-7, {"two_stacks_block": 1e-5, "daba": 1e-7, "slick_deque_inv": 1e-9}, 0.0, 0.0)
+    finals = {"final.two_stacks_block": 1e-5, "final.daba": 1e-7, "final.slick_deque_inv": 1e-9}
+    prices = Prices({"partial": 1e-7, **finals})
     found = candidates(catalog, "readings", traffic, ["weave_share"], prices=prices)
     assert found.unit == "seconds per second"
     assert {demand.technique for tree in found.best.trees for demand in tree.demands} == {"daba"}

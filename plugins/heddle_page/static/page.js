@@ -36,12 +36,13 @@ function findQuery(text) {
 }
 
 // Airflow's frame may not open windows: the link is followed by the page around it, which has the same origin.
+// What lies outside of Airflow gets a window of its own, Airflow's own pages take the place of this one.
 function leaveFrame(event) {
-  const link = event.target.closest("a[data-outside]");
+  const link = event.target.closest("a[data-outside], a[data-around]");
   if (!link || window.parent === window) return;
   const outside = window.parent.document.createElement("a");
   outside.href = link.href;
-  outside.target = "_blank";
+  if ("outside" in link.dataset) outside.target = "_blank";
   outside.rel = "noopener";
   outside.click();
   event.preventDefault();

@@ -1,0 +1,42 @@
+"""# settle_batch
+
+Decides about a batch whose audit failed: release publishes it as it is, discard keeps it from readers for good. Its
+files stay in either case, so that a discarded batch can still be released.
+
+From the form only. The page Heddle lists what is quarantined, with a link to each audit's page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Param, dag, task
+
+from dags import forms
+from dags.common import DAG_OPTIONS, LOG, readable
+
+DECISIONS = ["discard", "release"]
+PARAMS = {
+    "stream": forms.stream(),
+    "batch": forms.count("Batch", "The number of the quarantined batch."),
+    "decision": Param(None, "Publish it as it is, or never.", type="string", enum=DECISIONS, title="Decision"),
+}
+
+
+@dag("settle_batch", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+def settle_batch() -> None:
+    """One step."""
+
+    @task(retries=0)
+    @readable
+    def decide(params: dict[str, Any]) -> None:
+        from expectations.publish import decide
+        from jobs.settings import settings
+
+        told = decide(settings().warehouse, params["stream"], params["batch"], params["decision"] == "release")
+        LOG.info("%s: %s", params["stream"], told)
+
+    decide()
+
+
+settle_batch()
