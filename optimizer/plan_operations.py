@@ -33,9 +33,9 @@ class Operations:
         return replace(self, partials=self.partials * factor, finals=finals, handled=handled)
 
     def priced(self, batches: float = 1.0) -> dict[str, float]:
-        """Everything that has a price, by its name, in a run of so many batches."""
+        """Everything that has a price, by its name, in a run of so many batches; none is an endless run."""
         finals = {f"{FINAL}{name}": count for name, count in self.finals.items()}
-        fixed = {"tree": self.trees * batches, "batch": batches}
+        fixed = {"tree": self.trees * batches, "batch": batches, "run": min(batches, 1.0)}
         return {"partial": self.partials, **finals, **self.handled, **fixed}
 
 

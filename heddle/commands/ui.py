@@ -31,7 +31,8 @@ def ui(
     mlflow_port: Annotated[int, typer.Option(help="MLflow's, likewise.")] = 5000,
 ) -> None:
     """Start Airflow and MLflow, say where they are, and stop both on Ctrl-C."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell starts what is in its background deaf to the first
+        signal.signal(ending, _interrupt)
     console = Console(highlight=False, soft_wrap=True)
     running: list[Service] = []
     try:

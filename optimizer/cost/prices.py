@@ -1,4 +1,4 @@
-"""Seconds per operation, slice, answer, tree and batch, fitted from runs; a combine costs every technique its own."""
+"""Seconds per operation, slice, answer, tree, batch and run, fitted from runs; every technique has its own price."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from plugins.heddle_page.tracked import Planned
 
 WIDTH, HEIGHT = 640, 150
 LEFT, TOP = 44, 12
+NAME = 32  # pixels of a version's name
 BAR, BARS = 12, 12  # pixels of a bar; runs that are drawn
 
 
@@ -20,6 +21,7 @@ class Point:
     x: float
     y: float
     planned: Planned
+    label: str  # "" where names would run into each other
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,11 @@ def saving_chart(history: Sequence[Planned]) -> SavingChart:
     def height(saving: float) -> float:
         return round(TOP + (HEIGHT - 2 * TOP) * (1 - saving) / (1 - floor), 1)
 
-    points = [Point(round(LEFT + 12 + i * step, 1), height(each.saving), each) for i, each in enumerate(ordered)]
+    apart = -(-NAME // max(int(step), 1))  # versions from one name to the next
+    points = [
+        Point(round(LEFT + 12 + i * step, 1), height(each.saving), each, "" if i % apart else f"v{each.number}")
+        for i, each in enumerate(ordered)
+    ]
     line = " ".join(f"{point.x},{point.y}" for point in points)
     return SavingChart(points, line, [(height(share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)])
 

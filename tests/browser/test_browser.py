@@ -92,6 +92,7 @@ def without_a_mouse(browser: Chrome) -> None:
     browser.refresh()
     enter_frame(browser, "Heddle")
     see(browser, "//h2[@id='plan-title']")
+    browser.execute_script("window.focus()")
     keys(browser, Keys.TAB)
     assert focused(browser, "textContent") == "Skip to the content"
     keys(browser, Keys.ENTER)
