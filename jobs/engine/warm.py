@@ -7,17 +7,26 @@ import numpy as np
 from jobs.engine.accumulate import accumulate
 from jobs.engine.merge import merge_rows
 from jobs.engine.slicing import slice_numbers
-from jobs.kernels.operators import OPS, lift
+from jobs.kernels.block_operations import block_operations
+from jobs.kernels.operators import OPS, Rows, lift
 
 ROWS = 8
 
 
 def warm() -> None:
-    """Run each function once on a few rows."""
-    starts = np.arange(ROWS)
-    slice_numbers(starts, starts)
+    """Run each function once on a few rows; columns of Arrow tables may not be written to, which is another type."""
+    starts, frozen = np.arange(ROWS), _frozen(np.arange(ROWS))
+    block_operations(starts, starts)
+    for times in (starts, frozen):
+        slice_numbers(starts, times)
     for (_, kind), op in OPS.items():
         values = starts.astype(kind)
-        for valid in (None, starts % 2 == 0):
-            accumulate(op, ROWS, starts // 2, values, valid)
+        for column in (values, _frozen(values.copy())):
+            for valid in (None, starts % 2 == 0):
+                accumulate(op, ROWS, starts // 2, column, valid)
         merge_rows(op, lift(op, values), starts, starts // 2, ROWS)
+
+
+def _frozen(column: Rows) -> Rows:
+    column.flags.writeable = False
+    return column
