@@ -1,6 +1,6 @@
 """The engine against a plain Spark scan, itself without Spark, native Spark and polars: CPU seconds, as ratios.
 
-    python -m benchmarks.engine [--events 10000000] [--only keys,native,polars,batches,linear,queries,memory]
+    python -m benchmarks.engine [--events 10000000] [--only PART,PART]      (--help names the parts)
 
 Everything is measured in one run, warm, by the CPU of the whole process tree. Scans and Spark's own
 windows run in a process of their own, under Spark's own settings.
@@ -17,24 +17,44 @@ from benchmarks.engine_batches import linearity, memory, more_queries, steady_st
 from benchmarks.engine_peers import by_polars
 from benchmarks.engine_world import RATE, World, cpu, measured, middle_point, show, world
 from benchmarks.plain_spark import NATIVE, plain_spark
+from jobs.options import Options
 from jobs.session import spark_session
 
 
-def against_scan(spark: SparkSession, events: int) -> None:
-    """The whole job, results written, against one scan and against the engine alone."""
-    middle = middle_point()
-    long = [window for window in middle if window.slide >= 100][:10]
-    for keys, windows, rate, bound in ((10, middle, RATE, 4), (1, middle, RATE, 2), (10_000, long, 10 * RATE, 8)):
-        with world(events, keys, windows, rate=rate) as here:
-            _against_scan(spark, here, f"{len(windows)} queries, {keys:,} keys", bound)
+def ten_keys(spark: SparkSession, events: int) -> None:
+    """The hundred queries by machine."""
+    with world(events, 10, middle_point()) as here:
+        _against_scan(spark, here, "100 queries, 10 keys", 4)
+
+
+def one_key(spark: SparkSession, events: int) -> None:
+    """The hundred queries over all events."""
+    with world(events, 1, middle_point()) as here:
+        _against_scan(spark, here, "100 queries, 1 key", 2)
+
+
+def many_keys(spark: SparkSession, events: int) -> None:
+    """Ten queries of slow slides over ten thousand machines."""
+    long = [window for window in middle_point() if window.slide >= 100][:10]
+    with world(events, 10_000, long, rate=10 * RATE) as here:
+        _against_scan(spark, here, "10 queries, 10,000 keys", 8)
 
 
 def _against_scan(spark: SparkSession, here: World, name: str, bound: int) -> None:
+    """The whole job, results written, against one scan and against the engine alone."""
     scan = plain_spark("scan", here.root)
     local = measured(here.local)
     job = measured(lambda: here.job(spark))
     show(f"{name}: job against scan", job / scan, f"at most {bound}", f"{job:.2f} / {scan:.2f} CPU s")
     show(f"{name}: job against the engine in process", job / local, "at most 1.6", f"{job:.2f} / {local:.2f} CPU s")
+
+
+def frame_lane(spark: SparkSession, events: int) -> None:
+    """The same by the frame lane, where Spark reads the events and aggregates them first."""
+    with world(events, 10, middle_point()) as here:
+        scan = plain_spark("scan", here.root)
+        job = measured(lambda: here.job(spark, Options(lane="frame")), times=3, warm=3)
+    show("100 queries, 10 keys: frame lane against scan", job / scan, "3 to 6", f"{job:.2f} / {scan:.2f} CPU s")
 
 
 def against_native(spark: SparkSession, events: int) -> None:
@@ -55,7 +75,10 @@ def against_polars(spark: SparkSession, events: int) -> None:
 
 
 PARTS: dict[str, Callable[[SparkSession, int], None]] = {
-    "keys": against_scan,
+    "ten_keys": ten_keys,
+    "one_key": one_key,
+    "many_keys": many_keys,
+    "frame": frame_lane,
     "native": against_native,
     "polars": against_polars,
     "batches": lambda spark, events: steady_state(spark),

@@ -15,14 +15,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from jobs.cpu_meter import CpuMeter
-from jobs.engine.batch import close, run_batch
-from jobs.engine.compile import compile_program
-from jobs.engine.in_process import in_process
-from jobs.engine.manifest import Manifest
-from jobs.engine.source import splits_of
-from jobs.engine.storage import Storage
 from jobs.evaluate import evaluate
-from jobs.lanes import file_types
+from jobs.local import evaluate_local
 from jobs.options import Options
 from jobs.report import RunReport
 from optimizer.catalog import Catalog, load_catalog
@@ -82,14 +76,9 @@ class World:
         """The events."""
         return self.root / "data"
 
-    def local(self) -> None:
-        """The engine in this process, into a new warehouse."""
-        files = [(str(path), path.stat().st_size) for path in sorted(self.data.glob("*.parquet"))]
-        program = compile_program(self.catalog, self.plan, file_types(self.catalog, self.plan, files[0][0]))
-        splits = [split for heap in splits_of(files, 1) for split in heap]
-        storage = Storage(str(self._new()))
-        after = run_batch(storage, Manifest(buckets=2), program, 0, in_process(splits))
-        close(storage, after, program, in_process([]))
+    def local(self) -> RunReport:
+        """The engine in this process, as `heddle evaluate --local` runs it, into a new warehouse."""
+        return evaluate_local(self.catalog, self.plan, str(self._new()), Options(buckets=2))
 
     def job(self, spark: SparkSession, options: Options = Options()) -> RunReport:  # noqa: B008 (frozen)
         """The engine on Spark, into a new warehouse."""
@@ -110,7 +99,7 @@ def world(events: int, keys: int, windows: list[Window], files: int = 10, rate: 
         yield World(root, catalog, plan_stream(catalog, "events", rate, "weave_share", "two_stacks_block"))
 
 
-def measured(run: Callable[[], object], times: int = 4, warm: int = 2) -> float:
+def measured(run: Callable[[], object], times: int = 6, warm: int = 6) -> float:
     """CPU seconds of the whole process tree, the least of some runs after some that warm up."""
     for _ in range(warm):
         run()

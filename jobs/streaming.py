@@ -16,7 +16,8 @@ from jobs.engine.spark_executor import Feeding, from_files, from_past, on_spark
 from jobs.engine.steps import step
 from jobs.engine.taken import File
 from jobs.engine.warehouse import CHECKPOINT
-from jobs.lanes import choose, from_frame
+from jobs.frame_lane import by_aggregates, by_events, fold_reason, with_late
+from jobs.lanes import choose
 from jobs.options import Options
 from jobs.run import Run
 from jobs.spark_errors import in_words
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
+AGGREGATED = "Spark aggregates the events before they are folded"
+FOLDED = "every event is folded on its own"
 POLL_SECONDS: Any = 0.2  # awaitTermination takes fractions, its annotation does not
 
 
@@ -48,6 +51,7 @@ class Streaming:
     turn: threading.Lock = field(default_factory=threading.Lock)
     failure: Exception | None = None
     schema: StructType | None = None  # of the frame lane's first files
+    fold_each: bool = False  # whether the frame lane folds every event on its own
 
     def take(self, listing: DataFrame, batch: int) -> None:
         """Evaluate one batch of files; one that was committed before a crash is skipped."""
@@ -70,14 +74,20 @@ class Streaming:
         """The program for events like those of these files, and the lane they take."""
         run = self.run
         run.lane, program, self.schema = choose(self.spark, run.catalog, run.plan, files, self.options.lane)
+        if run.lane == "frame":
+            reason = fold_reason(self._read([max(files, key=lambda file: file[1])[0]]), program)
+            self.fold_each = bool(reason)
+            run.report.notes.append(f"{FOLDED}, since {reason}" if reason else AGGREGATED)
         return program
 
     def execute(self, files: Sequence[File]) -> Executor:
         """An executor for these files, on Spark; queries that are not woven run beside it."""
         execute = on_spark(self.spark.sparkContext, self._feeding(files) if files else None)
+        paths = [path for path, _ in files]
+        if files and self.run.lane == "frame" and not self.fold_each:
+            execute = with_late(execute, self._read(paths))
         if not self.run.plan.unshared:
             return execute
-        paths = [path for path, _ in files]
         return with_unshared(execute, self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
 
     def replay(self, batches: Sequence[Replayed]) -> Executor:
@@ -89,7 +99,8 @@ class Streaming:
         context = self.spark.sparkContext
         if self.run.lane == "file":
             return from_files(context, splits_of(files, context.defaultParallelism))
-        return from_frame(self._read([path for path, _ in files]))
+        frame = self._read([path for path, _ in files])
+        return by_events(frame) if self.fold_each else by_aggregates(frame)
 
     def _read(self, paths: Sequence[str]) -> DataFrame:
         return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema)
@@ -130,6 +141,7 @@ class Streaming:
         return (
             listing.load(driver.path)
             .select("path", "length")
+            .coalesce(1)  # a task for some names, not for some gigabytes of files
             .writeStream.foreachBatch(self.take)
             .option("checkpointLocation", self.run.storage.uri(CHECKPOINT))
             .trigger(**trigger)

@@ -61,7 +61,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     watch.lap("exchange")
     kept: Kept = {}
     for grouping in program.groupings:
-        found: list[tuple[pa.Table, Answer]] = []
+        found: list[tuple[pa.Table, list[Answer]]] = []
         done: dict[str, Gathered] = {}
         for tree in grouping.trees:
             each = gather(grouping, tree, done, retained, incoming, (work.emitted, work.until))
@@ -70,16 +70,13 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             done[tree.id] = each
             kept |= each.kept
             finals = Finals(each.slices, tree, work.emitted, work.until, each.bounds)
-            found += [(each.slices.keys, _asked_for(answer, work)) for answer in answers(finals)]
+            found.append((each.slices.keys, [_asked_for(answer, work) for answer in answers(finals)]))
             report.partials[tree.id] = each.partials
             report.operations[tree.id] = each.folded + sum(finals.operations.values())
         step("finals")
         watch.lap("finals")
-        if found:
-            table = pa.concat_tables(
-                [result_files.result_table(grouping, keys, [answer]) for keys, answer in found],
-                promote_options="default",
-            )
+        if any(mine for _, mine in found):
+            table = result_files.result_table(grouping, found)
             report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, table))
             watch.lap("write")
     step("results")

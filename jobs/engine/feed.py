@@ -14,7 +14,7 @@ from jobs.engine.program import MeasureProgram
 from jobs.engine.roll_up import Feed
 from jobs.engine.signatures import signed
 from jobs.engine.slices import Slices, carry
-from jobs.kernels.operators import COUNT, Rows
+from jobs.kernels.operators import COUNT, LAST, MIN, Rows
 
 Ints = npt.NDArray[np.int64]
 
@@ -38,7 +38,9 @@ def feed(events: Events, fed: Feed, emitted: int) -> Slices:
     for measure in fed.held:
         value, valid = input_of(events, measure, None if everything else chosen)
         held = accumulate(measure.op, len(cells.code), cells.cell, value, valid)
-        if measure.carries and not everything:
+        if not measure.carries and MIN <= measure.op <= LAST:
+            held[:, 1] = 0  # nobody asks from where it was taken
+        elif measure.carries and not everything:
             held[:, 1] = chosen[held[:, 1].astype(np.int64)] if len(chosen) else 0
         carried |= carry(
             measure, held, {name: events.values[source].column for name, source in measure.carries.items()}

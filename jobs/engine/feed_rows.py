@@ -9,7 +9,7 @@ from jobs.engine.accumulate import accumulate
 from jobs.engine.events import FILE, POSITION, Events
 from jobs.engine.feed import input_of
 from jobs.engine.program import Grouping, TreeProgram
-from jobs.engine.slices import carry, listed
+from jobs.engine.slices import carry, columns_of
 
 BATCH = "batch"
 
@@ -31,7 +31,7 @@ def feed_rows(events: Events, grouping: Grouping, tree: TreeProgram, emitted: in
             held[:, 1] = chosen
         carried = {name: events.values[source].column for name, source in measure.carries.items()}
         columns |= carry(measure, held, carried)
-        columns[f"rows {measure.key}"] = listed(held)
+        columns |= columns_of(measure.key, held)
     return pa.table(columns)
 
 

@@ -35,6 +35,7 @@ class FeedReport:
     events: int = 0
     without_time: int = 0
     latest: int = BEGINNING
+    early: int = 0  # events before the watermark that were counted, not yet looked at: some may be late
     windows_missed: int = 0
     late: list[DataFile] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -89,10 +90,18 @@ def feed_tables(
             _take(report, held, each, events, work)
         step("feed")
         watch.lap("feed")
-    sent = list(parcels(_fed(report, planned, held), work.buckets))
+    sent = list(parcels(fed(report, planned, held), work.buckets))
     step("parcels")
     watch.lap("exchange")
     return report, sent
+
+
+def late_events(program: Program, work: Work, pairs: Iterable[tuple[pa.Table, pa.Table]]) -> FeedReport:
+    """Only sets late events apart; they come as to `feed_tables`, and were counted before."""
+    report = FeedReport()
+    for raw, table in pairs:
+        _set_apart(report, raw, events_from(table, program), program, work)
+    return report
 
 
 def _take(report: FeedReport, held: dict[str, list[pa.Table]], each: Feed, events: Events, work: Work) -> None:
@@ -109,9 +118,10 @@ def _take(report: FeedReport, held: dict[str, list[pa.Table]], each: Feed, event
         tables[:] = [to_table(joined(each.grouping, each.tree, tables, each.held))]
 
 
-def _fed(
+def fed(
     report: FeedReport, planned: Sequence[Feed], held: dict[str, list[pa.Table]]
 ) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
+    """The partials of every tree: its own, joined, or rolled up from those of another."""
     done: dict[str, Slices] = {}
     for each in planned:
         tree = each.tree

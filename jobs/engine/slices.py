@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.engine.cells import cells_of_starts
 from jobs.engine.keys import key_codes, spelled
@@ -16,7 +17,7 @@ from jobs.engine.merge import merge_rows
 from jobs.engine.program import MeasureProgram
 from jobs.engine.slicing import Edges, slice_starts
 from jobs.engine.text import text_ranks
-from jobs.kernels.operators import WIDTH, Rows
+from jobs.kernels.operators import VALID, WIDTH, Rows
 
 Ints = npt.NDArray[np.int64]
 
@@ -66,6 +67,8 @@ class Partials(NamedTuple):
 def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     """Slices from partials in any order: those of the same key and slice are combined into one."""
     groups = partials.keys.num_rows
+    if _in_order(partials):
+        return _as_they_are(partials, measures)
     cell, codes, start = cells_of_starts(partials.start, partials.codes, groups)
     everything = np.arange(len(cell))
     rows: dict[str, Rows] = {}
@@ -78,6 +81,22 @@ def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
         carried |= carry(measure, rows[measure.key], partials.carried)
     sizes = np.bincount(codes, minlength=groups)
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), start, rows, carried)
+
+
+def _in_order(partials: Partials) -> bool:
+    """Whether they are slices already: key by key, in slice order, none twice."""
+    onward = np.diff(partials.codes)
+    return bool(np.all((onward > 0) | ((onward == 0) & (np.diff(partials.start) > 0))))
+
+
+def _as_they_are(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
+    rows = {measure.key: partials.rows[measure.key] for measure in measures}
+    carried = {name: partials.carried[name] for measure in measures for name in measure.carries}
+    for measure in measures:
+        if measure.carries:
+            rows[measure.key][:, 1] = np.arange(len(partials.start))
+    sizes = np.bincount(partials.codes, minlength=partials.keys.num_rows)
+    return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), partials.start, rows, carried)
 
 
 def carry(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
@@ -96,18 +115,36 @@ def fold_into(edges: Edges, parent: Slices, measures: Sequence[MeasureProgram]) 
 
 
 def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
-    """Slices as an Arrow table: the key's columns, the slice's start, a list of four per measure, the payloads."""
+    """Slices as an Arrow table: the key's columns, the slice's start, the columns of every measure, the payloads."""
     chosen = slices if kept is None else slices._take(kept)
     columns = _keys_of(chosen)
     columns["start"] = pa.array(chosen.start)
     for key, rows in chosen.rows.items():
-        columns[f"rows {key}"] = listed(rows)
+        columns |= columns_of(key, rows)
     return pa.table(columns | chosen.carried)
 
 
-def listed(rows: Rows) -> pa.Array:
-    """Rows of partials as an Arrow column."""
-    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), WIDTH)
+def columns_of(key: str, rows: Rows) -> dict[str, pa.Array]:
+    """A measure's rows as Arrow columns. Those that say nothing are left out: zeros, or that no row is null."""
+    usual = [0] * VALID + [1]
+    told = [number for number in range(1, WIDTH) if np.any(rows[:, number] != usual[number])]
+    return {_named(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *told)}
+
+
+def rows_in(table: pa.Table, key: str) -> Rows:
+    """A measure's rows, back from the columns that are there."""
+    first = _column(table, _named(key, 0))
+    rows = np.zeros((len(first), WIDTH), first.type.to_pandas_dtype())
+    rows[:, 0], rows[:, VALID] = first, 1
+    for number in range(1, WIDTH):
+        if _named(key, number) in table.column_names:
+            column = _column(table, _named(key, number))
+            rows[:, number] = pc.fill_null(column, int(number == VALID)) if column.null_count else column
+    return rows
+
+
+def _named(key: str, number: int) -> str:
+    return f"rows {key} {number}"
 
 
 def _keys_of(slices: Slices) -> dict[str, pa.Array]:
@@ -131,8 +168,7 @@ def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[Measur
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
-        flat = _column(table, f"rows {measure.key}").flatten().to_numpy(zero_copy_only=False)
-        rows[measure.key] = flat.reshape(-1, WIDTH).copy()
+        rows[measure.key] = rows_in(table, measure.key)
         carried |= {name: _column(table, name) for name in measure.carries}
         if measure.coding == "text":
             rows[measure.key][:, 0] = text_ranks(carried[f"order {measure.key}"])

@@ -15,6 +15,8 @@ from pyarrow import fs
 from jobs.engine.steps import step
 from optimizer.errors import HeddleError
 
+OBJECT_STORES = ("s3", "gcs", "abfs")
+
 
 def in_a_line(error: HeddleError | OSError) -> str:
     """What the user reads of an error while files are written or read."""
@@ -91,12 +93,14 @@ class Storage:
         self.filesystem.delete_file(self.path(name))
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file by one atomic step, unless it is there already: then False, and nothing is touched."""
+        """Write a file by one step, unless it is there already: then False, and nothing is touched.
+
+        On a local disk the step is atomic against other runs, too."""
         if not self.local:
             return self._create_remote(name, content)
         path = Path(self.path(name))
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        draft = Path(self.path(_draft_of(name)))
         try:
             with draft.open("xb") as stream:
                 stream.write(content)
@@ -115,8 +119,20 @@ class Storage:
         return True
 
     def _create_remote(self, name: str, content: bytes) -> bool:
+        """The file appears whole, but pyarrow offers no create-if-absent: between the look and the step is a moment."""
         if self.exists(name):
             return False
-        with self.filesystem.open_output_stream(self.path(name)) as stream:
+        whole = self.filesystem.type_name in OBJECT_STORES  # an object is there when its upload has ended
+        written = name if whole else _draft_of(name)
+        self.filesystem.create_dir(self.path(name).rpartition("/")[0], recursive=True)
+        with self.filesystem.open_output_stream(self.path(written)) as stream:
             stream.write(content)
+        step("drafted")
+        if not whole:
+            self.filesystem.move(self.path(written), self.path(name))
         return True
+
+
+def _draft_of(name: str) -> str:
+    folder, _, file = name.rpartition("/")
+    return f"{folder}/.{file}.{uuid.uuid4().hex}"

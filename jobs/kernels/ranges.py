@@ -13,6 +13,7 @@ from optimizer.windows.window import Window
 Ints = npt.NDArray[np.int64]
 Clock = tuple[int, int, int, int, int]  # range, slide, offset, first and last window
 INT64 = np.iinfo(np.int64)
+ROOMY = 4  # room is made for empty windows while there are at most this many windows to a slice
 
 
 class Ranges(NamedTuple):
@@ -32,11 +33,13 @@ def ranges(group_offsets: Ints, slice_start: Ints, window: Window, after: int, u
     first = (after - window.offset - window.range) // window.slide + 1
     last = (until - window.offset - window.range) // window.slide
     clock = (window.range, window.slide, window.offset, _clip(first), _clip(last))
-    none = np.empty(0, np.int64)
-    count = _walk(group_offsets, slice_start, clock, none, none, none, none)
-    answer = Ranges(*(np.empty(count, np.int64) for _ in Ranges._fields))
-    _walk(group_offsets, slice_start, clock, *answer)
-    return answer
+    most = _most(group_offsets, slice_start, clock)
+    if most > ROOMY * len(slice_start) + 1024:  # gaps may hold any number of empty windows: count the others first
+        none = np.empty(0, np.int64)
+        most = _walk(group_offsets, slice_start, clock, none, none, none, none)
+    answer = Ranges(*(np.empty(int(most), np.int64) for _ in Ranges._fields))
+    count = _walk(group_offsets, slice_start, clock, *answer)
+    return Ranges(*(column[:count] for column in answer))
 
 
 def _clip(number: int) -> int:
@@ -51,6 +54,30 @@ def _first_at_or_after(starts: Ints, time: int, low: int, high: int) -> int:
             low = middle + 1
         else:
             high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _most(offsets: Ints, starts: Ints, clock: Clock) -> float:
+    """How many windows there are at most, empty ones included; beyond int64, too."""
+    range_, slide, offset, first, last = clock
+    most = 0.0
+    for g in range(offsets.size - 1):
+        if offsets[g] < offsets[g + 1]:
+            k = max(first, (starts[offsets[g]] - offset - range_) // slide + 1)
+            final = min(last, (starts[offsets[g + 1] - 1] - offset) // slide)
+            most += max(0.0, float(final) - float(k) + 1.0)
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _onward(starts: Ints, time: int, low: int, end: int, step: int) -> int:
+    """The first slice from low on that starts at or after a time; where slices are regular, a step ahead."""
+    ahead = low + step
+    if step > 0 and ahead <= end and starts[ahead - 1] < time and (ahead == end or starts[ahead] >= time):
+        return ahead
+    while low < end and starts[low] < time:
+        low += 1
     return low
 
 
@@ -71,15 +98,17 @@ def _walk(offsets: Ints, starts: Ints, clock: Clock, group: Ints, start: Ints, l
         begin = k * slide + offset
         low = _first_at_or_after(starts, begin, low, end)
         high = _first_at_or_after(starts, begin + range_, low, end)
+        low_step = high_step = 0
         while k <= final:
-            while starts[low] < begin:
-                low += 1
+            low_before, high_before = low, high
+            low = _onward(starts, begin, low, end, low_step)
+            low_step = low - low_before
             if starts[low] >= begin + range_:
                 k = (starts[low] - offset - range_) // slide + 1
                 begin = k * slide + offset
                 continue
-            while high < end and starts[high] < begin + range_:
-                high += 1
+            high = _onward(starts, begin + range_, high, end, high_step)
+            high_step = high - high_before
             if fill:
                 group[count], start[count], lo[count], hi[count] = g, begin, low, high
             count += 1
