@@ -15,6 +15,8 @@ import pandas as pd
 import polars as pl
 from numba import njit
 
+from jobs.kernels.room import room
+
 Array = Any
 
 MOVE = {"max": bottleneck.move_max, "sum": bottleneck.move_sum}
@@ -70,16 +72,19 @@ def _backward_scan(values: Array, longest: int, largest: bool, out: Array) -> No
 
 
 def accumulator_per_start(values: Array, longest: int, largest: bool) -> Array:
-    """All ranges by an accumulator per start, into an array that numpy allocates, as it does for sliding."""
-    out = np.empty((len(values), longest))
-    _accumulator_per_start(values, longest, largest, out)
-    return out
+    """All ranges by an accumulator per start, in the memory that answers have."""
+    return _by_tick(_accumulator_per_start, values, longest, largest)
 
 
 def backward_scan(values: Array, longest: int, largest: bool) -> Array:
-    """All ranges by a scan back from every event, into an array that numpy allocates, as it does for sliding."""
-    out = np.empty((len(values), longest))
-    _backward_scan(values, longest, largest, out)
+    """All ranges by a scan back from every event, in the memory that answers have."""
+    return _by_tick(_backward_scan, values, longest, largest)
+
+
+def _by_tick(fill: Any, values: Array, longest: int, largest: bool) -> Array:
+    (block,) = room([len(values) * longest], values.dtype)
+    out = block.reshape(len(values), longest)
+    fill(values, longest, largest, out)
     return out
 
 

@@ -30,6 +30,7 @@ from benchmarks.kernel_peers import (
 from jobs.kernels import sliding
 from jobs.kernels.operators import MAX, SUM_FLOAT
 from jobs.kernels.ranges import ranges
+from jobs.kernels.room import room
 from jobs.kernels.two_stacks_block import fold
 from optimizer.windows.window import Window
 
@@ -151,9 +152,12 @@ def queries(events: int) -> Iterator[Ratio]:
 
 
 def _floor(values: Array, sizes: list[int], aggregate: str) -> list[Array]:
-    """One read pass and writing all results, kept until all are written, as answers are."""
+    """One read pass and writing all results, kept until all are written, in the memory that answers have."""
     PASS[aggregate](values)
-    return [np.ones(size) for size in sizes]
+    results = room(sizes, values.dtype)
+    for result in results:
+        result.fill(1.0)
+    return results
 
 
 def all_ranges(results: int) -> Iterator[Ratio]:

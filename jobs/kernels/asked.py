@@ -47,15 +47,16 @@ def full_windows(windows: Windows, rows: int) -> list[Window]:
     return [_window(window, rows) for window in ([windows] if single else windows)]  # type: ignore[union-attr]
 
 
-def _pair(range_: int, slide: int) -> Window:
-    return Window(int(range_), int(slide))
+def _pair(given: Any) -> Window:
+    try:
+        range_, slide = given
+        return Window(int(range_), int(slide))
+    except (TypeError, ValueError):
+        raise HeddleError(f"{given!r} is not a window; give Window(range, slide) or a pair of integers") from None
 
 
 def _window(given: Any, rows: int) -> Window:
-    try:
-        window = given if isinstance(given, Window) else _pair(*given)
-    except (TypeError, ValueError):
-        raise HeddleError(f"{given!r} is not a window; give Window(range, slide) or a pair of integers") from None
+    window = given if isinstance(given, Window) else _pair(given)
     if window.slide < 1 or window.range < window.slide:
         raise HeddleError(f"range {window.range}, slide {window.slide}: a slide is at least 1 and at most the range")
     if window.range > rows:

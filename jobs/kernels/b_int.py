@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from numba import njit
 
-from jobs.kernels.clock import INSERT, RESET, Steps
-from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, full, grow, reset, store
+from jobs.kernels.clock import Steps
+from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, count, store
+from jobs.kernels.memory import widen as widen_rings
 from jobs.kernels.operators import copy_row
+from jobs.kernels.take import take
 from jobs.kernels.words import Words, combine
 
 
-@njit(cache=True)
 def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """The interval of level l from partial s is node (capacity + place of s) >> l."""
     return allocate(op, ranges, lane, capacity, 2, 0)
@@ -36,21 +37,24 @@ def _rebuild(memory: Memory) -> None:
         _complete(memory, s)
 
 
+def widen(memory: Memory) -> Memory:
+    """Twice the room, and the nodes anew: their places depend on it."""
+    wider = widen_rings(memory)
+    _rebuild(wider)
+    return wider
+
+
 @njit(cache=True)
-def insert(memory: Memory, rows: Words, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> None:
     """The partial is the interval of level 0; higher ones are computed when they are complete."""
-    if full(memory):
-        memory = grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])
-        _rebuild(memory)
-    memory = store(memory, rows, i)
+    store(memory, rows, i)
     s = memory.scalars[TAIL] - 1
     copy_row(rows, i, memory.nodes, len(memory.rows) + (s & (len(memory.rows) - 1)))
     _complete(memory, s)
-    return memory
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Words, k: int) -> None:
+def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Cover the window from the left, each time by the longest interval that fits."""
     capacity, tail, s = len(memory.rows), memory.scalars[TAIL], first
     while s < tail:
@@ -67,17 +71,6 @@ def query(memory: Memory, first: int, out: Words, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    i = k = 0
-    for step in range(len(steps.query)):
-        if steps.query[step] == INSERT:
-            begin_slide(memory, steps.first[step])
-            memory = insert(memory, rows, i)
-            i += 1
-        elif steps.query[step] == RESET:
-            reset(memory)
-        else:
-            query(memory, steps.first[step], out, k)
-            k += 1
-    return memory
+    take(insert, query, memory, steps, rows, out)

@@ -13,19 +13,22 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from jobs.kernels.numerals import ZERO, numeral
 from optimizer.windows.window import Window
 
 Ints = NDArray[np.int64]
 
 EVER: Final = -(1 << 62)  # before any time
-INSERT: Final = -1  # the step's next partial comes in
-RESET: Final = -2  # another group begins
+INSERT: Final = numeral(-1)  # the step's next partial comes in
+RESET: Final = numeral(-2)  # another group begins
+GROW: Final = numeral(-3)  # the next partial needs more room
 
 TAIL: Final = 0  # how many partials came in
 OLDEST: Final = 1  # the first partial that a window still to end may hold
 LAST: Final = 2  # when the latest partial starts
 NEXT: Final = 3  # when the next window ends
 HORIZON: Final = 4  # where the earliest window still to end starts
+SCALARS: Final = 5
 
 
 class Clock(NamedTuple):
@@ -40,8 +43,9 @@ class Clock(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What happens, in order. An insert: the slice's start and the oldest partial still needed. A window that ends:
-    its query, its start and its first partial; it holds all partials from there to the latest."""
+    """What happens, in order. An insert: the slice's start and the oldest partial still needed; GROW comes before it if
+    there is no room left. A window that ends: its query, its start and its first partial; it holds all partials from
+    there to the latest."""
 
     query: Ints
     start: Ints
@@ -49,20 +53,15 @@ class Steps(NamedTuple):
     group: Ints
 
 
-def make_clock(windows: Sequence[Window], since: int = EVER) -> Clock:
-    """A clock that emits the windows which end after `since`."""
+def make_clock(windows: Sequence[Window], since: int = EVER, capacity: int = 16) -> Clock:
+    """A clock that emits the windows which end after `since`, with room for so many slice starts, a power of two."""
     table = np.array([(w.range, w.slide, w.offset) for w in windows], np.int64).reshape(-1, 3)
     order = np.argsort(-table[:, 0], kind="stable").astype(np.int64)
     count = len(table)
-    clock = Clock(
-        table, order, np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(16, np.int64), _scalars()
-    )
+    due, head, times, scalars = (np.zeros(size, np.int64) for size in (count, count, capacity, SCALARS))
+    clock = Clock(table, order, due, head, times, scalars)
     restart(clock, since)
     return clock
-
-
-def _scalars() -> Ints:
-    return np.zeros(5, np.int64)
 
 
 @njit(cache=True)
@@ -110,7 +109,8 @@ def _room(steps: Steps, used: int) -> Steps:
         return steps
     query, start = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
     first, group = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
-    query[:size], start[:size], first[:size], group[:size] = steps.query, steps.start, steps.first, steps.group
+    for j in range(size):
+        query[j], start[j], first[j], group[j] = steps.query[j], steps.start[j], steps.first[j], steps.group[j]
     return Steps(query, start, first, group)
 
 
@@ -164,7 +164,11 @@ def _retain(clock: Clock, time: int) -> Clock:
 def _walk(clock: Clock, starts: Ints, until: int, steps: Steps, used: int) -> tuple[Clock, Steps, int]:
     for time in starts:
         steps, used = _end_windows(clock, min(time, until), steps, used)
+        room = len(clock.times)
         clock = _retain(clock, time)
+        if len(clock.times) > room:
+            steps = _write(steps, used, GROW, ZERO, ZERO)
+            used += 1
         steps = _write(steps, used, INSERT, time, clock.scalars[OLDEST])
         used += 1
     steps, used = _end_windows(clock, until, steps, used)
@@ -184,7 +188,7 @@ def _cut(steps: Steps, used: int) -> Steps:
 @njit(cache=True)
 def schedule(clock: Clock, starts: Ints, until: int) -> tuple[Clock, Steps]:
     """The steps of one group's partials, up to the windows that end at `until`."""
-    clock, steps, used = _walk(clock, starts, until, _empty(2 * len(starts) + 16), 0)
+    clock, steps, used = _walk(clock, starts, until, _empty(2 * len(starts) + 16), ZERO)
     steps.group[:] = 0
     return clock, _cut(steps, used)
 
@@ -195,11 +199,11 @@ def schedule_groups(clock: Clock, offsets: Ints, starts: Ints, since: int, until
 
     Partials of slices after `until` may be among them; no window holds them yet.
     """
-    steps, used = _empty(2 * len(starts) + 16), 0
+    steps, used = _empty(2 * len(starts) + 16), ZERO
     for g in range(len(offsets) - 1):
         begin = used
         restart(clock, since)
-        steps = _write(steps, used, RESET, 0, 0)
+        steps = _write(steps, used, RESET, ZERO, ZERO)
         clock, steps, used = _walk(clock, starts[offsets[g] : offsets[g + 1]], until, steps, used + 1)
         steps.group[begin:used] = g
     return _cut(steps, used)

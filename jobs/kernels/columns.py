@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jobs.kernels.lane_operators import any_bits, both_bits, larger, largest, nans, smaller, smallest
 from jobs.kernels.lanes import LANES, lane, load, spread
+from jobs.kernels.numerals import ZERO
 from jobs.kernels.operators import BIT_AND, BIT_OR, MAX, MIN, PRODUCT, SUM_FLOAT
 
 Column = NDArray[Any]  # float64 or int64
@@ -113,7 +114,7 @@ def nan_between(column: Column, low: int, high: int) -> bool:
 @njit(cache=True, nogil=True)
 def has_nan(column: Column) -> bool:
     """Whether a column holds a NaN."""
-    return bool(nan_between(column, 0, column.size))
+    return bool(nan_between(column, ZERO, column.size))
 
 
 @njit(cache=True, nogil=True)

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jobs.kernels.clock import Clock, Ints, Steps
-from jobs.kernels.memory import Memory
+from jobs.kernels.memory import Memory, widen
 from jobs.kernels.operators import Rows
 from jobs.kernels.words import Words
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One technique: an empty memory (op code, distinct ranges, lane of each query, room), and the
-    steps it takes (memory, steps, partials, answers)."""
+    """One technique: an empty memory (op code, distinct ranges, lane of each query, room), the steps it takes (memory,
+    steps, partials, answers), and the same memory with twice the room."""
 
     make: Callable[[int, Ints, Ints, int], Memory]
-    advance: Callable[[Memory, Steps, Words, Words], Memory]
+    advance: Callable[[Memory, Steps, Words, Words], None]
+    widen: Callable[[Memory], Memory] = widen
 
 
 class State(NamedTuple):

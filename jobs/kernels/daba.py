@@ -10,9 +10,10 @@ from typing import Final
 
 from numba import njit
 
-from jobs.kernels.clock import INSERT, RESET, Steps
-from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
+from jobs.kernels.clock import Steps
+from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, count, store
 from jobs.kernels.operators import copy_row
+from jobs.kernels.take import take
 from jobs.kernels.words import Words, combine
 
 F: Final = 0
@@ -22,7 +23,6 @@ A: Final = 3
 B: Final = 4
 
 
-@njit(cache=True)
 def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """A layer of nodes and five pointers for each range; E is the number of partials."""
     return allocate(op, ranges, lane, capacity, len(ranges), 5)
@@ -72,11 +72,11 @@ def _evict(memory: Memory, lane: int, first: int) -> None:
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Words, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> None:
     """Push the partial on the back of every range's queue."""
     for lane in range(len(memory.lanes)):
         _evict(memory, lane, memory.scalars[OLDEST])
-    memory = store(memory, rows, i)
+    store(memory, rows, i)
     capacity, s = len(memory.rows), memory.scalars[TAIL] - 1
     place = s & (capacity - 1)
     for lane in range(len(memory.lanes)):
@@ -87,7 +87,6 @@ def insert(memory: Memory, rows: Words, i: int) -> Memory:
             combine(memory.scalars[OP], layer, (s - 1) & (capacity - 1), rows, i, layer, place)
             count(memory, 1)
         _fix_up(memory, p, layer)
-    return memory
 
 
 @njit(cache=True)
@@ -103,18 +102,6 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    i = k = 0
-    for step in range(len(steps.query)):
-        q = steps.query[step]
-        if q == INSERT:
-            begin_slide(memory, steps.first[step])
-            memory = insert(memory, rows, i)
-            i += 1
-        elif q == RESET:
-            reset(memory)
-        else:
-            query(memory, memory.lane[q], steps.first[step], out, k)
-            k += 1
-    return memory
+    take(insert, query, memory, steps, rows, out)

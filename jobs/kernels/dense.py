@@ -28,6 +28,7 @@ from jobs.kernels.columns import (
 from jobs.kernels.flips import flip
 from jobs.kernels.lanes import LANES
 from jobs.kernels.neighbours import SHORT, fold_neighbours
+from jobs.kernels.numerals import ZERO
 from jobs.kernels.operators import SUM_FLOAT
 from jobs.kernels.van_herk import BEYOND, answer_block
 
@@ -42,7 +43,7 @@ def slide(op: int, column: Column, width: int, out: Column) -> None:
     if width < SHORT and in_lanes(easy):
         fold_neighbours(op, column, width, out)
         return
-    block, a = _block(width), 0
+    block, a = _block(width), ZERO
     while in_lanes(easy) and a + width + block + BEYOND <= column.size:
         if easy != op and nan_between(column, a, a + width + block):
             flip(op, column[a:], width, out[a : a + width])
@@ -77,15 +78,16 @@ def _run(op: int, column: Column, a: int, width: int, block: int, out: Column) -
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _blocks(op: int, column: Column, a: int, width: int, block: int, out: Column) -> int:
-    fresh, back = _core(op, column[a:], block, width)
+    code: Any = np.int64(op)  # set-up is compiled once for all operators
+    fresh, back = _core(code, column[a:], block, width)
     stack = np.empty(2 * block, column.dtype)
-    scan_back(op, column[a : a + block], stack[:block])
-    rest, now, place = width % block, 0, 0
+    scan_back(code, column[a : a + block], stack[:block])
+    rest, now, place = width % block, ZERO, ZERO
     front = newest = column[a]
     while a + width + block + BEYOND <= column.size:
         if fresh.size and place == fresh.size:  # flip
-            scan_back(op, fresh, back)
-            place = 0
+            scan_back(code, fresh, back)
+            place = ZERO
         core = _shared(op, column, a + block, rest, fresh, back, front, place)
         newest = answer_block(op, column, block, a + width, core, stack, now, out, a)
         if op >= QUICK and nan_between(column, a + width, a + width + block):

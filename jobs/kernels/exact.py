@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from jobs.kernels.memory import Ints
+from jobs.kernels.numerals import numeral
 from jobs.kernels.operators import (
     LIMB_BITS,
     LIMB_MASK,
@@ -35,6 +36,9 @@ INFINITIES: Final = 3
 MINUS_INFINITIES: Final = 4
 TOP: Final = 5  # one above the highest limb ever touched; it keeps the sign
 LIMBS: Final = 6
+
+ADD: Final = numeral(1)
+TAKE_BACK: Final = numeral(-1)
 
 MANTISSA: Final = 53
 LOWEST: Final = 1126  # 2**-1126 is the unit of limb 0: the last bit of the smallest subnormal's 53-bit mantissa
@@ -62,7 +66,7 @@ def _add_float(acc: Ints, x: float, sign: int) -> None:
 
 @njit(cache=True)
 def accumulate(op: int, acc: Ints, rows: Words, i: int, sign: int) -> None:
-    """Add (sign 1) or take back (sign -1) the partial rows[i]."""
+    """ADD or TAKE_BACK the partial rows[i]."""
     if rows[i, VALID] == 0:
         return
     acc[VALIDS] += sign

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from numba import njit
 
-from jobs.kernels.clock import INSERT, RESET, Steps
-from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, full, grow, reset, store
+from jobs.kernels.clock import Steps
+from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, count, store
+from jobs.kernels.memory import widen as widen_rings
+from jobs.kernels.numerals import ZERO
 from jobs.kernels.operators import copy_row
+from jobs.kernels.take import take
 from jobs.kernels.words import Words, combine
 
 
-@njit(cache=True)
 def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """Node v has the children 2v and 2v + 1; the leaves are the last `capacity` nodes."""
     return allocate(op, ranges, lane, capacity, 2, 0)
@@ -35,17 +37,20 @@ def _rebuild(memory: Memory) -> None:
     count(memory, capacity - 1)
 
 
+def widen(memory: Memory) -> Memory:
+    """Twice the room, and the nodes anew: their places depend on it."""
+    wider = widen_rings(memory)
+    _rebuild(wider)
+    return wider
+
+
 @njit(cache=True)
-def insert(memory: Memory, rows: Words, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> None:
     """Set the leaf, then every node on the way to the root."""
-    if full(memory):
-        memory = grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])
-        _rebuild(memory)
-    memory = store(memory, rows, i)
+    store(memory, rows, i)
     leaf = len(memory.rows) + ((memory.scalars[TAIL] - 1) & (len(memory.rows) - 1))
     copy_row(rows, i, memory.nodes, leaf)
     _update(memory, leaf)
-    return memory
 
 
 @njit(cache=True)
@@ -70,12 +75,12 @@ def _cover(low: int, high: int, pieces: Ints, found: int) -> int:
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Words, k: int) -> None:
+def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """The root when it covers the window exactly; a window around the ring's end is a suffix, then a prefix."""
     capacity, pieces = len(memory.rows), memory.links
     low = capacity + (first & (capacity - 1))
     high = low + memory.scalars[TAIL] - first
-    found = _cover(low, min(high, 2 * capacity), pieces, 0)
+    found = _cover(low, min(high, 2 * capacity), pieces, ZERO)
     if high > 2 * capacity:
         found = _cover(capacity, high - capacity, pieces, found)
     copy_row(memory.nodes, pieces[0], out, k)
@@ -85,17 +90,6 @@ def query(memory: Memory, first: int, out: Words, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    i = k = 0
-    for step in range(len(steps.query)):
-        if steps.query[step] == INSERT:
-            begin_slide(memory, steps.first[step])
-            memory = insert(memory, rows, i)
-            i += 1
-        elif steps.query[step] == RESET:
-            reset(memory)
-        else:
-            query(memory, steps.first[step], out, k)
-            k += 1
-    return memory
+    take(insert, query, memory, steps, rows, out)

@@ -15,27 +15,19 @@ LONG: Final = 32
 STRIP: Final = 1024
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def hop(op: int, column: Column, width: int, step: int, out: Column) -> None:
     """out[i] = the fold of column[i * step : i * step + width]."""
-    whole, fragment = width // step, width % step
-    if step == 1:
-        slide(op, column, width, out)
-    elif whole == 0:
-        chunks(op, column, width, step, out)
-    else:
+    whole = max(1, width // step)
+    fragment = max(0, width - whole * step)
+    starts = column
+    if step > 1:
         starts = np.empty(out.size + whole - 1, column.dtype)
-        chunks(op, column, step, step, starts)
-        hop_chunks(op, column[whole * step :], starts, fragment, step, out)
-
-
-@njit(cache=True, nogil=True)
-def hop_chunks(op: int, ends: Column, starts: Column, fragment: int, step: int, out: Column) -> None:
-    """Windows of whole chunks, which starts holds, and a fragment of the chunk after them; ends[0] is its first row."""
-    slide(op, starts, starts.size - out.size + 1, out)
+        chunks(op, column, min(width, step), step, starts)
+    slide(op, starts, whole, out)
     if fragment:
         fragments = np.empty(out.size, out.dtype)
-        chunks(op, ends, fragment, step, fragments)
+        chunks(op, column[whole * step :], fragment, step, fragments)
         fuse_into(op, out, fragments)
 
 

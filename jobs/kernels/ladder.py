@@ -10,45 +10,54 @@ from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, fuse, has_nan, qu
 from jobs.kernels.lanes import LANES, load, store
 from jobs.kernels.operators import SUM_FLOAT
 
-STRIP: Final = 16_384
-GROUP: Final = 4
+STRIP: Final = 8_192
+GROUP: Final = 4  # ranges that are answered from one reading of the range before them
 
 
 def ladder(op: int, column: Column, out: Column) -> list[Column]:
     """The folds of column[i : i + r] for every r from 1 on, an array per r: the rows of out, as far as they go."""
     _ladder(op if has_nan(column) else quick(op), column, out)
-    return [row[: len(column) - r] for r, row in enumerate(out)]
+    rows = len(column)
+    return [row[: rows - r] for r, row in enumerate(out)]
 
 
 @njit(cache=True, nogil=True)
 def _ladder(op: int, column: Column, out: Column) -> None:
-    """A few rows of answers at a time: a page of memory is written soon after it is first touched."""
-    out[0, : column.size] = column
-    for low in range(1, out.shape[0], GROUP):
-        for a in range(0, column.size, STRIP):
-            for r in range(low, min(low + GROUP, out.shape[0], column.size - a)):
-                end = min(a + STRIP, column.size - r)
-                _step(op, out[r - 1, a:end], column[a + r : end + r], out[r, a:end])
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def _fuse_columns(op: int, a: Column, b: Column, out: Column) -> None:
-    end = out.size // LANES * LANES
-    for k in range(0, end, LANES):
-        store(out, k, fuse(op, load(a, k), load(b, k)))
-    for k in range(end, out.size):
-        out[k] = fuse(op, a[k], b[k])
+    """Strip by strip: the range before is still in the cache when a group of ranges reads it."""
+    for k in range(column.size):
+        out[0, k] = column[k]
+    for a in range(0, column.size, STRIP):
+        for low in range(1, min(out.shape[0], column.size - a), GROUP):
+            done = _group(op, column, low, a, out) if low + GROUP <= out.shape[0] else a
+            for r in range(low, min(low + GROUP, out.shape[0])):
+                row, before = out[r], out[r - 1]
+                for k in range(done, min(a + STRIP, column.size - r)):
+                    row[k] = fuse(op, before[k], column[k + r])
 
 
 @njit(cache=True, nogil=True)
-def _step(op: int, a: Column, b: Column, out: Column) -> None:
-    """out = a combined with b, row by row."""
+def _group(op: int, column: Column, low: int, a: int, out: Column) -> int:
+    """Answer the ranges of a group from window a on, as far as lanes go; where they ended."""
     if op <= SUM_FLOAT:
-        _fuse_columns(SUM_FLOAT, a, b, out)
-    elif op == QUICK_MAX:
-        _fuse_columns(QUICK_MAX, a, b, out)
-    elif op == QUICK_MIN:
-        _fuse_columns(QUICK_MIN, a, b, out)
-    else:
-        for k in range(out.size):
-            out[k] = fuse(op, a[k], b[k])
+        return _climb(SUM_FLOAT, column, low, a, out)
+    if op == QUICK_MAX:
+        return _climb(QUICK_MAX, column, low, a, out)
+    if op == QUICK_MIN:
+        return _climb(QUICK_MIN, column, low, a, out)
+    return a
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _climb(op: int, column: Column, low: int, a: int, out: Column) -> int:
+    before, first, second, third, fourth = out[low - 1], out[low], out[low + 1], out[low + 2], out[low + 3]
+    windows = min(STRIP, column.size - a - low - GROUP + 1)
+    end = a + max(0, windows) // LANES * LANES
+    for k in range(a, end, LANES):
+        fold = fuse(op, load(before, k), load(column, k + low))
+        store(first, k, fold)
+        fold = fuse(op, fold, load(column, k + low + 1))
+        store(second, k, fold)
+        fold = fuse(op, fold, load(column, k + low + 2))
+        store(third, k, fold)
+        store(fourth, k, fuse(op, fold, load(column, k + low + 3)))
+    return end

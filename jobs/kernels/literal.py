@@ -8,7 +8,7 @@ import numpy as np
 
 from jobs.kernels.finish import Part
 from jobs.kernels.inputs import Input
-from jobs.kernels.operators import MOMENTS, lift, lower
+from jobs.kernels.operators import MOMENTS, Rows, lift, lower
 from jobs.kernels.stream import run
 from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
@@ -21,12 +21,18 @@ def fold_literally(given: Input, windows: Sequence[Window], kernel: str) -> list
     distinct = sorted(set(windows))
     rows = lift(given.op, given.values, given.valid)
     answers = run(kernel, distinct, given.component, ends, ticks, rows, len(ticks), -1)
-    parts: dict[Window, Part] = {}
-    for query, window in enumerate(distinct):
-        full = (answers.query == query) & (answers.start >= 0)
-        values, valid, overflow = lower(given.op, answers.rows[full])
-        if overflow.any():
-            raise HeddleError("sum: a window's sum does not fit into int64; give the values as float64")
-        columns = tuple(answers.rows[full].T[:3]) if given.op == MOMENTS else (values,)
-        parts[window] = Part(columns, valid)
+    full = np.flatnonzero(answers.start >= 0)
+    by_query = full[np.argsort(answers.query[full], kind="stable")]
+    bounds = np.searchsorted(answers.query[by_query], np.arange(1, len(distinct)))
+    parts = {
+        window: _part(given.op, answers.rows[held])
+        for window, held in zip(distinct, np.split(by_query, bounds), strict=True)
+    }
     return [parts[window] for window in windows]
+
+
+def _part(op: int, rows: Rows) -> Part:
+    values, valid, overflow = lower(op, rows)
+    if overflow.any():
+        raise HeddleError("sum: a window's sum does not fit into int64; give the values as float64")
+    return Part(tuple(rows.T[:3]) if op == MOMENTS else (values,), valid)

@@ -19,11 +19,12 @@ OLDEST: Final = 2  # the first partial still needed
 OPERATIONS: Final = 3  # combine operations so far
 SLIDE: Final = 4  # of them, since the latest partial came in
 WORST: Final = 5  # the most of any slide
-DEQUE_HEAD: Final = 6
-DEQUE_TAIL: Final = 7
-CURSOR: Final = 8
-CURSOR_FIRST: Final = 9
-SCALARS: Final = 10
+START: Final = 6  # when the latest partial starts
+DEQUE_HEAD: Final = 7
+DEQUE_TAIL: Final = 8
+CURSOR: Final = 9
+CURSOR_FIRST: Final = 10
+SCALARS: Final = 11
 
 
 class Memory(NamedTuple):
@@ -38,20 +39,35 @@ class Memory(NamedTuple):
     scalars: Ints
 
 
-@njit(cache=True)
 def allocate(op: int, ranges: Ints, lane: Ints, capacity: int, layers: int, width: int) -> Memory:
     """An empty memory: so many layers of nodes, so many integers in each lane."""
     scalars = np.zeros(SCALARS, np.int64)
     scalars[OP] = op
-    return Memory(
-        np.zeros((capacity, WIDTH), np.int64),
-        np.zeros((layers * capacity, WIDTH), np.int64),
-        np.zeros(2 * capacity, np.int64),
-        np.zeros((len(ranges), width), np.int64),
-        ranges,
-        lane,
-        scalars,
-    )
+    return Memory(*_rings(capacity, layers), np.zeros((len(ranges), width), np.int64), ranges, lane, scalars)
+
+
+def _rings(capacity: int, layers: int) -> tuple[Words, Words, Ints]:
+    nodes = np.zeros((layers * capacity, WIDTH), np.int64)
+    return np.zeros((capacity, WIDTH), np.int64), nodes, np.zeros(2 * capacity, np.int64)
+
+
+def grow(memory: Memory, low: int, high: int) -> Memory:
+    """Twice the room; places `low` to `high` of every ring are kept."""
+    capacity = len(memory.rows)
+    layers = len(memory.nodes) // capacity
+    rows, nodes, links = _rings(2 * capacity, layers)
+    kept = np.arange(low, high)
+    old, new = kept % capacity, kept % (2 * capacity)
+    rows[new] = memory.rows[old]
+    links[new] = memory.links[old]
+    for layer in range(layers):
+        nodes[2 * layer * capacity + new] = memory.nodes[layer * capacity + old]
+    return memory._replace(rows=rows, nodes=nodes, links=links)
+
+
+def widen(memory: Memory) -> Memory:
+    """Twice the room for the partials that are still needed."""
+    return grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])
 
 
 @njit(cache=True)
@@ -72,41 +88,15 @@ def count(memory: Memory, operations: int) -> None:
 
 
 @njit(cache=True)
-def begin_slide(memory: Memory, oldest: int) -> None:
-    """A partial is about to come in: those before `oldest` are no longer needed."""
+def begin_slide(memory: Memory, start: int, oldest: int) -> None:
+    """A partial that starts then is about to come in: those before `oldest` are no longer needed."""
+    memory.scalars[START] = start
     memory.scalars[OLDEST] = oldest
     memory.scalars[SLIDE] = 0
 
 
 @njit(cache=True)
-def full(memory: Memory) -> bool:
-    """Whether the next partial would overwrite one that is still needed."""
-    return bool(memory.scalars[TAIL] - memory.scalars[OLDEST] >= len(memory.rows))
-
-
-@njit(cache=True)
-def grow(memory: Memory, low: int, high: int) -> Memory:
-    """Twice the room; places `low` to `high` of every ring are kept."""
-    capacity = len(memory.rows)
-    mask = 2 * capacity - 1
-    layers = len(memory.nodes) // capacity
-    rows = np.zeros((2 * capacity, WIDTH), np.int64)
-    nodes = np.zeros((2 * layers * capacity, WIDTH), np.int64)
-    links = np.zeros(4 * capacity, np.int64)
-    for s in range(low, high):
-        old, new = s & (capacity - 1), s & mask
-        copy_row(memory.rows, old, rows, new)
-        links[new] = memory.links[old]
-        for layer in range(layers):
-            copy_row(memory.nodes, layer * capacity + old, nodes, 2 * layer * capacity + new)
-    return Memory(rows, nodes, links, memory.lanes, memory.ranges, memory.lane, memory.scalars)
-
-
-@njit(cache=True)
-def store(memory: Memory, rows: Words, i: int) -> Memory:
-    """Keep the partial rows[i] in its place, with more room if it needs to."""
-    if full(memory):
-        memory = grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])
+def store(memory: Memory, rows: Words, i: int) -> None:
+    """Keep the partial rows[i] in its place."""
     copy_row(rows, i, memory.rows, memory.scalars[TAIL] & (len(memory.rows) - 1))
     memory.scalars[TAIL] += 1
-    return memory

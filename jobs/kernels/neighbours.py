@@ -14,6 +14,7 @@ from numba import njit
 from jobs.kernels.columns import QUICK, QUICK_MAX, QUICK_MIN, Column, Ints, fuse, has_nan, nan_between, quick
 from jobs.kernels.flips import flip
 from jobs.kernels.lanes import LANES, load, store, straddle
+from jobs.kernels.numerals import ZERO
 from jobs.kernels.operators import SUM_FLOAT
 
 SHORT: Final = 64  # windows from here on go by blocks
@@ -28,7 +29,7 @@ BY_SIXTEEN: Final = 24  # from this width on, folds of sixteen pay
 @njit(cache=True, nogil=True)
 def fold_neighbours(op: int, column: Column, width: int, out: Column) -> None:
     """out[i] = the fold of column[i : i + width], a width below SHORT."""
-    pieces, room, easy, a = _pieces(width), np.empty(3 * FOURS, column.dtype), quick(op), 0
+    pieces, room, easy, a = _pieces(width), np.empty(3 * FOURS, column.dtype), quick(op), ZERO
     while a + TILE <= out.size and a + READ <= column.size:
         if easy != op and nan_between(column, a, a + READ):
             flip(op, column[a:], width, out[a : a + TILE])

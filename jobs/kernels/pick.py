@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numba import njit
 
 from jobs.kernels.columns import Bools, Column, Ints
+from jobs.kernels.numerals import numeral
 from jobs.kernels.operators import LAST, MIN, less
+
+NONE: Final = numeral(-1)
 
 
 def pick(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None) -> Ints:
@@ -23,7 +28,7 @@ def pick(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None)
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _better(op: int, order: Column, i: int, j: int) -> int:
-    """The one of two slices, i before j, that the operator picks; -1 is no slice."""
+    """The one of two slices, i before j, that the operator picks; NONE is no slice."""
     if i < 0:
         return j
     if j < 0:
@@ -40,19 +45,19 @@ def _better(op: int, order: Column, i: int, j: int) -> int:
 @njit(cache=True, nogil=True)
 def _pick(op: int, order: Column, valid: Bools, lo: Ints, hi: Ints, stack: Ints, out: Ints) -> None:
     base = flip = end = 0
-    front = -1
+    front = NONE
     for i in range(lo.size):
         low, high = lo[i], hi[i]
         if low >= flip:
-            back = -1
+            back = NONE
             for j in range(high - 1, low - 1, -1):
-                back = _better(op, order, j if valid[j] else -1, back)
+                back = _better(op, order, j if valid[j] else NONE, back)
                 stack[j - low] = back
             base, flip, end = low, high, high
-            front = -1
+            front = NONE
             out[i] = back
         else:
             while end < high:
-                front = _better(op, order, front, end if valid[end] else -1)
+                front = _better(op, order, front, end if valid[end] else NONE)
                 end += 1
             out[i] = _better(op, order, stack[low - base], front)

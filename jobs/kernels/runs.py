@@ -9,6 +9,7 @@ from numba import njit
 
 from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, Ints, fuse, has_nan, quick
 from jobs.kernels.hops import hop
+from jobs.kernels.numerals import ZERO
 from jobs.kernels.operators import SUM_FLOAT
 from jobs.kernels.room import room
 
@@ -25,8 +26,11 @@ def fold_ranges(op: int, column: Column, lo: Ints, hi: Ints) -> Column:
 
 @njit(cache=True, nogil=True)
 def _fold_ranges(op: int, column: Column, lo: Ints, hi: Ints, out: Column) -> None:
-    stack = np.empty((hi - lo).max(), column.dtype)
-    begin = i = 0
+    longest = 0
+    for i in range(lo.size):
+        longest = max(longest, hi[i] - lo[i])
+    stack = np.empty(longest, column.dtype)
+    begin = i = ZERO
     while i < lo.size:
         end, step = _run(lo, hi, i)
         if end - i >= REGULAR:

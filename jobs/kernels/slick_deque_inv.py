@@ -5,12 +5,12 @@ from __future__ import annotations
 from numba import njit
 
 from jobs.kernels import exact
-from jobs.kernels.clock import INSERT, RESET, Steps
-from jobs.kernels.memory import OLDEST, OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
+from jobs.kernels.clock import Steps
+from jobs.kernels.memory import OLDEST, OP, START, TAIL, Ints, Memory, allocate, count, store
+from jobs.kernels.take import take
 from jobs.kernels.words import Words
 
 
-@njit(cache=True)
 def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """The answers map of the paper: an accumulator for each range; the links are the slices' starts."""
     return allocate(op, ranges, lane, capacity, 0, exact.COLUMNS)
@@ -20,7 +20,7 @@ def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
 def _evict(memory: Memory, lane: int, first: int) -> None:
     acc, mask = memory.lanes[lane], len(memory.rows) - 1
     for s in range(acc[exact.FIRST], first):
-        exact.accumulate(memory.scalars[OP], acc, memory.rows, s & mask, -1)
+        exact.accumulate(memory.scalars[OP], acc, memory.rows, s & mask, exact.TAKE_BACK)
         count(memory, 1)
     acc[exact.FIRST] = max(acc[exact.FIRST], first)
 
@@ -35,15 +35,15 @@ def _expired(memory: Memory, lane: int, start: int) -> int:
 
 
 @njit(cache=True)
-def insert(memory: Memory, start: int, rows: Words, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> None:
     """answer = answer + new - expired, for every range."""
+    start = memory.scalars[START]
     for lane in range(len(memory.lanes)):
-        exact.accumulate(memory.scalars[OP], memory.lanes[lane], rows, i, 1)
+        exact.accumulate(memory.scalars[OP], memory.lanes[lane], rows, i, exact.ADD)
         _evict(memory, lane, _expired(memory, lane, start))
     count(memory, len(memory.lanes))
-    memory = store(memory, rows, i)
+    store(memory, rows, i)
     memory.links[(memory.scalars[TAIL] - 1) & (len(memory.rows) - 1)] = start
-    return memory
 
 
 @njit(cache=True)
@@ -54,18 +54,6 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    i = k = 0
-    for step in range(len(steps.query)):
-        q = steps.query[step]
-        if q == INSERT:
-            begin_slide(memory, steps.first[step])
-            memory = insert(memory, steps.start[step], rows, i)
-            i += 1
-        elif q == RESET:
-            reset(memory)
-        else:
-            query(memory, memory.lane[q], steps.first[step], out, k)
-            k += 1
-    return memory
+    take(insert, query, memory, steps, rows, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from jobs.kernels.clock import INSERT, RESET, Steps
+from jobs.kernels.clock import Steps
 from jobs.kernels.memory import (
     CURSOR,
     CURSOR_FIRST,
@@ -16,23 +16,26 @@ from jobs.kernels.memory import (
     Ints,
     Memory,
     allocate,
-    begin_slide,
     count,
     grow,
-    reset,
 )
 from jobs.kernels.operators import VALID, clear_row, copy_row
+from jobs.kernels.take import take
 from jobs.kernels.words import Words, selects_right
 
 
-@njit(cache=True)
 def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """The rows are the deque's nodes, the links their positions in the stream."""
     return allocate(op, ranges, lane, capacity, 0, 0)
 
 
+def widen(memory: Memory) -> Memory:
+    """Twice the room for the nodes of the deque."""
+    return grow(memory, memory.scalars[DEQUE_HEAD], memory.scalars[DEQUE_TAIL])
+
+
 @njit(cache=True)
-def _push(memory: Memory, rows: Words, i: int) -> Memory:
+def _push(memory: Memory, rows: Words, i: int) -> None:
     """Drop from the tail what the new partial outdoes, then add it."""
     op, scalars, mask = memory.scalars[OP], memory.scalars, len(memory.rows) - 1
     while scalars[DEQUE_TAIL] > scalars[DEQUE_HEAD]:
@@ -40,31 +43,27 @@ def _push(memory: Memory, rows: Words, i: int) -> Memory:
         if not selects_right(op, memory.rows, (scalars[DEQUE_TAIL] - 1) & mask, rows, i):
             break
         scalars[DEQUE_TAIL] -= 1
-    if scalars[DEQUE_TAIL] - scalars[DEQUE_HEAD] > mask:
-        memory = grow(memory, scalars[DEQUE_HEAD], scalars[DEQUE_TAIL])
-    place = scalars[DEQUE_TAIL] & (len(memory.rows) - 1)
+    place = scalars[DEQUE_TAIL] & mask
     copy_row(rows, i, memory.rows, place)
     memory.links[place] = scalars[TAIL]
     scalars[DEQUE_TAIL] += 1
-    return memory
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Words, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> None:
     """Drop the expired head, then let the partial in; a null never answers anything."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
     while scalars[DEQUE_HEAD] < scalars[DEQUE_TAIL] and memory.links[scalars[DEQUE_HEAD] & mask] < scalars[OLDEST]:
         scalars[DEQUE_HEAD] += 1
     if rows[i, VALID] != 0:
-        memory = _push(memory, rows, i)
+        _push(memory, rows, i)
     scalars[TAIL] += 1
     scalars[CURSOR] = scalars[DEQUE_HEAD]
     scalars[CURSOR_FIRST] = 0
-    return memory
 
 
 @njit(cache=True)
-def query(memory: Memory, first: int, out: Words, k: int) -> None:
+def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """The first node inside the window. Ranges come in from the longest to the shortest: one walk answers all."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
     cursor = scalars[CURSOR] if first >= scalars[CURSOR_FIRST] else scalars[DEQUE_HEAD]
@@ -79,17 +78,6 @@ def query(memory: Memory, first: int, out: Words, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    i = k = 0
-    for step in range(len(steps.query)):
-        if steps.query[step] == INSERT:
-            begin_slide(memory, steps.first[step])
-            memory = insert(memory, rows, i)
-            i += 1
-        elif steps.query[step] == RESET:
-            reset(memory)
-        else:
-            query(memory, steps.first[step], out, k)
-            k += 1
-    return memory
+    take(insert, query, memory, steps, rows, out)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from jobs.kernels.asked import BLOCK, Windows, full_windows, known_aggregate, known_kernel
 from jobs.kernels.columns import Column, Ints, identity
-from jobs.kernels.encode import decode_ordered, decode_strings, encode_ordered, encode_strings
 from jobs.kernels.finish import Finished, Part, finish
 from jobs.kernels.inputs import Input, make_input
 from jobs.kernels.literal import fold_literally
@@ -53,22 +52,23 @@ def _numbers(column: NDArray[Any]) -> Column:
     if column.dtype.kind == "f":
         return np.ascontiguousarray(column, np.float64)
     if column.dtype.kind in "bi" or (column.dtype.kind == "u" and column.dtype.itemsize < 8):
-        return encode_ordered(column)
+        return np.ascontiguousarray(column, np.int64)
     raise HeddleError(f"values of type {column.dtype} cannot be aggregated; give integers, floats or strings")
 
 
 def _ordered(column: NDArray[Any], windows: list[Window], known: Aggregate, kernel: str | None) -> list[NDArray[Any]]:
-    """Strings, dates and timestamps: their order is all that counts."""
+    """Strings, dates and timestamps: their order is all that counts, so they go as integers in the same order. Spark
+    compares the bytes of UTF-8, which is the order of code points and so that of Python."""
     if known.name not in (*ORDERED, "first", "last"):
         raise HeddleError(f"aggregate {known.name} needs numbers, and the values are {column.dtype}; use min or max")
     if column.dtype.kind in "mM":
-        answers = sliding(encode_ordered(column), windows, known.name, kernel)
-        return [decode_ordered(answer, column.dtype) for answer in answers]
-    codes, valid, dictionary = encode_strings([*column.astype(object)])
-    if not valid.all():
+        answers = sliding(column.astype(np.int64), windows, known.name, kernel)
+        return [answer.astype(column.dtype) for answer in answers]
+    words = column.astype(object)
+    if any(word is None for word in words):
         raise HeddleError("a column of strings may not hold nulls here; drop them first")
-    answers = sliding(codes, windows, known.name, kernel)
-    return [decode_strings(answer, np.ones(len(answer), np.bool_), dictionary) for answer in answers]
+    dictionary, codes = np.unique(words, return_inverse=True)
+    return [dictionary[answer] for answer in sliding(codes, windows, known.name, kernel)]
 
 
 def _ends(values: Column, window: Window, name: str) -> Column:

@@ -10,7 +10,7 @@ from jobs.kernels.clock import Clock
 from jobs.kernels.contract import State
 from jobs.kernels.memory import Memory
 
-FORMAT = "heddle kernel 1"
+FORMAT = "heddle kernel 2"
 
 
 def to_bytes(state: State) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jobs.kernels.clock import EVER, Ints, Steps, check_order, make_clock, schedule, schedule_groups
+from jobs.kernels.clock import EVER, GROW, INSERT, Ints, Steps, check_order, make_clock, schedule, schedule_groups
 from jobs.kernels.contract import Answers, Operations, State
 from jobs.kernels.memory import OPERATIONS, TAIL, WORST, Memory
 from jobs.kernels.operators import OPS, WIDTH, Rows
@@ -16,6 +16,8 @@ from optimizer.errors import HeddleError
 from optimizer.techniques import require_allowed
 from optimizer.windows.window import Window
 
+ROOM = 16  # partials that a new memory can hold; as many as its clock
+
 
 def make(
     technique: str,
@@ -23,10 +25,11 @@ def make(
     component: str,
     kind: str = "float64",
     since: int = EVER,
-    capacity: int = 16,
+    capacity: int = ROOM,
 ) -> State:
     """A state that has seen nothing. It emits the windows that end after `since`, and grows beyond `capacity`."""
-    return State(technique, make_clock(windows, since), _memory(technique, windows, component, kind, capacity))
+    room = 1 << max(1, (capacity - 1).bit_length())
+    return State(technique, make_clock(windows, since, room), _memory(technique, windows, component, kind, room))
 
 
 def advance(state: State, starts: Ints, rows: Rows, until: int | None = None) -> tuple[State, Answers]:
@@ -67,8 +70,8 @@ def run_counted(
     since: int = EVER,
 ) -> tuple[Answers, Operations]:
     """The same, and how many combine operations it took."""
-    steps = schedule_groups(make_clock(windows), offsets, _flat(starts), since, until)
-    memory = _memory(technique, windows, component, str(rows.dtype), 16)
+    steps = schedule_groups(make_clock(windows, EVER, ROOM), offsets, _flat(starts), since, until)
+    memory = _memory(technique, windows, component, str(rows.dtype), ROOM)
     memory, answers = _take(technique, memory, steps, rows)
     return answers, _counted(memory)
 
@@ -89,9 +92,8 @@ def _memory(technique: str, windows: Sequence[Window], component: str, kind: str
         kinds = " or ".join(known for name, known in OPS if name == component)
         raise HeddleError(f"component {component} has no partials of {kind}; give {kinds}")
     ranges, lane = np.unique([window.range for window in windows], return_inverse=True)
-    room = 1 << max(1, (capacity - 1).bit_length())
     op = OPS[component, kind] | (FLOAT if kind == "float64" else 0)
-    return KERNELS[technique].make(op, ranges.astype(np.int64), lane.astype(np.int64), room)
+    return KERNELS[technique].make(op, ranges.astype(np.int64), lane.astype(np.int64), capacity)
 
 
 def _flat(column: Ints) -> Ints:
@@ -102,6 +104,17 @@ def _flat(column: Ints) -> Ints:
 def _take(technique: str, memory: Memory, steps: Steps, rows: Rows) -> tuple[Memory, Answers]:
     ended = steps.query >= 0
     out = np.empty((int(ended.sum()), WIDTH), rows.dtype)
-    words = np.require(rows, requirements=["C", "W"]).view(np.int64)
-    memory = KERNELS[technique].advance(memory, steps, words, out.view(np.int64))
+    words, kernel = np.require(rows, requirements=["C", "W"]).view(np.int64), KERNELS[technique]
+    low = inserts = answers = 0
+    for grow in np.flatnonzero(steps.query == GROW).tolist():
+        kernel.advance(memory, _between(steps, low, grow), words[inserts:], out[answers:].view(np.int64))
+        memory = kernel.widen(memory)
+        inserts += int((steps.query[low:grow] == INSERT).sum())
+        answers += int(ended[low:grow].sum())
+        low = grow + 1
+    kernel.advance(memory, _between(steps, low, len(ended)), words[inserts:], out[answers:].view(np.int64))
     return memory, Answers(steps.query[ended], steps.start[ended], out, steps.group[ended])
+
+
+def _between(steps: Steps, low: int, high: int) -> Steps:
+    return Steps(*(column[low:high] for column in steps))

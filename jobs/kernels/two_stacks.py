@@ -6,24 +6,24 @@ from typing import Final
 
 from numba import njit
 
-from jobs.kernels.clock import INSERT, RESET, Steps
-from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
+from jobs.kernels.clock import Steps
+from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, count, store
 from jobs.kernels.operators import copy_row
+from jobs.kernels.take import take
 from jobs.kernels.words import Words, combine
 
 BACK: Final = 0  # the first partial of the back stack
 
 
-@njit(cache=True)
 def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """A layer of nodes for each range: suffix aggregates on the front stack, prefix aggregates on the back."""
     return allocate(op, ranges, lane, capacity, len(ranges), 1)
 
 
 @njit(cache=True)
-def insert(memory: Memory, rows: Words, i: int) -> Memory:
+def insert(memory: Memory, rows: Words, i: int) -> None:
     """Push the partial on the back stack of every range."""
-    memory = store(memory, rows, i)
+    store(memory, rows, i)
     capacity, s = len(memory.rows), memory.scalars[TAIL] - 1
     for lane in range(len(memory.lanes)):
         layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
@@ -33,11 +33,11 @@ def insert(memory: Memory, rows: Words, i: int) -> Memory:
             top = (s - 1) & (capacity - 1)
             combine(memory.scalars[OP], layer, top, rows, i, layer, s & (capacity - 1))
             count(memory, 1)
-    return memory
 
 
 @njit(cache=True)
-def _flip(memory: Memory, layer: Words, first: int) -> None:
+def flip(memory: Memory, layer: Words, first: int) -> None:
+    """Suffix aggregates of all partials from the first on, up to the latest."""
     mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
     copy_row(memory.rows, (tail - 1) & mask, layer, (tail - 1) & mask)
     for s in range(tail - 2, first - 1, -1):
@@ -51,7 +51,7 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
     capacity, tail = len(memory.rows), memory.scalars[TAIL]
     layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
     if first > memory.lanes[lane, BACK]:
-        _flip(memory, layer, first)
+        flip(memory, layer, first)
         memory.lanes[lane, BACK] = tail
     back = memory.lanes[lane, BACK]
     copy_row(layer, (first if first < back else tail - 1) & (capacity - 1), out, k)
@@ -61,18 +61,6 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    i = k = 0
-    for step in range(len(steps.query)):
-        q = steps.query[step]
-        if q == INSERT:
-            begin_slide(memory, steps.first[step])
-            memory = insert(memory, rows, i)
-            i += 1
-        elif q == RESET:
-            reset(memory)
-        else:
-            query(memory, memory.lane[q], steps.first[step], out, k)
-            k += 1
-    return memory
+    take(insert, query, memory, steps, rows, out)

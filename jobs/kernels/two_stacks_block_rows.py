@@ -10,28 +10,20 @@ from typing import Final
 
 from numba import njit
 
-from jobs.kernels.clock import INSERT, RESET, Steps
-from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, begin_slide, count, reset, store
+from jobs.kernels.clock import Steps
+from jobs.kernels.memory import OP, TAIL, Ints, Memory, allocate, count, store
 from jobs.kernels.operators import copy_row
+from jobs.kernels.take import take
+from jobs.kernels.two_stacks import flip
 from jobs.kernels.words import Words, combine
 
 FLIP: Final = 0  # the aggregates of places before it are suffixes up to it
 END: Final = 1  # the place before it holds the prefix from the flip point on
 
 
-@njit(cache=True)
 def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
     """A layer of nodes and two pointers for each range."""
     return allocate(op, ranges, lane, capacity, len(ranges), 2)
-
-
-@njit(cache=True)
-def _flip(memory: Memory, layer: Words, first: int) -> None:
-    mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
-    copy_row(memory.rows, (tail - 1) & mask, layer, (tail - 1) & mask)
-    for s in range(tail - 2, first - 1, -1):
-        combine(memory.scalars[OP], memory.rows, s & mask, layer, (s + 1) & mask, layer, s & mask)
-    count(memory, tail - 1 - first)
 
 
 @njit(cache=True)
@@ -51,7 +43,7 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
     capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.lanes[lane]
     layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
     if first >= p[FLIP]:
-        _flip(memory, layer, first)
+        flip(memory, layer, first)
         p[FLIP] = tail
     else:
         _extend(memory, layer, p[FLIP], p[END])
@@ -63,18 +55,6 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
 
 
 @njit(cache=True)
-def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> Memory:
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    i = k = 0
-    for step in range(len(steps.query)):
-        q = steps.query[step]
-        if q == INSERT:
-            begin_slide(memory, steps.first[step])
-            memory = store(memory, rows, i)
-            i += 1
-        elif q == RESET:
-            reset(memory)
-        else:
-            query(memory, memory.lane[q], steps.first[step], out, k)
-            k += 1
-    return memory
+    take(store, query, memory, steps, rows, out)

@@ -12,7 +12,6 @@ from jobs.kernels.lane_operators import any_bits, both_bits, larger, largest, na
 from jobs.kernels.lanes import lane, load, spread, store, straddle
 from jobs.kernels.neighbours import SHORT, TILE
 from jobs.kernels.operators import BIT_AND, BIT_OR, MAX, MIN, PRODUCT, SUM_FLOAT, SUM_INT
-from jobs.kernels.room import room
 
 FLOATS = np.array([1.0, np.nan, -0.0, np.inf]), np.array([np.nan, 2.0, 0.0, -np.inf])
 INTEGERS = np.array([1, -7, 2**62, 3]), np.array([2, -9, -(2**62), 3])
@@ -88,12 +87,3 @@ def test_a_nan_is_found_anywhere(size: int) -> None:
         numbers[at] = np.nan
         assert has_nan(numbers)
         assert np.isnan(total(MAX, numbers))
-
-
-@pytest.mark.parametrize("sizes", [[1], [8, 9, 1, 30], [300_000, 5]])
-def test_columns_of_one_block_begin_lines_and_do_not_overlap(sizes: list[int]) -> None:
-    columns = room(sizes, np.dtype(np.float64))
-    for number, column in enumerate(columns):
-        assert column.ctypes.data % 64 == 0
-        column[:] = number
-    assert [column.tolist() for column in columns] == [[number] * size for number, size in enumerate(sizes)]
