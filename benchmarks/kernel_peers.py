@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import jobs  # noqa: F401 (names the cache's folder, before numba is imported)
+
 os.environ.setdefault("POLARS_MAX_THREADS", "1")  # before polars is imported: CPU time is what is compared
 
 from typing import Any

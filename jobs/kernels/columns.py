@@ -23,6 +23,11 @@ QUICK_MIN: Final = MIN + QUICK
 QUICK_MAX: Final = MAX + QUICK
 
 
+def compiled_for(column: Column) -> Column:
+    """The column as kernels are compiled for: one that may not be written to has a type of its own, so it is copied."""
+    return np.require(column, requirements=["C", "W"])
+
+
 def identity(op: int, kind: np.dtype[Any]) -> float | int:
     """What combines with any value and leaves it as it is. NaN is Spark's largest number, so it is MIN's."""
     if op == MIN:

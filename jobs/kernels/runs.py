@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, Ints, fuse, has_nan, quick
+from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, Ints, compiled_for, fuse, has_nan, quick
 from jobs.kernels.hops import hop
 from jobs.kernels.numerals import ZERO
 from jobs.kernels.operators import SUM_FLOAT
@@ -20,7 +20,7 @@ def fold_ranges(op: int, column: Column, lo: Ints, hi: Ints) -> Column:
     """The fold of column[lo[i] : hi[i]] for every i; both bounds ascend and no range is empty."""
     (out,) = room([len(lo)], column.dtype)
     if len(lo):
-        _fold_ranges(op, np.ascontiguousarray(column), lo, hi, out)
+        _fold_ranges(op, compiled_for(column), lo, hi, out)
     return out
 
 

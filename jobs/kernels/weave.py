@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Sequence
 
-import numpy as np
-
-from jobs.kernels.columns import Column, fuse_into
+from jobs.kernels.columns import Column, compiled_for, fuse_into
 from jobs.kernels.dense import slide as slide_by_one
 from jobs.kernels.hops import chunks
 from jobs.kernels.ladder import ladder
@@ -19,7 +17,7 @@ Query = tuple[Level, int]  # a range over the chunks of a level
 
 def weave(op: int, column: Column, windows: Sequence[Window]) -> list[Column]:
     """The fold of every full window, an array per window, all in one block of memory; row i is tick i."""
-    column = np.ascontiguousarray(column)
+    column = compiled_for(column)
     asked, places = _asked(windows)
     levels = _levels(op, column, sorted(asked))
     rungs = {level: _rungs(level[0], ranges) for level, ranges in asked.items()}

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.kernels import KERNELS, sliding
+from jobs.kernels.dense import slide
 from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.errors import HeddleError
 from optimizer.techniques import allowed
@@ -131,3 +132,12 @@ def test_without_the_jit() -> None:
         "        assert got.tolist() == want, (window, aggregate)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
+
+
+def test_a_column_that_may_not_be_written_to_is_not_compiled_for_anew() -> None:
+    values = np.arange(40.0)
+    (first,) = sliding(values, (3, 1), "max")
+    compiled = len(slide.overloads)
+    values.flags.writeable = False
+    assert np.array_equal(sliding(values, (3, 1), "max")[0], first)
+    assert len(slide.overloads) == compiled
