@@ -61,9 +61,11 @@ def _show(found: list[Compared], parent: str, deviation: float) -> None:
     from jobs.tracking.evaluations import engine_seconds
     from optimizer.plan import Plan
 
-    table = Table("strategy", "technique", box=SIMPLE_HEAD)
-    for name in ("trees", "estimated cost", "events/s of work", "CPU seconds"):
-        table.add_column(name, justify="right")
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("strategy", "technique"):
+        table.add_column(name, overflow="fold")
+    for name in ("trees", "cost", "events/s", "CPU s"):
+        table.add_column(name, justify="right", no_wrap=True)
     for each in found:
         plan, report = Plan.from_json(each.plan), each.report
         speed = report["events"] / max(engine_seconds(report), 1e-9)

@@ -134,8 +134,9 @@ def settle(browser: Chrome, ui: Interface, api: Api) -> None:
     """From the alarm on the page to the form of settle_batch, and back to a page without the alarm."""
     browser.get(f"{ui.airflow}/plugin/heddle")
     enter_frame(browser, "Heddle")
-    press(browser, "//*[contains(@class, 'alarm')]//a")
-    press(browser, "//a[.='settle_batch']")
+    see(browser, "//*[contains(@class, 'alarm')]//a").send_keys(Keys.ENTER)
+    assert browser.execute_script("return location.hash") == "#held"
+    see(browser, "//a[.='settle_batch']").send_keys(Keys.ENTER)
     browser.switch_to.default_content()
     press(browser, "//*[@data-testid='trigger-dag-button']")
     choose(browser, "element_stream", "events")
