@@ -71,6 +71,9 @@ def _taken(size: int) -> mmap.mmap | None:
 
 
 def _give_back(memory: mmap.mmap) -> None:
-    if sum(map(len, [*_idle, memory])) <= KEPT:
-        _advise(memory, "MADV_FREE")
-        _idle.append(memory)
+    """Keep it, and let the oldest go that there is no room for."""
+    _advise(memory, "MADV_FREE")
+    _idle.append(memory)
+    while sum(map(len, _idle)) > KEPT:
+        with suppress(IndexError):
+            del _idle[0]

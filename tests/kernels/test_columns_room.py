@@ -39,11 +39,15 @@ def test_a_block_is_used_again_when_its_last_column_is_gone() -> None:
     assert again.dtype == INTEGERS
 
 
-def test_no_more_is_kept_than_a_bound_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_are_kept_and_no_more_than_a_bound_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms, "KEPT", 40 * PAGE)
-    blocks = [room([PAGE], FLOATS) for _ in range(5)]
-    del blocks
+    blocks = [room([PAGE], FLOATS) for _ in range(3)]
+    places = [block[0].ctypes.data for block in blocks]
+    while blocks:
+        del blocks[0]
     assert 0 < sum(map(len, rooms._idle)) <= 40 * PAGE
+    again = [room([PAGE], FLOATS) for _ in range(2)]
+    assert {block[0].ctypes.data for block in again} == {*places[1:]}
 
 
 def test_a_much_larger_block_is_not_spent_on_a_small_column() -> None:
