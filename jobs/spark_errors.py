@@ -18,7 +18,7 @@ def in_words(spark: SparkSession, error: Exception) -> Exception:
 
     if isinstance(error, HeddleError):
         return error
-    text = str(error)
+    text = _text(error)
     if "No space left on device" in text:
         return HeddleError(f"a disk of Spark is full; free some space. {CARRY_ON}")
     if jvm_is_gone(spark):
@@ -30,6 +30,14 @@ def in_words(spark: SparkSession, error: Exception) -> Exception:
     if isinstance(error, AnalysisException | ArithmeticException | DateTimeException | NumberFormatException):
         return HeddleError(f"Spark refuses the queries or the events: {text.splitlines()[0]}")
     return error
+
+
+def _text(error: Exception) -> str:
+    """What it says; py4j asks the Java process for it, which may be gone."""
+    try:
+        return str(error)
+    except Exception:  # whatever py4j raises when nobody is there
+        return ""
 
 
 def jvm_is_gone(spark: SparkSession) -> bool:
