@@ -1,6 +1,7 @@
 """Rewritten statements against the originals on plain Spark: CPU seconds of both, as boosts.
 
     python -m benchmarks.rewriting [--events 10000000] [--windows 5,10,15,20] [--seeds 1] [--strategy factor_windows]
+                                   [--sets random_gen,sequential_gen] [--kinds tumbling,hopping]
 
 The window sets are RandomGen and SequentialGen of Factor Windows, tumbling and hopping. Both sides are measured in one
 run, warm, by the CPU of the whole process tree; each statement writes all its rows to nowhere.
@@ -111,6 +112,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--times", type=int, default=2)
     parser.add_argument("--strategy", default="factor_windows")
+    parser.add_argument("--sets", default="random_gen,sequential_gen")
+    parser.add_argument("--kinds", default="tumbling,hopping")
     return parser.parse_args()
 
 
@@ -121,9 +124,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_events(folder / "data", given.events)
-        for generator, hopping in product(("random_gen", "sequential_gen"), (False, True)):
-            print(f"{generator}, {'hopping' if hopping else 'tumbling'}", flush=True)
-            catalogs = window_sets(folder, generator, hopping, given.windows, given.seeds)
+        for generator, kind in product(given.sets.split(","), given.kinds.split(",")):
+            print(f"{generator}, {kind}", flush=True)
+            catalogs = window_sets(folder, generator, kind == "hopping", given.windows, given.seeds)
             print(f"  mean boost {mean(boosts(spark, catalogs, given.strategy, given.times)):.1f}", flush=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.request import TECHNIQUE
 from jobs.tracking.promotion import cost_of
@@ -13,6 +13,7 @@ from optimizer.choosing import strategy_named
 from optimizer.cost.prices import Prices
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan, Traffic
+from optimizer.sharding import Recent
 from optimizer.stream_planning import plan_stream
 
 MEASURED = "measured"  # the technique that past runs show to be fastest; the block form before there are any
@@ -35,14 +36,15 @@ def candidates(
     strategies: Sequence[str],
     technique: str = MEASURED,
     prices: Prices | None = None,
+    recent: Recent | None = None,
 ) -> Candidates:
-    """Plan by every strategy, and by every technique that is asked for."""
+    """Plan by every strategy, and by every technique that is asked for; recent events tell the keys better."""
     if not strategies:
         raise HeddleError("no strategy is chosen; name at least one")
     for strategy in strategies:
         strategy_named(strategy)
     started = time.perf_counter()
-    found = dict(_plans(catalog, stream, traffic, strategies, _techniques(technique, prices)))
+    found = dict(_plans(catalog, stream, traffic, strategies, _techniques(technique, prices), recent))
     units = {cost_of(plan, prices)[1] for plan in found.values()}
     known = prices if len(units) == 1 else None
     costs = {name: cost_of(plan, known)[0] for name, plan in found.items()}
@@ -58,14 +60,21 @@ def _techniques(technique: str, prices: Prices | None) -> list[str]:
 
 
 def _plans(
-    catalog: Catalog, stream: str, traffic: Traffic, strategies: Iterable[str], techniques: list[str]
+    catalog: Catalog,
+    stream: str,
+    traffic: Traffic,
+    strategies: Iterable[str],
+    techniques: list[str],
+    recent: Recent | None,
 ) -> Iterator[tuple[str, Plan]]:
+    keys = 1.0 if recent else traffic.keys
     for strategy in strategies:
         for technique in techniques:
             try:
-                plan = plan_stream(catalog, stream, traffic.rate, strategy, technique, traffic.keys)
+                plan = plan_stream(catalog, stream, traffic.rate, strategy, technique, keys, recent=recent)
             except HeddleError:
                 if techniques[0] == technique:
                     raise
                 continue  # its algebra does not fit all queries
-            yield (strategy if len(techniques) == 1 else f"{strategy}.{technique}"), plan
+            named = replace(plan, traffic=replace(plan.traffic, keys=traffic.keys))
+            yield (strategy if len(techniques) == 1 else f"{strategy}.{technique}"), named

@@ -80,19 +80,43 @@ class RecentEvents:
 
 
 def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
-    """The newest events; None where they cannot be read as Spark would, or there are none."""
+    """The newest events, read in this process, or by Spark where only Spark can; None where there are none."""
     found = catalog.streams[stream]
-    if found.format != "parquet" or not found.path or found.sql:
-        return None
-    program = _program(catalog, stream)
+    program = measuring(catalog, stream)
     try:
-        tables = _newest(found.path, program)
-        if not tables:
-            return None
-        events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
-    except (NotExact, HeddleError, OSError):  # the evaluation will complain where it has to
+        if found.format != "parquet" or found.sql:
+            raise NotExact("a stream that is not read from Parquet files")
+        return remembered(_newest(found.path, program), program)
+    except NotExact:
+        return _read_by_spark(catalog, stream, program)
+    except (HeddleError, OSError):  # the evaluation will complain where it has to
         return None
+
+
+def remembered(tables: list[pa.Table], program: Program) -> RecentEvents | None:
+    """The events of some tables of a program's inputs."""
+    if not any(table.num_rows for table in tables):
+        return None
+    events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
     return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
+
+
+def _read_by_spark(catalog: Catalog, stream: str, program: Program) -> RecentEvents | None:
+    """Where there is nothing to choose or nothing to read, no Spark is started."""
+    from jobs.stream_frames import driver_of
+
+    path = driver_of(catalog, stream).path
+    if not path or not (program.predicates or len(program.groupings) > 1):
+        return None
+    try:
+        files = [name for name, _ in arrived(path)[-NEWEST:]]
+    except (HeddleError, OSError):
+        return None
+    if not files:
+        return None
+    from jobs.recent_on_spark import newest_tables
+
+    return remembered(newest_tables(catalog, stream, files, program, MOST), program)
 
 
 def _newest(path: str, program: Program) -> list[pa.Table]:
@@ -107,7 +131,7 @@ def _newest(path: str, program: Program) -> list[pa.Table]:
     return tables
 
 
-def _program(catalog: Catalog, stream: str) -> Program:
+def measuring(catalog: Catalog, stream: str) -> Program:
     """A program that evaluates all keys and predicates of a stream, and folds nothing."""
     shapes = catalog.of_stream(stream).shapes
     wheres = sorted({shape.where for shape in shapes} - {""})

@@ -58,13 +58,16 @@ class Replanned:
 
 def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
     """Plan a stream and put the plan in force if it is better, unless it is a dry run."""
+    from jobs.recent import recent_events  # it loads numba, which other steps of the platform do not need
+
     if not len(catalog.of_stream(wish.stream)):
         raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
     seen = measure(catalog, wish.stream)
     traffic = _traffic(wish, seen)
     known = prices(store, wish.stream)
     say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {_disorder(seen)}")
-    found = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, known)
+    recent = recent_events(catalog, wish.stream) if wish.keys is None else None
+    found = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, known, recent)
     for name, cost in sorted(found.costs.items(), key=lambda item: item[1]):
         say(f"{wish.stream}: {name} costs {cost:.6g} {found.unit}")
     now = champion(store, wish.stream)

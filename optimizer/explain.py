@@ -47,10 +47,12 @@ def tree_line(plan: Plan, tree: Tree) -> str:
 
 
 def feed_text(plan: Plan, tree: Tree) -> str:
-    """What feeds a tree: events, the partials of another tree, or those of a finer grouping."""
-    if tree.feed == EVENTS or plan.tree(tree.feed).group_by == tree.group_by:
+    """What feeds a tree: events, the partials or shards of another tree, or those of a finer grouping."""
+    if tree.feed == EVENTS:
         return f"fed by {tree.feed}"
     finer = plan.tree(tree.feed).group_by
+    if finer == tree.group_by:
+        return f"fed by {'shards of ' if plan.tree(tree.feed).sharded else ''}{tree.feed}"
     groups = plan.traffic.keys_of(finer, rows=False)
     return f"rolled up from {tree.feed} by {', '.join(finer)} ({groups:.4g} groups a slice)"
 

@@ -24,6 +24,8 @@ def tree_cost(tree: Tree, feeder: Tree | None, traffic: Traffic) -> float:
     source = cascade.RAW if feeder is None else 1
     if feeder is not None and feeder.group_by != tree.group_by:
         fed = _rolled_up(tree, feeder, traffic) / traffic.ticks_per_second(rows)
+    elif feeder is not None and feeder.sharded:
+        fed = 0.0  # the shards that it folds are counted in its feeder's k * beta
     elif tree.shards is not None:
         fed = min(tree.shards.together, tree.shards.separately) / traffic.ticks_per_second(rows)
     else:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from optimizer.columns import WindowSet
 from optimizer.plan import EVENTS, Demand, Measure, Traffic, Tree
 from optimizer.plan_cost import tree_cost
-from optimizer.sharding import Recent, with_shards
+from optimizer.sharding import Recent, measured
 from optimizer.strategies.pricing import EPSILON
 from optimizer.windows.edge_space import EdgeSpace
 
@@ -54,9 +54,7 @@ def _fed_by(found: dict[str, Tree], id: str, other: str, recent: Recent, traffic
         feeder = found[name]
         missing = sorted(needed - set(feeder.measures))
         feeder = replace(feeder, demands=feeder.demands + tuple(map(_lent, missing)))
-        if feeder.feed == EVENTS:
-            (feeder,) = with_shards([feeder], recent, traffic)
-        changed[name] = feeder
+        changed[name] = feeder = measured(feeder, found.values(), recent, traffic)
         name = feeder.feed
     for name, feeder in changed.items():
         changed[name] = replace(feeder, cost=tree_cost(feeder, changed.get(feeder.feed), traffic))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -35,24 +35,25 @@ class Recent(Protocol):
 
 def with_shards(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -> list[Tree]:
     """The same trees, those that evaluate predicates on raw events with the cheaper way to do so."""
-    return [_with_shards(tree, recent, traffic) if _has_choice(tree) else tree for tree in trees]
+    found = {tree.id: measured(tree, trees, recent, traffic) for tree in trees}
+    return [replace(tree, cost=tree_cost(tree, found.get(tree.feed), traffic)) for tree in found.values()]
 
 
-def _has_choice(tree: Tree) -> bool:
-    return tree.feed == EVENTS and not tree.windows.rows and any(measure.where for measure in tree.measures)
+def measured(tree: Tree, trees: Iterable[Tree], recent: Recent, traffic: Traffic) -> Tree:
+    """A tree with what recent events say of its predicates, if it evaluates any; the trees that it feeds are among
+    `trees`. Each of them folds the shards straight into its own slices."""
+    if tree.feed != EVENTS or tree.windows.rows or not any(measure.where for measure in tree.measures):
+        return tree
+    fed = (each for each in trees if each.feed == tree.id and each.group_by == tree.group_by)
+    asked = [*tree.techniques, *(measure for each in fed for measure in each.measures)]
+    found = recent.passing(tree, sorted({measure.where for measure in tree.measures}))
+    return replace(tree, shards=_shards(tree.measures, asked, found, traffic.rate))
 
 
-def _with_shards(tree: Tree, recent: Recent, traffic: Traffic) -> Tree:
-    wheres = sorted({measure.where for measure in tree.measures})
-    found = recent.passing(tree, wheres)
-    measured = replace(tree, shards=_shards(tree.measures, found, traffic.rate))
-    return replace(measured, cost=tree_cost(measured, None, traffic))
-
-
-def _shards(measures: Sequence[Measure], found: Passing, rate: float) -> Shards:
+def _shards(measures: Sequence[Measure], asked: Sequence[Measure], found: Passing, rate: float) -> Shards:
     held = len({(measure.component, measure.arguments) for measure in measures})
     taken = sum(found.events_of[measure.where] for measure in measures)
-    folded = sum(found.shards_of[measure.where] for measure in measures)
+    folded = sum(found.shards_of[measure.where] for measure in asked)
     return Shards(
         len({measure.where for measure in measures} - {""}),
         held,

@@ -44,6 +44,13 @@ def cells_of_starts(start: Ints, codes: Ints, groups: int) -> Cells:
     return _numbered(codes, groups, rank[encoded.indices.to_numpy()], starts[order])
 
 
+def cells_in_order(start: Ints, codes: Ints) -> Cells:
+    """The same for partials that come key by key and in slice order."""
+    first = np.ones(len(start), np.bool_)
+    first[1:] = (start[1:] != start[:-1]) | (codes[1:] != codes[:-1])
+    return Cells(np.cumsum(first) - 1, codes[first], start[first])
+
+
 def _numbered(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells:
     pair = codes * len(starts) + number
     if _roomy(groups * len(starts), len(pair)):

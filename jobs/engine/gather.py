@@ -11,7 +11,7 @@ from jobs.engine.bounds import Bounds
 from jobs.engine.exchange import joined, label
 from jobs.engine.numbered import dropped_label, number
 from jobs.engine.program import Grouping, TreeProgram
-from jobs.engine.shards import unsharded
+from jobs.engine.shards import Sharded
 from jobs.engine.slices import Slices, fold_into
 from optimizer.plan import EVENTS
 
@@ -27,6 +27,7 @@ class Gathered(NamedTuple):
     folded: int
     kept: Kept
     bounds: Bounds | None = None  # None: those that the watermark passes, in every group
+    sharded: Sharded | None = None  # what trees that it feeds fold in place of its slices
 
 
 def gather(
@@ -50,11 +51,18 @@ def gather(
         before = retained.get(dropped_label(name), [])
         return _numbered(grouping, tree, retained.get(name, []), incoming.get(name, []), before, clock)
     held = joined(grouping, tree, tables).since(emitted - tree.reach + 1)
-    slices, folded = unsharded(held, grouping, tree) if tree.bits and until > emitted else (held, 0)
-    return Gathered(slices, len(held.start), folded, {name: held.since(until - tree.reach + 1)})
+    kept: Kept = {name: held.since(until - tree.reach + 1)}
+    if not tree.bits or until <= emitted:
+        return Gathered(held, len(held.start), 0, kept)
+    sharded = Sharded(held, grouping, tree)
+    slices, folded = sharded.slices(tree, [measure for measure in tree.measures if measure.key in tree.asked])
+    return Gathered(slices, len(held.start), folded, kept, sharded=sharded)
 
 
 def _fed(tree: TreeProgram, feeder: Gathered) -> Gathered:
+    if feeder.sharded:
+        slices, folded = feeder.sharded.slices(tree, tree.measures)
+        return Gathered(slices, len(slices.start), folded, {}, feeder.bounds)
     slices = fold_into(tree.edges, feeder.slices, tree.measures)
     folded = len(feeder.slices.start) * len(tree.measures)
     return Gathered(slices, len(slices.start), folded, {}, feeder.bounds)

@@ -6,15 +6,44 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from jobs.kernels.operators import WIDTH, Rows, combine
+from jobs.kernels.operators import COUNT, SUM_FLOAT, VALID, WIDTH, Rows, combine, two_sum_error
 
 Ints = npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
 def merge_rows(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Rows:
     """out[cell[i]] is combined with rows[chosen[i]], one after another; a cell without any is null."""
     out = np.zeros((cells, WIDTH), rows.dtype)
+    if op == SUM_FLOAT:
+        _add_floats(rows, chosen, cell, out)
+    elif op == COUNT:
+        _add_counts(rows, chosen, cell, out)
+    else:
+        _combine(op, rows, chosen, cell, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _combine(op: int, rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
     for i in range(chosen.size):
         combine(op, out, cell[i], rows, chosen[i], out, cell[i])
-    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_floats(rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
+    for i in range(chosen.size):
+        j, c = np.uint64(chosen[i]), np.uint64(cell[i])
+        if rows[j, VALID]:
+            x, y = out[c, 0], rows[j, 0]
+            total = x + y
+            out[c, 1] += rows[j, 1] + two_sum_error(x, y, total)
+            out[c, 0] = total
+            out[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _add_counts(rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
+    for i in range(chosen.size):
+        j, c = np.uint64(chosen[i]), np.uint64(cell[i])
+        out[c, 0] += rows[j, 0]
+        out[c, VALID] = 1

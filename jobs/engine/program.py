@@ -94,9 +94,18 @@ class TreeProgram:
         found = {measure.key: measure for measure in self.bases.values()}
         return tuple(found[key] for key in sorted(found)) if self.bits else self.measures
 
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The measures that its own queries read."""
+        return frozenset(key for query in self.queries for key in (*query.measures, query.passing))
+
+    @cached_property
+    def _by_key(self) -> dict[str, MeasureProgram]:
+        return {measure.key: measure for measure in self.measures}
+
     def measure(self, key: str) -> MeasureProgram:
         """The measure of this key."""
-        return next(measure for measure in self.measures if measure.key == key)
+        return self._by_key[key]
 
 
 @dataclass(frozen=True)

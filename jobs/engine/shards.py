@@ -2,48 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.cells import Cells, cells_of_starts
+from jobs.engine.cells import cells_of_starts
 from jobs.engine.keys import key_codes
 from jobs.engine.merge import merge_rows
 from jobs.engine.program import Grouping, MeasureProgram, TreeProgram
 from jobs.engine.signatures import SIGNATURE, passed_by
 from jobs.engine.slices import Slices, carry
+from jobs.engine.slicing import slice_starts
+from jobs.engine.unfold import Shards, Unfolding, by_likeness
 from jobs.kernels.operators import COUNT, VALID, Rows
 
 Ints = npt.NDArray[np.int64]
 
 
-def unsharded(shards: Slices, grouping: Grouping, tree: TreeProgram) -> tuple[Slices, int]:
-    """A tree's slices from its shards, and how many shards were folded for all measures together."""
-    keys = key_codes(shards.keys.select(list(grouping.keys)))
-    groups = keys.distinct.num_rows
-    cells = cells_of_starts(shards.start, keys.codes[shards.group], groups)
-    passed = passed_by(shards.keys[SIGNATURE], len(tree.bits))[shards.group]
-    bit = {test.name: number for number, test in enumerate(tree.bits)}
-    everything = np.arange(len(shards.start))
-    chosen = {test.name: np.flatnonzero(passed[:, bit[test.name]]) for test in tree.bits}
-    rows: dict[str, Rows] = {}
-    carried: dict[str, pa.Array] = {}
-    folded = 0
-    for measure in tree.measures:
-        held = chosen[measure.where] if measure.where else everything
-        folded += len(held)
-        base = tree.bases[measure.key]
-        rows[measure.key] = _merged(base, shards.rows[base.key], cells, held)
-        sources = zip(measure.carries, base.carries, strict=True)
-        carried |= carry(measure, rows[measure.key], {name: shards.carried[source] for name, source in sources})
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(cells.code, minlength=groups))])
-    return Slices(keys.distinct, offsets, cells.start, rows, carried), folded
+class Sharded:
+    """The shards of a tree, from which it and the trees that it feeds fold their slices."""
+
+    def __init__(self, shards: Slices, grouping: Grouping, tree: TreeProgram) -> None:
+        self.shards, self.tree = shards, tree
+        self.keys = key_codes(shards.keys.select(list(grouping.keys)))
+        signatures = key_codes(shards.keys.select([SIGNATURE]))
+        self.code = signatures.codes[shards.group]
+        self.tests = passed_by(signatures.distinct[SIGNATURE], len(tree.bits))
+        self.bit = {test.name: number for number, test in enumerate(tree.bits)}
+        for base in tree.bases.values():
+            if base.carries:
+                shards.rows[base.key][:, 1] = np.arange(len(shards.start))
+
+    def slices(self, tree: TreeProgram, measures: Sequence[MeasureProgram]) -> tuple[Slices, int]:
+        """A tree's slices with some measures, and how many shards were folded for all of them together."""
+        bits = np.array(sorted({self.bit[measure.where] for measure in measures if measure.where}), np.int64)
+        everything = any(not measure.where for measure in measures)
+        taken = np.flatnonzero(everything | self.tests[:, bits].any(axis=1)[self.code])
+        start, groups = self.shards.start[taken], self.keys.distinct.num_rows
+        if tree is not self.tree:
+            start = slice_starts(tree.edges, start)
+        cells = cells_of_starts(start, self.keys.codes[self.shards.group[taken]], groups)
+        rows, folded = self._folded(Shards(cells.cell, self.code[taken], taken, self.shards.rows), measures, bits)
+        carried: dict[str, pa.Array] = {}
+        for measure in measures:
+            sources = zip(measure.carries, self.tree.bases[measure.key].carries, strict=True)
+            columns = {name: self.shards.carried[source] for name, source in sources}
+            carried |= carry(measure, rows[measure.key], columns)
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(cells.code, minlength=groups))])
+        return Slices(self.keys.distinct, offsets, cells.start, rows, carried), folded
+
+    def _folded(self, shards: Shards, measures: Sequence[MeasureProgram], bits: Ints) -> tuple[dict[str, Rows], int]:
+        base = {measure.key: self.tree.bases[measure.key] for measure in measures}
+        cells = int(shards.cell.max(initial=-1)) + 1
+        rows: dict[str, Rows] = {}
+        for measure in measures:
+            if not measure.where:
+                rows[measure.key] = _merged(base[measure.key], shards, cells)
+        folded = len(rows) * len(shards.cell)
+        if not len(bits):
+            return rows, folded
+        asking = {bit: [m for m in measures if m.where and self.bit[m.where] == bit] for bit in bits.tolist()}
+        unfolding = Unfolding({bit: [base[m.key] for m in asked] for bit, asked in asking.items()}, cells)
+        tests = self.tests[:, bits]
+        order = by_likeness(tests)
+        for bit, found in unfolding.each(shards, tests[:, order], bits[order]):
+            for measure in asking[bit]:
+                rows[measure.key] = _merged(base[measure.key], found, cells)
+                folded += len(found.cell)
+        return rows, folded + unfolding.folded
 
 
-def _merged(base: MeasureProgram, rows: Rows, cells: Cells, held: Ints) -> Rows:
-    if base.carries:
-        rows[:, 1] = np.arange(len(rows))
-    out = merge_rows(base.op, rows, held, cells.cell[held], len(cells.start))
+def _merged(base: MeasureProgram, found: Shards, cells: int) -> Rows:
+    out = merge_rows(base.op, found.rows[base.key], found.row, found.cell, cells)
     if base.op == COUNT:
         out[:, VALID] = 1
     return out

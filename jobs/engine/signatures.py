@@ -33,7 +33,7 @@ class Signatures(NamedTuple):
         """The signatures of some of the predicates alone."""
         if list(predicates) == list(range(self.tests.shape[1])):
             return self
-        codes, tests = _numbered(np.packbits(self.tests[:, predicates], axis=1, bitorder="little"), len(predicates))
+        codes, tests = numbered(np.packbits(self.tests[:, predicates], axis=1, bitorder="little"), len(predicates))
         return Signatures(codes[self.codes], tests)
 
 
@@ -45,7 +45,7 @@ def signatures(masks: Sequence[Mask]) -> Signatures:
     for bit, mask in enumerate(masks):
         np.left_shift(mask.view(np.uint8), bit % 8, out=shifted)
         packed[bit // 8] |= shifted
-    return Signatures(*_numbered(packed.T, len(masks)))
+    return Signatures(*numbered(packed.T, len(masks)))
 
 
 def signature_column(tests: Mask) -> pa.Array:
@@ -70,7 +70,8 @@ def signed(keys: Keys, found: Signatures) -> Keys:
     return Keys(codes, distinct.append_column(SIGNATURE, signature_column(found.tests).take(pa.array(used % count))))
 
 
-def _numbered(packed: Bytes, predicates: int) -> tuple[Ints, Mask]:
+def numbered(packed: Bytes, predicates: int) -> tuple[Ints, Mask]:
+    """The code of every signature given as bytes, and what the codes stand for."""
     encoded = _binary(packed).dictionary_encode()
     codes = np.asarray(encoded.indices).astype(np.int64)
     return codes, passed_by(pa.chunked_array([encoded.dictionary]), predicates)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.cells import cells_of_starts
+from jobs.engine.cells import Cells, cells_in_order, cells_of_starts
 from jobs.engine.keys import key_codes, spelled
 from jobs.engine.merge import merge_rows
 from jobs.engine.program import MeasureProgram
@@ -66,21 +66,23 @@ class Partials(NamedTuple):
 
 def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     """Slices from partials in any order: those of the same key and slice are combined into one."""
-    groups = partials.keys.num_rows
     if _in_order(partials):
         return _as_they_are(partials, measures)
-    cell, codes, start = cells_of_starts(partials.start, partials.codes, groups)
-    everything = np.arange(len(cell))
+    return _combined(partials, cells_of_starts(partials.start, partials.codes, partials.keys.num_rows), measures)
+
+
+def _combined(partials: Partials, cells: Cells, measures: Sequence[MeasureProgram]) -> Slices:
+    everything = np.arange(len(cells.cell))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
         held = partials.rows[measure.key]
         if measure.carries:
-            held[:, 1] = np.arange(len(held))
-        rows[measure.key] = merge_rows(measure.op, held, everything, cell, len(start))
+            held[:, 1] = everything
+        rows[measure.key] = merge_rows(measure.op, held, everything, cells.cell, len(cells.start))
         carried |= carry(measure, rows[measure.key], partials.carried)
-    sizes = np.bincount(codes, minlength=groups)
-    return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), start, rows, carried)
+    sizes = np.bincount(cells.code, minlength=partials.keys.num_rows)
+    return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)
 
 
 def _in_order(partials: Partials) -> bool:
@@ -110,8 +112,10 @@ def carry(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.Array]) 
 
 def fold_into(edges: Edges, parent: Slices, measures: Sequence[MeasureProgram]) -> Slices:
     """A tree's slices from the partials of the tree that feeds it."""
-    rows = {measure.key: parent.rows[measure.key].copy() for measure in measures}
-    return merge(Partials(parent.group, parent.keys, slice_starts(edges, parent.start), rows, parent.carried), measures)
+    rows = {m.key: parent.rows[m.key].copy() if m.carries else parent.rows[m.key] for m in measures}
+    starts = slice_starts(edges, parent.start)
+    partials = Partials(parent.group, parent.keys, starts, rows, parent.carried)
+    return _combined(partials, cells_in_order(starts, partials.codes), measures)
 
 
 def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optimizer.strategies.forest_moves import ForestPrice
+from optimizer.strategies.forest_moves import ForestPrice, fewer
 from optimizer.strategies.units import bits
 from optimizer.strategies.watch import Watch
 
@@ -21,6 +21,7 @@ SEED = 2026
 def anneal(forest: Sequence[int], price: ForestPrice, watch: Watch, steps: int = STEPS) -> list[int]:
     """The cheapest forest met; the same for the same input, unless time runs out on a very slow machine."""
     rng = np.random.default_rng(SEED)
+    steps = fewer(steps, forest)
     units = list(bits(sum(forest)))
     now, cost = list(forest), price(forest)
     best, least = now, cost

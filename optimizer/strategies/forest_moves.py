@@ -11,11 +11,17 @@ from optimizer.strategies.watch import Watch
 ForestPrice = Callable[[Sequence[int]], float]
 
 TRIES = 4000
+MANY = 40  # trees; a forest of more takes longer to price, by the square, and has more neighbours than can be tried
+
+
+def fewer(tries: int, forest: Sequence[int]) -> int:
+    """How often a search may price forests like this one."""
+    return max(1, round(tries * min(1.0, MANY / len(forest)) ** 3))
 
 
 def descend(forest: Sequence[int], price: ForestPrice, watch: Watch, tries: int = TRIES) -> list[int]:
     """The forest after all moves that pay, or as many as there were tries for; never dearer than before."""
-    search = Descent(sorted(forest), price, watch, tries)
+    search = Descent(sorted(forest), price, watch, fewer(tries, forest))
     before = float("inf")
     while search.cost < before and not search.ended:
         before = search.cost

@@ -9,17 +9,19 @@ from optimizer.strategies.draft import RAW
 from optimizer.strategies.pricing import EPSILON
 
 MOST_CHILDREN = 40  # of one feeder; of more, no pairs are tried
+MOST_TREES = 120  # of more, no helpers are
 
 
 def with_helpers(found: Cascade, cascades: Cascades) -> Cascade:
     """The cascade with every helper that pays; a helper has the edges of two trees with one feeder."""
     cost = cascades.price(found)
-    while True:
+    while len(found.trees) <= MOST_TREES:
         choices = [_helped(found, cascades, *pair) for pair in _siblings(found)]
         best = min(choices, key=cascades.price, default=found)
         if cascades.price(best) >= cost * (1 - EPSILON):
-            return found
+            break
         found, cost = best, cascades.price(best)
+    return found
 
 
 def _siblings(found: Cascade) -> list[tuple[int, int]]:

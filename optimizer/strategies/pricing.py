@@ -46,6 +46,7 @@ class Pricing:
     def __init__(self, units: Units, model: CostModel) -> None:
         self.units, self.model = units, model
         self._parts: dict[int, tuple[float, int]] = {}
+        self._trees: dict[int, float] = {0: 0.0}
 
     def rate(self, mask: int) -> float:
         """The edge rate of a set of units."""
@@ -61,10 +62,10 @@ class Pricing:
 
     def tree(self, mask: int) -> float:
         """What a tree of these units costs."""
-        if not mask:
-            return 0.0
-        finals, served = self._parted(mask)
-        return float(self.feeds(np.array(self.rate(mask)), np.array(served))) + finals
+        if mask not in self._trees:
+            finals, served = self._parted(mask)
+            self._trees[mask] = float(self.feeds(np.array(self.rate(mask)), np.array(served))) + finals
+        return self._trees[mask]
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
         """What trees with these edge rates pay to be fed for so many measures: WeaveShare's read the raw events."""
@@ -81,13 +82,11 @@ class Pricing:
 
     def _price(self, mask: int) -> tuple[float, int]:
         rates, members = np.array([self.rate(mask)]), list(bits(mask))
-        total, served = 0.0, 0
-        for names, profile in zip(self.model.techniques, self.units.profiles, strict=True):
-            tree = OneTree(profile, members)
-            if tree.queries[0]:
-                served += 1
-                total += min(float(BULK_OMEGA[name](tree, rates)[0]) for name in names)
-        return float(rates[0]) * self.model.keys * total, served
+        total, asked = 0.0, list(bits(self.units.measures_of(mask)))
+        for measure in asked:
+            tree = OneTree(self.units.profiles[measure], members)
+            total += min(float(BULK_OMEGA[name](tree, rates)[0]) for name in self.model.techniques[measure])
+        return float(rates[0]) * self.model.keys * total, len(asked)
 
 
 def cheapest(omegas: dict[str, float]) -> str:

@@ -26,7 +26,7 @@ class TriPricing(Pricing):
 
     def whole(self, rates: FloatArray) -> BoolArray:
         """Whether trees with these edge rates have all edges."""
-        return np.isclose(rates, self.union_rate, rtol=1e-12, atol=0.0)
+        return np.asarray(np.abs(rates - self.union_rate) <= 1e-12 * self.union_rate)
 
 
 def tri_weave(problem: Problem, model: CostModel, watch: Watch) -> Draft:

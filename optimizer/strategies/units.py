@@ -90,8 +90,11 @@ class Units:
     @cached_property
     def _measures(self) -> list[int]:
         """Per unit, the measures it asks for, as a mask."""
-        asks = [(profile.queries > 0).astype(np.int64) << k for k, profile in enumerate(self.profiles)]
-        return [int(mask) for mask in np.sum(asks, axis=0)]
+        masks = [0] * len(self)  # Python's integers: there may be more measures than bits in a word
+        for measure, profile in enumerate(self.profiles):
+            for unit in np.flatnonzero(profile.queries > 0).tolist():
+                masks[unit] |= 1 << measure
+        return masks
 
     def measures_of(self, mask: int) -> int:
         """The measures that some units ask for, as a mask."""

@@ -24,7 +24,7 @@ FEW = 300  # so many windows are also woven one by one
 MANY = 400  # above so many classes moves are left out
 MOST = 3000  # classes that are woven; of more, those with the most windows, and the rest stay alone
 LOOSE = 400  # the same where edges can only be counted by recursion
-MOVES = 10_000  # that are tried at most, about
+MOVES = 10_000  # that are tried at most, about; where one pass would take five times as many, none
 
 Pricer = Callable[[Units, CostModel], Pricing]
 
@@ -63,5 +63,5 @@ def _woven_part(problem: Problem, model: CostModel, pricer: Pricer, most: int, w
 
 def moved(forest: list[int], pricing: Pricing, watch: Watch) -> list[int]:
     """The forest refined, in fewer passes the more moves each has to try."""
-    passes = MOVES // (len(pricing.units) * len(forest))
-    return refine(forest, pricing.tree, watch, max(1, min(20, passes)))
+    each = len(pricing.units) * len(forest)
+    return refine(forest, pricing.tree, watch, max(1, min(20, MOVES // each))) if each <= 5 * MOVES else forest

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from optimizer.windows.atoms import Atoms, Floats
-from optimizer.windows.counters import bit_set, divisor_mask, sampled
+from optimizer.windows.counters import bit_set, divisor_mask, sampled, stretch
 from optimizer.windows.counters.prime_recursion import BUDGET
 from optimizer.windows.edges import Progressions, period, union
 from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
@@ -30,13 +30,15 @@ class EdgeSpace:
     """Edge rates of sets of classes, remembered; the counter is chosen by what the classes are.
 
     Divisor masks where no residues are left, bit sets where the period is short, prime recursion for the rest. The
-    budget is for recursion: beyond it results are estimated between bounds, and `exact` turns false; searches, which
-    have a budget of their own, go on with samples.
+    budget is for recursion: beyond it results are estimated between bounds, and `exact` turns false. Searches, which
+    ask for all pairs, look at a stretch of time where classes are many, and go on with samples when their budget is
+    spent.
     """
 
     def __init__(self, classes: Sequence[Progressions], budget: int = BUDGET) -> None:
         self.classes = tuple(classes)
         self._atoms = (divisor_mask.atoms(self.classes) or bit_set.atoms(self.classes)) if self.classes else None
+        self._searched = self._atoms or (stretch.atoms(self.classes) if self.classes else None)
         self._recursive = RecursiveRates(budget)
         self._rates: dict[int, Fraction] = {}
         self._floats: dict[int, float] = {}
@@ -60,7 +62,7 @@ class EdgeSpace:
         """The edge rate as a float, for searches."""
         found = self._floats.get(mask)
         if found is None:
-            recursive = self._atoms is None and self._recursive.searching
+            recursive = self._searched is None and self._recursive.searching
             counted = self._recursive.rate_float(self.edges(mask)) if recursive else None
             found = self._weight(mask) if counted is None else counted
             _remember(self._floats, mask, found)
@@ -68,27 +70,30 @@ class EdgeSpace:
 
     def pair_rates(self, mask: int, masks: Sequence[int]) -> Floats:
         """The edge rates of `mask` merged with each of `masks`."""
-        if self._atoms is None:
+        atoms = self._searched
+        if atoms is None:
             return np.array([self.rate_float(mask | other) for other in masks])
-        rows = self._atoms.rows([self._row(self._atoms, other) for other in masks])
-        return self._atoms.rates(rows | self._atoms.rows([self._row(self._atoms, mask)]))
+        rows = atoms.rows([self._row(atoms, other) for other in masks])
+        return atoms.rates(rows | atoms.rows([self._row(atoms, mask)]))
 
     def pair_table(self, masks: Sequence[int]) -> PairTable:
         """The same for a search that merges: the masks are kept as rows and rewritten in place."""
-        if self._atoms is None:
+        atoms = self._searched
+        if atoms is None:
             return LoosePairs(self.rate_float, masks)
-        rows = self._atoms.rows([self._row(self._atoms, mask) for mask in masks])
-        if self._atoms.weights is None:
-            return WordPairs(self._atoms, rows.copy())
-        return WeightedPairs(self._atoms, self._atoms.weights, rows)
+        rows = atoms.rows([self._row(atoms, mask) for mask in masks])
+        if atoms.weights is None:
+            return WordPairs(atoms, rows.copy())
+        return WeightedPairs(atoms, atoms.weights, rows)
 
     def contains(self, outer: int, inner: int) -> bool:
         """Whether the edges of `outer` contain those of `inner`; an estimate never says yes."""
         if inner & ~outer == 0:
             return True
-        if self._atoms is not None:
-            return self._bits(self._atoms, inner) & ~self._bits(self._atoms, outer) == 0
-        return self._recursive.contains(self.edges(outer), self.edges(inner))
+        atoms = self._searched
+        if atoms is not None and self._bits(atoms, inner) & ~self._bits(atoms, outer):
+            return False
+        return self._atoms is not None or self._recursive.contains(self.edges(outer), self.edges(inner))
 
     def composite_slide(self, mask: int) -> int:
         """After how many ticks the edges of the mask repeat."""
@@ -111,7 +116,7 @@ class EdgeSpace:
 
     def _weight(self, mask: int) -> float:
         """The weight of the atoms of the mask; of samples, for searches whose budget is spent."""
-        atoms = self._atoms or self._samples
+        atoms = self._searched or self._samples
         return atoms.count(self._bits(atoms, mask)) / atoms.length
 
     @cached_property

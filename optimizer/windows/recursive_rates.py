@@ -50,9 +50,11 @@ class RecursiveRates:
 
     def rate_float(self, edges: Progressions) -> float | None:
         """The rate as a float; None when the budget of searches is spent."""
+        if not edges:
+            return 0.0
         try:
             rate = self._searches.rate(edges)
-            return rate if rate > SMALL else float(self._results.rate(edges))
+            return rate if rate * common_step(edges)[0] > SMALL else float(self._results.rate(edges))
         except BudgetError:
             return None
 

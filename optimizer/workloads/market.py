@@ -29,11 +29,11 @@ def wide_predicates(count: int, rng: np.random.Generator) -> list[str]:
     return list(found)
 
 
-def narrow_predicates(count: int, rng: np.random.Generator) -> list[str]:
-    """Predicates with no trade in common: thin bands of volume, each within one index."""
-    width = LARGEST_VOLUME // count
-    member = rng.integers(0, len(INDEXES), count).tolist()
-    return [
-        f"index_name = '{INDEXES[index]}' AND volume >= {band * width} AND volume < {(band + 1) * width}"
-        for band, index in enumerate(member)
-    ]
+def narrow_predicates(count: int, overlap: int, rng: np.random.Generator) -> list[str]:
+    """Distinct thin bands of volume, each within one index, so that a trade passes about `overlap` of them."""
+    width = max(1, round(LARGEST_VOLUME * len(INDEXES) * overlap / count))
+    found: dict[str, None] = {}
+    while len(found) < count:
+        index, low = INDEXES[rng.integers(len(INDEXES))], int(rng.integers(1 - width, LARGEST_VOLUME))
+        found[f"index_name = '{index}' AND volume >= {low} AND volume < {low + width}"] = None
+    return list(found)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from jobs.recent import recent_events
 from optimizer.plan import Plan
@@ -78,5 +79,12 @@ def test_shards_are_never_dearer(tmp_path: Path, strategy: str) -> None:
 def test_nothing_to_measure(tmp_path: Path) -> None:
     world = make_world(tmp_path, [], overlapping(1), 0)
     assert recent_events(world.catalog, STREAM) is None
-    other = make_world(tmp_path / "other", [steady(10, 2)], [query("q", "sum(x)", SECOND, where="sqrt(y) > 0.5")], 0)
-    assert recent_events(other.catalog, STREAM) is None  # only Spark can evaluate that
+
+
+def test_what_only_spark_can_evaluate_is_measured_by_spark(spark: SparkSession, tmp_path: Path) -> None:
+    queries = [query(f"q{n}", "sum(x)", SECOND, where=f"sqrt(i) > {n}", group_by=["k"]) for n in (0, 1)]
+    found = recent_events(make_world(tmp_path, [steady(100, 4)], queries, 0).catalog, STREAM)
+    assert found is not None
+    assert found.share("sqrt(i) > 0") == pytest.approx(3 / 4)
+    assert found.share("sqrt(i) > 1") == pytest.approx(2 / 4)
+    assert found.keys(("k",), SECOND) == pytest.approx(4.0)

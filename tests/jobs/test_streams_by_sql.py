@@ -19,6 +19,7 @@ from jobs.generate import Options as Generated
 from jobs.generate import generate
 from jobs.local import evaluate_local
 from jobs.options import Options
+from jobs.recent import recent_events
 from jobs.results import read_results
 from jobs.stream_frames import driver_of
 from optimizer.catalog.catalog import Catalog
@@ -162,3 +163,14 @@ def test_refused_without_spark(tmp_path: Path, catalog: Catalog) -> None:
     plan = plan_stream(catalog, "watched", 2.0, "shared", "two_stacks_block")
     with pytest.raises(HeddleError, match="stream watched is made by SQL, which only Spark evaluates"):
         evaluate_local(catalog, plan, str(tmp_path / "warehouse"))
+
+
+def test_predicates_of_a_stream_by_sql_are_measured(spark: SparkSession, tmp_path: Path) -> None:
+    catalog = market(tmp_path, trades_b(70))
+    recent = recent_events(catalog, "market")
+    plan = plan_stream(catalog, "market", 25.0, "shared", recent=recent)
+    (tree,) = plan.trees
+    assert tree.sharded
+    assert tree.shards is not None
+    assert tree.shards.predicates == 70
+    assert plan.traffic.keys_of(("symbol",), rows=False) == pytest.approx(5.0, abs=0.5)

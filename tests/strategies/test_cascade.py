@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from statistics import mean
 
+import numpy as np
 import pytest
 
 from optimizer import optimize
 from optimizer.columns import WindowSet
-from optimizer.problem import pose
+from optimizer.plan import Measure
+from optimizer.problem import pose, pose_measures
 from optimizer.strategies.annealing import anneal
 from optimizer.strategies.cascade import exact
 from optimizer.strategies.cascading import Cascades
@@ -72,3 +74,14 @@ def test_a_stopped_search_hands_back_a_whole_plan() -> None:
     plan = optimize(windows, rate, "cascade", "flat_fit", watch)
     assert sorted(query for tree in plan.trees for query in tree.queries) == list(range(30))
     assert plan.cost <= plan.costs.no_share
+
+
+def test_more_measures_than_bits_in_a_word() -> None:
+    count = 70
+    slides = np.arange(10, 10 + count)
+    windows = WindowSet(3 * slides, slides, np.zeros_like(slides))
+    measures = [Measure("sum", ("x",), f"x > {number:02d}") for number in range(count)]
+    rows = pose_measures(windows, list(np.eye(count, dtype=np.bool_)), measures)
+    units = Units.classes(rows.problem)
+    assert [units.measures_of(1 << unit).bit_count() for unit in range(count)] == [1] * count
+    assert units.measures_of(units.everything) == (1 << count) - 1

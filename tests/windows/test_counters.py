@@ -176,4 +176,4 @@ def test_bit_set_groups_ticks_that_no_class_tells_apart() -> None:
 
 def test_every_counter_is_in_the_table() -> None:
     files = {module.name for module in pkgutil.iter_modules(counters.__path__)}
-    assert files == {*COUNTERS, "sampled"}
+    assert files == {*COUNTERS, "sampled", "stretch"}

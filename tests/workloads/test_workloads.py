@@ -101,6 +101,7 @@ def test_trades() -> None:
     assert len(set(low.shapes)) == 40
     assert len(set(low.windows())) > 30
     assert len(set(workload("trades_b", 10_000).shapes)) == 10_000
+    assert len(set(workload("trades_c_low", 3000).shapes)) == 3000
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def marks(edges: Progressions, length: int) -> int:
     """The edges in [0, length) as the bits of one integer; `length` is a multiple of every period."""
     found = 0
     for size, residue in edges:
-        found |= _comb(size, length) << residue
+        found |= comb(size, length) << residue
     return found
 
 
@@ -38,7 +38,7 @@ def rate(edges: Progressions) -> Fraction:
     return Fraction(marks(edges, length).bit_count(), length)
 
 
-def _comb(size: int, length: int) -> int:
+def comb(size: int, length: int) -> int:
     """Bits 0, size, 2 * size, ... below length, by doubling."""
     teeth, comb, filled = length // size, 1, 1
     while filled < teeth:
