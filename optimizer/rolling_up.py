@@ -23,6 +23,7 @@ def rolled_up(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -> list[T
         return list(trees)
     for id in sorted(roots, key=lambda id: (-len(found[id].group_by), id)):
         ways = [_fed_by(found, id, other, recent, traffic) for other in roots if _may_feed(found[other], found[id])]
+        ways = [changed for changed in ways if not _turned(found, changed)]
         gains = [sum(found[name].cost - tree.cost for name, tree in changed.items()) for changed in ways]
         if gains and max(gains) > EPSILON * found[id].cost:
             found |= ways[gains.index(max(gains))]
@@ -43,6 +44,11 @@ def _alike(finer: Tree, tree: Tree) -> bool:
     if not finer.sharded:
         return not tree.sharded
     return not wheres or (tree.sharded and wheres <= {measure.where for measure in finer.measures})
+
+
+def _turned(found: dict[str, Tree], changed: dict[str, Tree]) -> bool:
+    """Whether what is lent turns partials into shards or back, which those that are fed already do not fit."""
+    return any(tree.sharded != found[name].sharded for name, tree in changed.items())
 
 
 def _fed_by(found: dict[str, Tree], id: str, other: str, recent: Recent, traffic: Traffic) -> dict[str, Tree]:

@@ -39,7 +39,7 @@ class Sharded:
         """A tree's slices with some measures, and how many shards were folded for all of them together."""
         bits = np.array(sorted({self.bit[measure.where] for measure in measures if measure.where}), np.int64)
         everything = any(not measure.where for measure in measures)
-        taken = np.flatnonzero(everything | self.tests[:, bits].any(axis=1)[self.code])
+        taken = np.flatnonzero(everything | np.asarray(self.tests[:, bits].any(axis=1))[self.code])
         start, groups = self.shards.start[taken], self.keys.distinct.num_rows
         if tree is not self.tree:
             start = slice_starts(tree.edges, start)

@@ -51,7 +51,7 @@ class Unfolding:
 
     def _fewer(self, shards: Shards, tests: Mask, bits: Ints) -> tuple[Shards, Mask]:
         """The shards of some of the predicates, those alike folded into one where that pays."""
-        held = np.flatnonzero(tests.any(axis=1)[shards.code])
+        held = np.flatnonzero(np.asarray(tests.any(axis=1))[shards.code])
         codes, tests = numbered(np.packbits(tests, axis=1, bitorder="little"), tests.shape[1])
         passed = tests.sum(axis=1)
         kept = Shards(shards.cell[held], codes[shards.code[held]], shards.row[held], shards.rows)

@@ -84,6 +84,22 @@ def test_a_chain_of_groupings_reads_the_events_once(tmp_path: Path) -> None:
     assert counted[0] < counted[1]
 
 
+def test_what_is_lent_never_turns_partials_into_shards(tmp_path: Path) -> None:
+    window, longer = Window(2 * SECOND, 2 * SECOND), Window(12 * SECOND, 6 * SECOND)
+    asked = {
+        "fine": Asked("bool_and", "b", "", "n BETWEEN 10 AND 60", ("i", "k"), window),
+        "coarse": Asked("bool_and", "b", "", "i NOT IN (0, 1)", (), window),
+        "also_fine": Asked("stddev_pop", "n + i", "", "k IN ('a', 'c')", ("i", "k"), longer),
+    }
+    rows = [odd_row(number * SECOND // 7, number) for number in range(200)]
+    entries = [question.entry(id) for id, question in asked.items()]
+    world = make_world(tmp_path, [rows], entries, SECOND)
+    plan = imagined(world, "shared", CHEAP)
+    storage, manifests = run_in_process(world, plan, 1)
+    latest = max(row["ts"] for row in rows) - SECOND
+    check(asked, rows, latest, answers_in(world, storage, manifests[-1], plan))
+
+
 def test_the_estimate_decides(tmp_path: Path) -> None:
     entries = [query("fine", "sum(n)", 60 * SECOND, group_by=["i", "k"]), query("coarse", "sum(n)", 60 * SECOND)]
     rows = [odd_row(n * SECOND // 10, n) for n in range(1200)]
