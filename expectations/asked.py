@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from jobs.engine.definition import aligned, answer_type, label_of, typed_by
 from jobs.engine.manifest import BEGINNING, Manifest
+from jobs.engine.marks import all_marked
 from jobs.engine.program import ALL
 from jobs.engine.standing import Standing, load_standing
 from jobs.engine.storage import Storage
@@ -74,14 +75,22 @@ def asked_of(catalog: Catalog, stream: str, storage: Storage, manifest: Manifest
     known = {name: type_named(text) for name, text in manifest.types.items()}
     statements = dict.fromkeys(catalog.of_stream(stream).statements.to_pylist())
     found = (_asked(catalog, statement, known, standing) for statement in sorted(statements))
-    return [each for each in found if each is not None]
+    by_sql = bool(catalog.streams[stream].sql)
+    return [each for each in found if each is not None and not (each.window.rows and _lost(each, manifest, by_sql))]
+
+
+def _lost(asked: Asked, manifest: Manifest, by_sql: bool) -> bool:
+    """Whether nothing tells any more which number an event had: its place in a file, or whether it was late."""
+    return by_sql or (
+        asked.after > BEGINNING and not manifest.backfill and not all_marked(manifest.marks, manifest.batch)
+    )
 
 
 def _asked(catalog: Catalog, id: str, known: dict[str, pa.DataType], standing: Standing) -> Asked | None:
     statement = catalog.statements[id]
     members = [catalog.query(c.source) for c in statement.columns if c.source in catalog.rows]
     queries = {query.id: query for query in members if query.statement == id}
-    if not all(_timed(query) and _needed(query) <= known.keys() for query in queries.values()):
+    if not all(_needed(query, known) <= known.keys() for query in queries.values()):
         return None
     labels = {label_of(query) for query in queries.values()}
     if not labels <= standing.asked.keys():
@@ -91,12 +100,8 @@ def _asked(catalog: Catalog, id: str, known: dict[str, pa.DataType], standing: S
     return Asked(statement, queries, types, max(standing.asked[label] for label in labels))
 
 
-def _timed(query: Query) -> bool:
-    return not query.window.rows
-
-
-def _needed(query: Query) -> set[str]:
-    return {*query.group_by, *typed_by(query)}
+def _needed(query: Query, known: Container[str]) -> set[str]:
+    return {*query.group_by, *typed_by(query, known)}
 
 
 def groupings(asked: Iterable[Asked]) -> dict[str, list[Asked]]:

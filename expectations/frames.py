@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from operator import and_
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -18,8 +18,7 @@ ROUNDING = 1e-13  # of the numbers that were added up
 BOTH, OURS, SPARKS = "both", "Heddle only", "Spark only"
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(NamedTuple):
     """The engine's answers and Spark's, in the same windows."""
 
     ours: DataFrame
@@ -29,9 +28,13 @@ class Sides:
 def compared(sides: Sides) -> DataFrame:
     """Both answers side by side. What Spark leaves open is given as the engine has it: the choice among events that
     tie, and the last digits of a sum, which depend on the order of addition."""
-    mine = sides.ours.select(*PLACE, "end", F.col("text").alias("our_text"), F.col("number").alias("our_number"))
+    mine = sides.ours.select(
+        *PLACE, "end", "rows", F.col("text").alias("our_text"), F.col("number").alias("our_number")
+    )
     mine = mine.withColumn("mine", F.lit(True))
-    theirs = sides.naive.select(*PLACE, F.col("end").alias("their_end"), "text", "number", OPEN, SCALE)
+    theirs = sides.naive.select(
+        *PLACE, F.col("end").alias("their_end"), F.col("rows").alias("their_rows"), "text", "number", OPEN, SCALE
+    )
     both = _joined(mine, theirs.withColumn("theirs", F.lit(True)))
     free = F.exists(F.col(OPEN), lambda each: each.eqNullSafe(F.col("our_text")))
     spark_text = F.when(F.col("mine") & free, F.col("our_text")).otherwise(F.col("text"))
@@ -44,7 +47,7 @@ def compared(sides: Sides) -> DataFrame:
     return both.select(
         "query",
         "key",
-        window_text(F.col("start"), F.coalesce("end", "their_end")).alias("window"),
+        window_text(F.col("start"), F.coalesce("end", "their_end"), F.coalesce("rows", "their_rows")).alias("window"),
         side.alias("side"),
         F.when(F.col("mine"), ours).otherwise("no row").alias("ours"),
         F.when(F.col("theirs"), sparks).otherwise("no row").alias("spark"),
@@ -70,7 +73,7 @@ def answers(sides: Sides) -> DataFrame:
         "key",
         "start",
         "past_edge",
-        window_text(F.col("start"), F.col("end")).alias("window"),
+        window_text(F.col("start"), F.col("end"), F.col("rows")).alias("window"),
         shown(F.col("text"), F.col("number")).alias("ours"),
     )
 
@@ -80,7 +83,7 @@ def counts(sides: Sides) -> DataFrame:
     return sides.ours.where(F.col("aggregate") == "count").select(
         "query",
         "key",
-        window_text(F.col("start"), F.col("end")).alias("window"),
+        window_text(F.col("start"), F.col("end"), F.col("rows")).alias("window"),
         shown(F.col("text"), F.col("number")).alias("ours"),
         F.col("text").cast("bigint").alias("count"),
     )
@@ -91,11 +94,13 @@ def bounds(sides: Sides) -> DataFrame:
     value = F.coalesce("number", F.col("text").try_cast("double"))
     found = [F.max(F.when(F.col("aggregate") == name, value)).alias(name) for name in ("min", "avg", "max")]
     names = F.concat_ws(", ", F.sort_array(F.collect_set("query")))
-    alike = sides.ours.where(F.col("aggregate").isin("min", "avg", "max")).groupBy("about", "key", "start", "end")
+    alike = sides.ours.where(F.col("aggregate").isin("min", "avg", "max")).groupBy(
+        "about", "key", "start", "end", "rows"
+    )
     return alike.agg(names.alias("query"), *found).select(
         "query",
         "key",
-        window_text(F.col("start"), F.col("end")).alias("window"),
+        window_text(F.col("start"), F.col("end"), F.col("rows")).alias("window"),
         F.concat_ws(
             " <= ", F.col("min").cast("string"), F.col("avg").cast("string"), F.col("max").cast("string")
         ).alias("ours"),

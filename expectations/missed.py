@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from jobs.engine.events import microseconds
 from jobs.engine.late_files import BATCH, MISSED, WATERMARK
 from jobs.engine.manifest import Manifest
+from jobs.engine.marks import all_marked
 from jobs.engine.storage import Storage
 
 Ints = npt.NDArray[np.int64]
@@ -47,6 +48,22 @@ def missed_events(storage: Storage, manifest: Manifest, time: str) -> Missed:
         times.append(microseconds(table[time].combine_chunks()))
         watermarks.append(microseconds(table[WATERMARK].combine_chunks()))
     return Missed(np.concatenate(times), np.concatenate(watermarks))
+
+
+def late_watermarks(storage: Storage, manifest: Manifest) -> dict[int, int]:
+    """The watermark that each batch came after, of those whose events may have been late for windows in rows."""
+    if manifest.backfill:
+        return {}
+    if all_marked(manifest.marks, manifest.batch):
+        marks = zip((None, *manifest.marks), manifest.marks, strict=False)
+        return {mark.batch: before.watermark for before, mark in marks if before}
+    found: dict[int, int] = {}
+    for file in manifest.late:
+        table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, columns=[BATCH, WATERMARK])
+        found |= dict(
+            zip(table[BATCH].to_pylist(), microseconds(table[WATERMARK].combine_chunks()).tolist(), strict=True)
+        )
+    return found
 
 
 def without_missed(events: DataFrame, late: DataFrame, time: str, barrier: int) -> DataFrame:

@@ -18,13 +18,14 @@ from expectations.sample import Part
 from jobs.engine.manifest import BEGINNING, Manifest
 from jobs.engine.storage import Storage
 from jobs.stream_frames import stream_frame
-from jobs.taken_files import taken_files
+from jobs.taken_files import taken_in
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.expressions import quote
 from optimizer.catalog.query import Query, Stream
 from optimizer.errors import HeddleError
 
 START = "heddle start"
+LAST = "last"  # event of a window in rows, which it became full by
 SPANS = 32  # stretches of time asked for one by one; more of them are read as one
 ORDERED = {  # by what their events are ordered; those of a mode are counted
     "first": "{ts}",
@@ -61,21 +62,28 @@ class Naive:
         if part.barrier is not None and self.late is not None:
             events = without_missed(events, self.late, self.stream.time, part.barrier)
         events.createOrReplaceTempView(quote(self.stream.name))
-        found = self.spark.sql(_sql(part.asked, self.stream.time))
-        columns = [f"c{number}" for number in range(len(found.columns))]
-        return _long(found.toDF(*columns), part)
+        rows = long_rows(self.spark.sql(with_extras(part.asked, self.stream.time)), part.asked)
+        wanted = (F.col("end") > part.low) & (F.col("end") <= part.high)
+        if part.starts is not None:
+            wanted &= F.col("start").isin(*part.starts)
+        return rows.where(wanted).drop(LAST)
 
 
 def naive(spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest) -> Naive:
     """Plain Spark over the files that the batches up to a manifest have taken."""
-    files = taken_files(storage, manifest)
+    events = stream_frame(spark, catalog, stream, sorted(evaluated_files(storage, manifest)))
+    return Naive(spark, catalog.streams[stream], events, late_events(spark, storage, manifest))
+
+
+def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    """The files that the batches up to a manifest have taken, each with its batch; refuses when some are gone."""
+    files = taken_in(storage, manifest)
     if not files:
         raise HeddleError(f"{storage.root}: nothing has been evaluated yet; run heddle evaluate first")
     gone = [file for file in files if "://" not in file and not Path(file).exists()]
     if gone:
         raise HeddleError(f"{gone[0]}: was evaluated and is gone, one of {len(gone)}; an audit needs the raw events")
-    events = stream_frame(spark, catalog, stream, files)
-    return Naive(spark, catalog.streams[stream], events, late_events(spark, storage, manifest))
+    return files
 
 
 def _inside(part: Part, events: DataFrame, time: str) -> Column:
@@ -104,9 +112,10 @@ def _spans(part: Part) -> list[tuple[int, int]]:
     return spans if len(spans) <= SPANS else [(spans[0][0], spans[-1][1])]
 
 
-def _sql(asked: Asked, time: str) -> str:
+def with_extras(asked: Asked, time: str) -> str:
     """The user's statement; before its own columns stand the window's start, the keys, and what leaves answers open."""
-    added = [f"window.start AS `{START}`", *map(quote, asked.first.group_by)]
+    last = f"unix_micros(cast(max({quote(time)}) AS TIMESTAMP))" if asked.window.rows else "0L"
+    added = [f"window.start AS `{START}`", last, *map(quote, asked.first.group_by)]
     added += [extra for query in asked.queries.values() for extra in (_candidates(query, time), _scale(asked, query))]
     return asked.statement.sql.replace("SELECT ", f"SELECT {', '.join(added)}, ", 1)
 
@@ -125,27 +134,27 @@ def _scale(asked: Asked, query: Query) -> str:
     return SCALES[query.aggregate].format(x=f"cast({query.arguments[0]} AS DOUBLE)")
 
 
-def _long(found: DataFrame, part: Part) -> DataFrame:
-    """One row per query from one row per window; the columns are in the order of _sql."""
-    asked, keys = part.asked, part.asked.first.group_by
+def long_rows(found: DataFrame, asked: Asked) -> DataFrame:
+    """One row per query from one row per window; the columns are in the order of with_extras."""
+    keys, in_rows = asked.first.group_by, asked.window.rows
+    found = found.toDF(*(f"c{number}" for number in range(len(found.columns))))
     columns = [F.col(name) for name in found.columns]
-    extras = columns[1 + len(keys) :]
+    extras = columns[2 + len(keys) :]
     own = extras[2 * len(asked.queries) :]
     values = {column.source: own[place] for place, column in enumerate(asked.statement.columns)}
     answers = [_answer(asked, id, values[id], *extras[2 * n : 2 * n + 2]) for n, id in enumerate(asked.queries)]
-    start = F.unix_micros(columns[0].cast("timestamp"))
+    start = columns[0] if in_rows else F.unix_micros(columns[0].cast("timestamp"))
     end = start + F.lit(asked.window.range)
-    wanted = (end > part.low) & (end <= part.high)
-    if part.starts is not None:
-        wanted &= start.isin(*part.starts)
-    rows = found.where(wanted).select(
-        key_column(dict(zip(keys, columns[1:], strict=False))).alias("key"),
+    rows = found.select(
+        columns[1].alias(LAST),
+        key_column(dict(zip(keys, columns[2:], strict=False))).alias("key"),
         start.alias("start"),
         end.alias("end"),
         past_edge(start, F.lit(asked.window.slide), F.lit(asked.window.offset)).alias("past_edge"),
+        F.lit(in_rows).alias("rows"),
         F.explode(F.array(*answers)).alias("answer"),
     )
-    return rows.select("key", "start", "end", "past_edge", "answer.*").select(*COLUMNS, OPEN, SCALE)
+    return rows.select(*rows.columns[:-1], "answer.*").select(*COLUMNS, OPEN, SCALE, LAST)
 
 
 def _answer(asked: Asked, id: str, value: Column, candidates: Column, scale: Column) -> Column:

@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from expectations.asked import Asked, groupings
 from expectations.rows import COLUMNS, SCHEMA, about, first_of, key_column, past_edge, text_of
-from jobs.engine.manifest import DataFile
+from jobs.engine.manifest import BEGINNING, DataFile
 from jobs.engine.result_files import INSTANT, QUERY, START, value_column
 from jobs.engine.storage import Storage
 
@@ -27,6 +27,7 @@ FACTS = pa.schema(
         ("range", pa.int64()),
         ("slide", pa.int64()),
         ("offset", pa.int64()),
+        ("rows", pa.bool_()),
         ("exact", pa.bool_()),
         ("after", pa.int64()),
     ]
@@ -66,6 +67,7 @@ def _rows(spark: SparkSession, paths: list[str], members: Sequence[Asked]) -> Da
         start.alias("start"),
         (start + F.col("range")).alias("end"),
         past_edge(start, F.col("slide"), F.col("offset")).alias("past_edge"),
+        "rows",
         F.when(F.col("exact"), text).alias("text"),
         F.when(~F.col("exact"), number).alias("number"),
     ).select(*COLUMNS)
@@ -89,8 +91,9 @@ def _facts(members: Sequence[Asked]) -> list[dict[str, Any]]:
             "range": each.window.range,
             "slide": each.window.slide,
             "offset": each.window.offset,
+            "rows": each.window.rows,
             "exact": each.exact(id),
-            "after": each.after,
+            "after": BEGINNING if each.window.rows else each.after,  # a time, which rows are not counted in
         }
         for each in members
         for id, query in each.queries.items()

@@ -11,7 +11,7 @@ from optimizer.catalog.query import Query
 
 SCHEMA = (
     "query string, aggregate string, about string, key string, start bigint, end bigint, past_edge bigint, "
-    "text string, number double"
+    "rows boolean, text string, number double"
 )
 OPEN = "open"  # answers among which Spark chooses freely, because several events tie
 SCALE = "scale"  # how large the numbers were that an answer was rounded from
@@ -34,7 +34,7 @@ def text_of(column: Column, floating: bool) -> Column:
 
 def about(query: Query) -> str:
     """What a query looks at: the answers of min, avg and max of the same are bounds of each other."""
-    return repr((query.group_by, query.where, query.arguments))
+    return repr((query.group_by, query.where, query.arguments, query.window.rows))
 
 
 def past_edge(start: Column, slide: Column, offset: Column) -> Column:
@@ -47,9 +47,12 @@ def shown(text: Column, number: Column) -> Column:
     return F.coalesce(text, number.cast("string"), F.lit("NULL"))
 
 
-def window_text(start: Column, end: Column) -> Column:
-    """The window as a person reads it, in UTC."""
-    return F.concat(F.timestamp_micros(start).cast("string"), F.lit(" to "), F.timestamp_micros(end).cast("string"))
+def window_text(start: Column, end: Column, rows: Column) -> Column:
+    """The window as a person reads it, in UTC or in rows."""
+    first, last = (
+        F.when(rows, edge.cast("string")).otherwise(F.timestamp_micros(edge).cast("string")) for edge in (start, end)
+    )
+    return F.concat(F.when(rows, "rows ").otherwise(""), first, F.lit(" to "), last)
 
 
 def first_of(columns: Sequence[Column], kind: str) -> Column:

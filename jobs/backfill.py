@@ -32,7 +32,7 @@ class Backfill:
         """Compute it, and say what was done."""
         if self.repair == bool(self.into) or (self.into and not (self.low and self.high)):
             raise HeddleError("give --from, --to and --into, or --repair alone")
-        catalog, plan = self.request.prepare(say)
+        catalog, plan = self.request.prepare(say, lambda: spark)
         past = past_of(spark, catalog, plan, self.request.warehouse)
         if self.repair:
             return repair(past)

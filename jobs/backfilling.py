@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from jobs.engine.adopt import Raw
-from jobs.engine.batch import emit_again, fill
+from jobs.engine.again import Events, emit_again, fill
 from jobs.engine.carry import begun
 from jobs.engine.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.manifest import BEGINNING, DataFile, Manifest, commit, newest
-from jobs.engine.marks import emitted_by
+from jobs.engine.marks import all_marked, emitted_by
 from jobs.engine.program import Program
 from jobs.engine.standing import Standing, save_standing
 from jobs.engine.storage import Storage
@@ -59,24 +59,35 @@ class Past:
         run = Run(self.catalog, self.plan, self.storage, replace(self.manifest, batch=-1), silent)
         return Streaming(self.spark, run, Options(), threading.Event())
 
-    def raw(self, span: Span, batch: int) -> Raw:
-        """All events that windows of a span may hold, of the batches up to one; refuses when some are gone."""
-        longest = int(max(self.catalog.of_stream(self.plan.stream).windows.range))
-        since = max(BEGINNING, span[0] - longest + 1)
+    @property
+    def in_rows(self) -> bool:
+        """Whether some of its windows are measured in rows, which are counted from the first event on."""
+        return any(tree.windows.rows for tree in self.plan.trees)
+
+    def raw(self, since: int, batch: int) -> Raw:
+        """All events since a time, of the batches up to one; refuses when some are gone."""
         found = raw_events(self.storage, self.manifest, since)
         if found.since > since:
+            why = (
+                "rows are counted from the first event on: leave out windows in rows"
+                if since == BEGINNING
+                else ("choose a later --from")
+            )
             raise HeddleError(
                 f"{self.storage.root}: files that hold events before {moment(found.since)} are gone; "
-                "choose a later --from, or restore the files"
+                f"{why}, or restore the files"
             )
         return replace(found, batches=[past for past in found.batches if past.batch <= batch])
+
+    def since(self, low: int) -> int:
+        """The events that windows in time may hold which end after a time."""
+        longest = int(max(self.catalog.of_stream(self.plan.stream).windows.range))
+        return max(BEGINNING, low - longest + 1)
 
 
 def past_of(spark: SparkSession, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
     """The past of a stream that has been evaluated."""
     check_plan(catalog, plan)
-    if any(tree.windows.rows for tree in plan.trees):
-        raise HeddleError(f"stream {plan.stream} has windows in rows, which have no past interval; leave them out")
     storage = stream_storage(warehouse, plan.stream)
     manifest = newest(storage)
     if manifest.batch < 0:
@@ -92,16 +103,18 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
     with only_run(target):
         if newest(target).sequence >= 0:
             raise HeddleError(f"{target.root}: holds results already; name another folder with --into")
-        raw = past.raw(span, past.manifest.batch)
+        raw = past.raw(past.since(span[0]), past.manifest.batch)
+        every = past.raw(BEGINNING, past.manifest.batch) if past.in_rows else raw
         if not raw.files:
             raise HeddleError(f"{past.storage.root}: has taken no events of that interval")
         try:
             lane = past.lane()
             program = lane.program(raw.files)
             keep_plan(target, past.plan)
-            keep_record(target, [], 0, raw.files)
+            keep_record(target, [], 0, every.files)
             before = _fresh(target, past.manifest, program, span)
-            after = fill(target, before, program, span[1], lane.execute(raw.files))
+            never_late = [replayed._replace(emitted=BEGINNING) for replayed in every.batches]
+            after = fill(target, before, program, span[1], Events(raw.files, never_late), lane)
         except Exception as error:
             raise in_words(past.spark, error) from None
         sweep(target, after)
@@ -148,6 +161,16 @@ def _span(manifest: Manifest, batch: int) -> Span:
 
 def _again(past: Past, batch: int, span: Span) -> list[DataFile]:
     """The files of a batch that hold what it ought to have emitted: from the events that had come by then."""
-    raw, lane = past.raw(span, batch), past.lane()
+    raw, lane = past.raw(past.since(span[0]), batch), past.lane()
+    events = Events(raw.files)
+    if past.in_rows:
+        if not all_marked(past.manifest.marks, past.manifest.batch):
+            raise HeddleError(
+                f"batch {batch} has windows in rows, which are counted from the first event on, and what is known of "
+                "the first batches is not enough after so many; release or discard it"
+            )
+        every = past.raw(BEGINNING, batch).batches
+        own = [file for replayed in every if replayed.batch == batch for file in replayed.files]
+        events = Events(raw.files, [replayed for replayed in every if replayed.batch < batch], own)
     program = lane.program(raw.files)
-    return emit_again(past.storage, past.manifest, program, batch, span, lane.execute(raw.files))
+    return emit_again(past.storage, past.manifest, program, batch, span, events, lane)

@@ -38,7 +38,7 @@ def fold_reason(sample: DataFrame, program: Program) -> str:
     if reason:
         return reason
     table = prepared(sample.limit(SAMPLE), program).toArrow()
-    events = events_from(_inputs(table, program), program)
+    events = events_from(frame_inputs(table, program), program)
     most = max((cells(events, found) for found in aggregations(program)), default=0)
     return f"an event in {FEWER} would be a partial" if most * FEWER > len(events.times) else ""
 
@@ -115,7 +115,7 @@ def _mapped(frame: DataFrame, task: Callable[[Batches], Fed]) -> RDD[Item]:
 def _pairs(batches: Batches, program: Program) -> Iterator[tuple[pa.Table, pa.Table]]:
     for batch in batches:
         table = pa.Table.from_batches([batch])
-        yield _events(table, program), _inputs(table, program)
+        yield _events(table, program), frame_inputs(table, program)
 
 
 def _names(program: Program) -> dict[str, str]:
@@ -150,6 +150,8 @@ def _guarded(item: Input, program: Program) -> str:
     """A value only where a query looks at it: what Spark refuses elsewhere (a division by zero) does not matter."""
     sql = {test.name: test.sql for test in program.predicates}
     wheres = program.wheres(item.name)
+    if not wheres:  # of a tree that this program is without: some take over, others are rebuilt
+        return f"if(FALSE, {item.sql}, NULL)"
     passed = "" if "" in wheres else " AND (" + " OR ".join(f"({sql[where]})" for where in sorted(wheres)) + ")"
     return f"if({quote(program.time)} IS NOT NULL{passed}, {item.sql}, NULL)"
 
@@ -159,7 +161,8 @@ def _events(table: pa.Table, program: Program) -> pa.Table:
     return table.select(list(range(len(needed)))).rename_columns(needed)
 
 
-def _inputs(table: pa.Table, program: Program) -> pa.Table:
+def frame_inputs(table: pa.Table, program: Program) -> pa.Table:
+    """What the fold wants, from what Spark evaluated."""
     events = _events(table, program)
     keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
     columns = {name: events[name] for name in keys} | {TIME: events[program.time]}

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from jobs.engine.compile import compile_program, expressions, group_by_columns
 from jobs.engine.expressions import WIDTHS, NotExact, evaluate
+from jobs.engine.foldable import woven
 from jobs.engine.program import Program
 from jobs.engine.source import opened
 from jobs.engine.types import plain
@@ -79,5 +80,6 @@ def choose(
                 raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto") from None
     arrived = file_frame(spark, driver, [path for path, _ in files])
     frame = events_of(spark, catalog, plan.stream, arrived)
-    types = frame_types(catalog, plan, frame) | unshared_types(catalog, plan, frame)
+    types = frame_types(catalog, plan, frame)
+    types |= unshared_types(catalog, woven(catalog, plan, types), frame)
     return "frame", compile_program(catalog, plan, types), arrived.schema

@@ -25,6 +25,7 @@ from optimizer.sharding import Passing
 
 NEWEST = 8  # files
 MOST = 1 << 18  # events
+SECOND = 1_000_000
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -37,6 +38,12 @@ class RecentEvents:
     names: dict[str, str]
     grouped: dict[tuple[str, ...], Keys] = field(default_factory=dict)
     answered: dict[Hashable, Passing] = field(default_factory=dict)
+
+    @property
+    def rate(self) -> float | None:
+        """Events per second; None where they all happened at once."""
+        seconds = float(np.ptp(self.events.times)) / SECOND
+        return len(self.events.times) / seconds if seconds else None
 
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
         """How many groups are active in a slice of this length, on average."""
@@ -80,43 +87,19 @@ class RecentEvents:
 
 
 def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
-    """The newest events, read in this process, or by Spark where only Spark can; None where there are none."""
+    """The newest events; None where they cannot be read as Spark would, or there are none."""
     found = catalog.streams[stream]
-    program = measuring(catalog, stream)
+    if found.format != "parquet" or not found.path or found.sql:
+        return None
+    program = measuring_program(catalog, stream)
     try:
-        if found.format != "parquet" or found.sql:
-            raise NotExact("a stream that is not read from Parquet files")
-        return remembered(_newest(found.path, program), program)
-    except NotExact:
-        return _read_by_spark(catalog, stream, program)
-    except (HeddleError, OSError):  # the evaluation will complain where it has to
+        tables = _newest(found.path, program)
+        if not tables:
+            return None
+        events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
+    except (NotExact, HeddleError, OSError):  # the evaluation will complain where it has to
         return None
-
-
-def remembered(tables: list[pa.Table], program: Program) -> RecentEvents | None:
-    """The events of some tables of a program's inputs."""
-    if not any(table.num_rows for table in tables):
-        return None
-    events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
     return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
-
-
-def _read_by_spark(catalog: Catalog, stream: str, program: Program) -> RecentEvents | None:
-    """Where there is nothing to choose or nothing to read, no Spark is started."""
-    from jobs.stream_frames import driver_of
-
-    path = driver_of(catalog, stream).path
-    if not path or not (program.predicates or len(program.groupings) > 1):
-        return None
-    try:
-        files = [name for name, _ in arrived(path)[-NEWEST:]]
-    except (HeddleError, OSError):
-        return None
-    if not files:
-        return None
-    from jobs.recent_on_spark import newest_tables
-
-    return remembered(newest_tables(catalog, stream, files, program, MOST), program)
 
 
 def _newest(path: str, program: Program) -> list[pa.Table]:
@@ -131,7 +114,7 @@ def _newest(path: str, program: Program) -> list[pa.Table]:
     return tables
 
 
-def measuring(catalog: Catalog, stream: str) -> Program:
+def measuring_program(catalog: Catalog, stream: str) -> Program:
     """A program that evaluates all keys and predicates of a stream, and folds nothing."""
     shapes = catalog.of_stream(stream).shapes
     wheres = sorted({shape.where for shape in shapes} - {""})

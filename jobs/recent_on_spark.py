@@ -1,31 +1,41 @@
-"""A stream's newest events by Spark, for the planner: of streams by SQL, and where only Spark evaluates a predicate."""
+"""The newest events of a stream, read as fits it: by this process, or by Spark where only Spark can."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from jobs.engine.program import ALL, TIME, Program
-from jobs.session import prepare_environment, spark_session
-from jobs.stream_frames import stream_frame
+from jobs.engine.events import events_from
+from jobs.engine.taken import arrived
+from jobs.recent import MOST, NEWEST, RecentEvents, measuring_program, recent_events
+from jobs.stream_frames import driver_of, stream_frame
 from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.expressions import quote
 
-
-def newest_tables(catalog: Catalog, stream: str, files: Sequence[str], program: Program, most: int) -> list[pa.Table]:
-    """Times, keys and predicates of the events that some files bring; none where Spark refuses what they ask."""
-    from pyspark.errors import PySparkException
+if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    if SparkSession.getActiveSession() is None:
-        prepare_environment()
-    spark = SparkSession.getActiveSession() or spark_session("local[2]")
-    keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    columns = [f"{quote(program.time)} AS {TIME}", *map(quote, sorted(keys))]
-    tests = [f"({test.sql}) AS {test.name}" for test in program.predicates]
+Start = Callable[[], "SparkSession"]
+
+
+def recent_by(start: Start | None, catalog: Catalog, stream: str) -> RecentEvents | None:
+    """The newest events; None where there are none, or where only Spark can read them and there is none."""
+    return recent_events(catalog, stream) or (recent_on_spark(start, catalog, stream) if start else None)
+
+
+def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents | None:
+    """The newest events of any stream, its keys and predicates evaluated by Spark."""
+    from pyspark.errors import PySparkException
+
+    from jobs.frame_lane import frame_inputs, prepared
+
+    driver = driver_of(catalog, stream)
+    files = [path for path, _ in arrived(driver.path)[-NEWEST:]] if driver.path else []
+    if not files:
+        return None
+    program = measuring_program(catalog, stream)
     try:
-        frame = stream_frame(spark, catalog, stream, files)
-        return [frame.selectExpr(*columns, *tests).limit(most).toArrow()]
+        read = prepared(stream_frame(start(), catalog, stream, files), program).limit(MOST).toArrow()
     except PySparkException:  # the evaluation will complain where it has to
-        return []
+        return None
+    events = events_from(frame_inputs(read, program), program)
+    return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None

@@ -9,6 +9,7 @@ from typing import Any
 from jobs.candidates import MEASURED, Candidates, candidates
 from jobs.measuring import Measurement, measure
 from jobs.request import ASSUMED_RATE, STRATEGY
+from jobs.session import spark_session
 from jobs.settings import Settings, settings
 from jobs.tracking.calibrations import prices
 from jobs.tracking.promotion import Decision, decide
@@ -23,6 +24,7 @@ from optimizer.plan import Plan, Traffic
 from optimizer.planning import positive
 
 MICROSECONDS = 1_000_000
+MEASURING = "local[2]"  # the Spark that looks at recent events where only Spark can
 Say = Callable[[str], None]
 
 
@@ -58,7 +60,7 @@ class Replanned:
 
 def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
     """Plan a stream and put the plan in force if it is better, unless it is a dry run."""
-    from jobs.recent import recent_events  # it loads numba, which other steps of the platform do not need
+    from jobs.recent_on_spark import recent_by  # it loads numba, which other steps of the platform do not need
 
     if not len(catalog.of_stream(wish.stream)):
         raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
@@ -66,7 +68,7 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
     traffic = _traffic(wish, seen)
     known = prices(store, wish.stream)
     say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {_disorder(seen)}")
-    recent = recent_events(catalog, wish.stream) if wish.keys is None else None
+    recent = recent_by(lambda: spark_session(MEASURING), catalog, wish.stream) if wish.keys is None else None
     found = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, known, recent)
     for name, cost in sorted(found.costs.items(), key=lambda item: item[1]):
         say(f"{wish.stream}: {name} costs {cost:.6g} {found.unit}")

@@ -53,7 +53,7 @@ class RunReport:
         """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
         self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
         self.estimated_cost = plan.cost
-        self.unshared = {query: self.unshared.get(query, 0) for query in plan.unshared}
+        self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}
         self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
         self.step_seconds = {step: round(spent, 3) for step, spent in self.step_seconds.items()}
         for tree in plan.trees:

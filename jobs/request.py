@@ -12,7 +12,6 @@ from jobs.engine.warehouse import plan_in_force, stream_storage
 from jobs.options import Options
 from jobs.report import RunReport
 from jobs.run import Progress
-from jobs.stream_frames import driver_of
 from jobs.traffic import estimated_rate
 from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
@@ -21,7 +20,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan import Plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.recent_on_spark import Start
 
 STRATEGY = "cascade"
 TECHNIQUE = "two_stacks_block"  # the fastest where, as in the engine, all slices of a batch are at hand
@@ -40,24 +39,24 @@ class Request:
     plan: str = ""
     options: Options = field(default_factory=Options)
 
-    def prepare(self, say: Say) -> tuple[Catalog, Plan]:
-        """The catalog, and the plan: the user's, the one in force, or a new one."""
+    def prepare(self, say: Say, start: Start | None = None) -> tuple[Catalog, Plan]:
+        """The catalog, and the plan: the user's, the one in force, or a new one by what recent events are like."""
         if self.options.lane not in LANES:
             raise HeddleError(f"there is no lane {self.options.lane!r}; use one of {', '.join(LANES)}")
         if self.options.files_per_batch < 0:
             raise HeddleError("--files-per-batch is at least 1; leave it out for one batch of all files")
         catalog = load_catalog(self.catalog)
         catalog.of_stream(self.stream)
-        return catalog, self._plan(catalog, say)
+        return catalog, self._plan(catalog, say, start)
 
-    def _plan(self, catalog: Catalog, say: Say) -> Plan:
+    def _plan(self, catalog: Catalog, say: Say, start: Start | None) -> Plan:
         if self.plan:
             return self._given()
         storage = stream_storage(self.warehouse, self.stream)
         found = plan_in_force(storage, newest(storage))
         if found and found.catalog_fingerprint == catalog.fingerprint(self.stream):
             return found
-        return _new_plan(catalog, self.stream, say)
+        return _new_plan(catalog, self.stream, say, start)
 
     def _given(self) -> Plan:
         try:
@@ -69,13 +68,13 @@ class Request:
         return plan
 
 
-def _new_plan(catalog: Catalog, stream: str, say: Say) -> Plan:
-    from jobs.recent import recent_events
+def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> Plan:
+    from jobs.recent_on_spark import recent_by
     from optimizer.stream_planning import plan_stream
 
-    rate = estimated_rate(driver_of(catalog, stream))
+    recent = recent_by(start, catalog, stream)
+    rate = estimated_rate(catalog.streams[stream]) or (recent.rate if recent else None)
     known = "as its newest files have" if rate else "assumed, since its files do not tell"
-    recent = recent_events(catalog, stream)
     plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE, recent=recent)
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {known}: "
@@ -91,11 +90,9 @@ def unshared_of(catalog: Catalog, stream: str) -> list[str]:
     return sorted(id for id, code in zip(table.ids.to_pylist(), table.codes.tolist(), strict=True) if not shared[code])
 
 
-def evaluate_request(
-    request: Request, start: Callable[[], SparkSession] | None, say: Say, progress: Progress
-) -> RunReport:
+def evaluate_request(request: Request, start: Start | None, say: Say, progress: Progress) -> RunReport:
     """Evaluate on Spark, or in this process when there is none. A mistake is found before Spark is started."""
-    catalog, plan = request.prepare(say)
+    catalog, plan = request.prepare(say, start)
     if start is None:
         left_out = unshared_of(catalog, request.stream)
         if left_out:

@@ -54,5 +54,6 @@ def spark_session(master: str | None = None, settings: dict[str, str] | None = N
     for name, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(name, value)
     # pyspark writes every failed query to stderr as JSON; errors reach the user as exceptions already
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return builder.getOrCreate()

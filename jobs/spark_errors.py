@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from jobs.taken_files import plain_path
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CARRY_ON = "nothing was published halfway; run again to carry on"
+UNREADABLE = re.compile(r"\[FAILED_READ_FILE[.](\w+)\] Encountered error while reading file (\S+)[.](?:\s|$)")
 
 
 def in_words(spark: SparkSession, error: Exception) -> Exception:
@@ -25,10 +28,13 @@ def in_words(spark: SparkSession, error: Exception) -> Exception:
         return HeddleError(f"Spark's Java process has died; {CARRY_ON}")
     if "Python worker exited unexpectedly" in text:
         return HeddleError(f"a Python worker died again and again (out of memory?); {CARRY_ON}")
+    unread = UNREADABLE.search(text)
+    if unread and unread[1] != "PARQUET_COLUMN_DATA_TYPE_MISMATCH":
+        return HeddleError(f"{plain_path(unread[2])}: cannot be read; mend or remove the file, then run again")
     if "PATH_NOT_FOUND" in text or "Path does not exist" in text:
         return HeddleError("the stream's path does not exist; create the folder or mend `path` in the catalog")
     if isinstance(error, AnalysisException | ArithmeticException | DateTimeException | NumberFormatException):
-        return HeddleError(f"Spark refuses the queries or the events: {text.splitlines()[0]}")
+        return HeddleError(f"Spark refuses the queries or the events: {text.strip().splitlines()[0]}")
     return error
 
 

@@ -86,8 +86,6 @@ class Streaming:
         paths = [path for path, _ in files]
         if files and self.run.lane == "frame" and not self.fold_each:
             execute = with_late(execute, self._read(paths))
-        if not self.run.plan.unshared:
-            return execute
         return with_unshared(execute, self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
 
     def replay(self, batches: Sequence[Replayed]) -> Executor:

@@ -51,7 +51,7 @@ def _by_log(storage: Storage, manifest: Manifest) -> dict[str, int]:
         raise KeyError(manifest.batch)
     reached = [json.loads(_lines(storage, f"{CHECKPOINT}/offsets/{batch}")[-1])["logOffset"] for batch in batches]
     return {
-        _plain(entry["path"]): batches[bisect_left(reached, entry["batchId"])]
+        plain_path(entry["path"]): batches[bisect_left(reached, entry["batchId"])]
         for entry in _log(storage)
         if entry["batchId"] <= reached[-1]
     }
@@ -71,6 +71,7 @@ def _lines(storage: Storage, name: str) -> list[str]:
     return storage.read(name).decode().splitlines()[1:]
 
 
-def _plain(uri: str) -> str:
+def plain_path(uri: str) -> str:
+    """A path as the record has it, from what Spark calls the file."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme in ("", "file") else uri

@@ -31,6 +31,7 @@ def plan(
     technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = "auto",
     rate: Annotated[float, typer.Option(help="Events per second.")] = 1000.0,
     keys: Annotated[float, typer.Option(help="Keys active in a slice, on average.")] = 1.0,
+    master: Annotated[str, typer.Option(help="The Spark that measures events only Spark can read.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the plan here, as JSON.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the plan here, .svg or .png.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, and nothing else.")] = False,
@@ -48,7 +49,7 @@ def plan(
         raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
     for name in streams:
         started = time.perf_counter()
-        found, stopped = _planned(catalog, name, rate, strategy, technique, keys)
+        found, stopped = _planned(catalog, name, rate, strategy, technique, keys, master)
         seconds = time.perf_counter() - started
         _write(found, out, picture)
         if as_json:
@@ -72,10 +73,11 @@ def _streams(catalog: Catalog, stream: str) -> list[str]:
 
 
 def _planned(
-    catalog: Catalog, stream: str, rate: float, strategy: str, technique: str, keys: float
+    catalog: Catalog, stream: str, rate: float, strategy: str, technique: str, keys: float, master: str
 ) -> tuple[Plan, bool]:
     """The plan, and whether the search was stopped before its end."""
-    from jobs.recent import recent_events
+    from jobs.recent_on_spark import recent_by
+    from jobs.session import spark_session
     from optimizer.strategies.watch import Watch
     from optimizer.stream_planning import plan_stream
 
@@ -84,7 +86,7 @@ def _planned(
         bar = progress.add_task(f"{strategy} over {stream}", total=1.0)
         watch = Watch(lambda share: progress.update(bar, completed=share))
         with _stopped_by_ctrl_c(watch):
-            recent = recent_events(catalog, stream)
+            recent = recent_by((lambda: spark_session(master)) if master else None, catalog, stream)
             found = plan_stream(catalog, stream, rate, strategy, technique, keys, watch, recent)
     return found, watch.stopped
 

@@ -12,6 +12,7 @@ from jobs.engine.bucket import Work
 from jobs.engine.carry import asked_after, held, needed_from, source_of, unshared_after
 from jobs.engine.exchange import label
 from jobs.engine.manifest import BEGINNING, Manifest, commit
+from jobs.engine.marks import all_marked
 from jobs.engine.program import Program, QueryProgram, Unshared
 from jobs.engine.standing import Standing, load_standing, save_standing
 from jobs.engine.steps import step
@@ -86,7 +87,7 @@ def adopt(
     asked |= unshared_after(standing, program, raw.since, before.watermark)
     carried = {name: source.label for name, source in sources.items() if name not in rebuilt}
     numbered = rebuilt & {label(g, tree) for g, tree in program.roots() if tree.rows}
-    if numbered and len(before.marks) <= before.batch:
+    if numbered and not all_marked(before.marks, before.batch):
         raise HeddleError(
             "windows in rows have to be counted from the first event on, and what is known of the first batches is not "
             "enough after so many; leave them out, or keep the plan in force"

@@ -47,23 +47,6 @@ def close(storage: Storage, before: Manifest, program: Program, execute: Executo
     return _run(storage, before, program, before.batch, until, execute) if until > before.watermark else before
 
 
-def fill(storage: Storage, before: Manifest, program: Program, until: int, execute: Executor) -> Manifest:
-    """Emit the windows that end up to a time, in a warehouse of their own that nothing is added to later."""
-    work = Work(storage.root, 0, before.watermark, until, before.buckets, joined=_joined(storage, before))
-    outcome = executed(storage, program, work, execute, FOLDERS)
-    after = replace(_after(before, program, work, outcome), state=(), late=(), backfill=True)
-    commit(storage, after)
-    return after
-
-
-def emit_again(
-    storage: Storage, before: Manifest, program: Program, batch: int, span: tuple[int, int], execute: Executor
-) -> list[DataFile]:
-    """The results of a batch of the past, once more; what else its tasks write is swept away."""
-    work = Work(storage.root, batch, *span, before.buckets, joined=_joined(storage, before))
-    return results_of(executed(storage, program, work, execute, FOLDERS))
-
-
 def results_of(outcome: Outcome) -> list[DataFile]:
     """The result files of all tasks."""
     woven = [file for report in outcome.buckets for file in report.results]
@@ -94,11 +77,11 @@ def _run(storage: Storage, before: Manifest, program: Program, batch: int, until
     public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
     if not before.standing:
         before = replace(before, standing=standing.save_standing(storage, begun(program)))
-    joined = _joined(storage, before)
+    joined = joined_by(storage, before)
     work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, public, before.late, joined)
     outcome = executed(storage, program, work, execute, FOLDERS)
     step("collected")
-    after = _after(before, program, work, outcome)
+    after = after_batch(before, program, work, outcome)
     started = time.perf_counter()
     commit(storage, after)
     after.counts["seconds"]["commit"] = time.perf_counter() - started  # for the report; the file is written already
@@ -106,7 +89,8 @@ def _run(storage: Storage, before: Manifest, program: Program, batch: int, until
     return after
 
 
-def _joined(storage: Storage, manifest: Manifest) -> dict[str, int]:
+def joined_by(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    """The queries that were not there from the beginning, and after which time they are answered."""
     return standing.load_standing(storage, manifest.standing).joined()
 
 
@@ -123,7 +107,8 @@ def executed(storage: Storage, program: Program, work: Work, execute: Executor, 
     return outcome
 
 
-def _after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
+def after_batch(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
+    """The manifest of a batch."""
     gone = {file.name for report in outcome.buckets for file in report.merged}
     added = results_of(outcome)
     late = [file for report in outcome.feeds for file in report.late]

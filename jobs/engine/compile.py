@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.engine.definition import COUNT_ALL, aligned, answer_type, inputs_of, label_of
+from jobs.engine.definition import BY_TIME, COUNT_ALL, aligned, answer_type, inputs_of, label_of
+from jobs.engine.foldable import woven
 from jobs.engine.program import (
     ALL,
     Coding,
@@ -29,8 +30,6 @@ from optimizer.errors import HeddleError
 from optimizer.plan import EVENTS, Measure, Plan, Tree
 from optimizer.stream_planning import measures_of
 
-BY_TIME = ("first", "last")
-
 
 def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
     """The expressions and the predicates that the plan's queries evaluate, each once, in a fixed order."""
@@ -45,18 +44,20 @@ def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
 
 def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> Program:
     """The program of a plan; `types` holds the type of every expression and group-by column."""
-    stream = catalog.streams[plan.stream]
+    stream, fingerprint = catalog.streams[plan.stream], plan.fingerprint()
+    plan = woven(catalog, plan, types)
     values, predicates = expressions(catalog, plan)
     compiler = Compiler(catalog, stream.time, types, dict(_named("__v", values)), dict(_named("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
     compiler.group_by.update({tree.id: tree.group_by for tree in plan.trees})
+    compiled = [compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings]
     return Program(
         stream.time,
         tuple(Input(name, sql) for sql, name in compiler.values.items()),
         tuple(Input(name, sql) for sql, name in compiler.predicates.items()),
-        tuple(compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings),
+        tuple(grouping for grouping in compiled if grouping.trees),
         stream.lateness,
-        plan.fingerprint(),
+        fingerprint,
         {name: plain(types[name]) for name in _typed(catalog, plan, types)},
         {name: plain(kind) for name, kind in types.items()},
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
@@ -103,10 +104,11 @@ class Compiler:
             queue += fed.get(ordered[-1].id, [])
         compiled: dict[str, TreeProgram] = {}
         for tree in reversed(ordered):
-            below = [compiled[child.id] for child in fed.get(tree.id, [])]
-            compiled[tree.id] = self._tree(tree, below)
+            below = [compiled[child.id] for child in fed.get(tree.id, []) if child.id in compiled]
+            if tree.queries or below:
+                compiled[tree.id] = self._tree(tree, below)
         types = tuple(self.types[key] for key in keys) or (pa.bool_(),)
-        return Grouping(keys or (ALL,), types, tuple(compiled[tree.id] for tree in ordered))
+        return Grouping(keys or (ALL,), types, tuple(compiled[tree.id] for tree in ordered if tree.id in compiled))
 
     def _tree(self, tree: Tree, below: Sequence[TreeProgram]) -> TreeProgram:
         queries = [self._query(self.catalog.query(str(id))) for id in tree.queries]
@@ -157,7 +159,7 @@ class Compiler:
         """A query that plain Spark answers."""
         if query.window.rows:
             raise HeddleError(
-                f"query {query.id}: {query.aggregate} is not woven, and so has no windows in rows; measure them in time"
+                f"query {query.id}: {query.aggregate} is not woven here, so its windows are not in rows; use a time"
             )
         texts = [text for text in query.arguments if text != "*"]
         read = {column.parts[0].name for text in texts for column in parse(text).find_all(exp.Column)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from optimizer.stream_planning import measures_of
 from optimizer.windows.window import Window
 
 COUNT_ALL = ("*",)
+BY_TIME = ("first", "last")
 
 
 def aligned(window: Window) -> Window:
@@ -42,16 +43,16 @@ def inputs_of(measure: Measure) -> list[str]:
     return list(measure.arguments)
 
 
-def typed_by(query: Query) -> list[str]:
+def typed_by(query: Query, known: Container[str]) -> list[str]:
     """Whose types tell the type of a query's answers: its expressions, or, on plain Spark, the query itself."""
-    if not AGGREGATES[query.aggregate].shared:
+    if not AGGREGATES[query.aggregate].shared or label_of(query) in known:
         return [label_of(query)]
     return [sql for measure in measures_of(query) for sql in inputs_of(measure)]
 
 
 def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
     """The type of the query's answers, from the types of its expressions."""
-    if not AGGREGATES[query.aggregate].shared:
+    if not AGGREGATES[query.aggregate].shared or label_of(query) in types:
         return types[label_of(query)]
     measures = measures_of(query)
     argument = inputs_of(measures[-1 if query.aggregate == "avg" else 0])  # avg sums a cast, and counts the argument

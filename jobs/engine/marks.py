@@ -25,6 +25,11 @@ def marked(marks: Sequence[Mark], mark: Mark) -> tuple[Mark, ...]:
     return (*kept, mark)
 
 
+def all_marked(marks: Sequence[Mark], batch: int) -> bool:
+    """Whether none up to a batch has been forgotten."""
+    return len(marks) > batch
+
+
 def latest_of(marks: Sequence[Mark], batch: int) -> int | None:
     """No event of a batch is later than this; None when nothing is known."""
     return next((mark.latest for mark in marks if mark.batch >= batch), None)

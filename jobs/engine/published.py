@@ -58,7 +58,7 @@ def published(warehouse: str, catalog: Catalog, query: str) -> Published:
     ledger = newest_ledger(storage)
     manifest = newest(storage)
     time = catalog.streams[first.stream].time
-    needed = {time, *first.group_by, *(name for each in queries.values() for name in typed_by(each))}
+    needed = {time, *first.group_by, *(name for each in queries.values() for name in typed_by(each, manifest.types))}
     if manifest.sequence < 0 or not needed <= manifest.types.keys():
         raise HeddleError(
             f"query {query} has not been evaluated in {warehouse} yet; "

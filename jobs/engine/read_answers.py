@@ -63,12 +63,14 @@ def _may_hold(group: Any, found: Published) -> bool:
 def _side_by_side(found: Published, rows: pa.Table) -> pa.Table:
     """One row per key and window, from one row per query; nulls are keys like any other."""
     keys = [*(f"key {key}" for key in found.keys), START]
-    asked: Sequence[tuple[str, str]] = [(id, "first") for id in found.queries]
+    # one row of a group holds the answer; Arrow takes the first of any type but decimals
+    one = {id: "max" if pa.types.is_decimal(found.types[id]) else "first" for id in found.queries}
+    asked: Sequence[tuple[str, str]] = list(one.items())
     there = [(f"has {id}", "any") for id in found.queries if f"has {id}" in rows.column_names]
     joined = rows.group_by(keys, use_threads=False).aggregate([*asked, *there])
     for name, _ in there:
         joined = joined.filter(joined[f"{name}_any"])
-    return joined.select([*keys, *(f"{id}_first" for id in found.queries)]).rename_columns([*keys, *found.queries])
+    return joined.select([*keys, *(f"{id}_{how}" for id, how in asked)]).rename_columns([*keys, *found.queries])
 
 
 def _column(found: Published, rows: pa.Table, column: Column) -> pa.ChunkedArray:

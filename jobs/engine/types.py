@@ -27,6 +27,10 @@ ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that answers may
 }
 
 
+class Unfoldable(HeddleError):  # noqa: N818 (such values are answered by Spark)
+    """Values that the kernels have no numbers for."""
+
+
 def coding_of(kind: pa.DataType) -> Coding:
     """How values of a type become numbers that order as Spark orders the values."""
     if pa.types.is_floating(kind):
@@ -40,7 +44,7 @@ def coding_of(kind: pa.DataType) -> Coding:
         return "int64"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return "text"
-    raise HeddleError(f"values of type {kind} cannot be folded; cast them to double, bigint, string, date or timestamp")
+    raise Unfoldable(f"values of type {kind} cannot be folded; cast them to double, bigint, string, date or timestamp")
 
 
 def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType:
@@ -52,7 +56,7 @@ def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType
     if not needs(found):
         raise HeddleError(f"{aggregate} of a {found}: it needs {NEEDS[needs]}; cast it first")
     if finish(found) not in ARROW:
-        raise HeddleError(f"{aggregate} of a {found} is not evaluated here; cast it to double or string first")
+        raise Unfoldable(f"{aggregate} of a {found} is not evaluated here; cast it to double or string first")
     return ARROW[finish(found)]
 
 

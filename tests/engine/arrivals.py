@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from tests.engine.world import SECOND, Row, odd_row
+from tests.engine.world import SECOND, Row, near_overflow, odd_row
 
 ORIGINS = [0, -45 * SECOND, -3_000_000 * SECOND - 1, 1_700_000_000 * SECOND]
 LATENESS = [0, 1, SECOND, 7 * SECOND]
@@ -42,14 +42,17 @@ def times(draw: st.DrawFn) -> int:
 
 
 @st.composite
-def arrivals(draw: st.DrawFn, most: int = 60) -> Arrival:
+def arrivals(draw: st.DrawFn, least: int = 0, most: int = 60) -> Arrival:
     """Events that come in any order within the lateness, in one to five batches, some of them empty."""
     origin, lateness = draw(st.sampled_from(ORIGINS)), draw(st.sampled_from(LATENESS))
-    drawn = draw(st.lists(st.tuples(times(), st.integers(0, 1 << 20), st.integers(0, 100)), max_size=most))
+    drawn = draw(
+        st.lists(st.tuples(times(), st.integers(0, 1 << 20), st.integers(0, 100)), min_size=least, max_size=most)
+    )
     rows = [(origin + time, delay * lateness // 101, odd_row(origin + time, code)) for time, code, delay in drawn]
     ordered = [row for _, _, row in sorted(rows, key=lambda item: item[0] + item[1])]
     for position in draw(st.lists(st.integers(0, most), max_size=2)):
         ordered.insert(position, odd_row(None, position))
+    ordered = near_overflow(ordered, draw(st.integers(0, most)))
     cuts = sorted(draw(st.lists(st.integers(0, len(ordered)), max_size=4)))
     bounds = [0, *cuts, len(ordered)]
     return Arrival([ordered[a:b] for a, b in pairwise(bounds)], lateness)

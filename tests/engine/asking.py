@@ -34,14 +34,18 @@ class Asked:
     group_by: tuple[str, ...]
     window: Window
 
+    @property
+    def call(self) -> str:
+        """The aggregate as the catalog writes it."""
+        return f"{self.aggregate}({f'{self.x}, {self.y}' if self.y else self.x})"
+
     def entry(self, id: str) -> dict[str, Any]:
         """The catalog's entry."""
-        arguments = f"{self.x}, {self.y}" if self.y else self.x
         more: dict[str, Any] = {"where": self.where} if self.where else {}
         if self.group_by:
             more["group_by"] = list(self.group_by)
         window = self.window
-        return query(id, f"{self.aggregate}({arguments})", window.range, window.slide, offset=window.offset, **more)
+        return query(id, self.call, window.range, window.slide, offset=window.offset, **more)
 
     def held(self, events: Sequence[Row]) -> dict[tuple[tuple[Any, ...], int], list[Event]]:
         """The events of every window."""
@@ -56,13 +60,13 @@ class Asked:
         expected = naive.aggregate_of(rows, self.aggregate, x)
         if self.aggregate in EXACT or isinstance(expected, int | None):
             return same(found, expected)
-        return same(found, expected, TOLERANCE * self._size(rows, x))
+        return same(found, expected, self.rounding(rows))
 
-    def _size(self, rows: Sequence[Event], x: Any) -> float:
+    def rounding(self, rows: Sequence[Event]) -> float:
         """Float sums may differ by what cancels: Spark's own differ with the order of its rows."""
-        values = [x(row) for row in rows]
+        values = [EVERYTHING[self.x](row) for row in rows]
         size = 1 + sum(abs(value) for value in values if value is not None and math.isfinite(value))
-        return size**2 if self.aggregate in ("sum_squares", "var_pop", "var_samp") else size
+        return TOLERANCE * (size**2 if self.aggregate in ("sum_squares", "var_pop", "var_samp") else size)
 
 
 def check(asked: dict[str, Asked], events: Sequence[Row], until: int | None, found: Answers) -> None:

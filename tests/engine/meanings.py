@@ -80,6 +80,7 @@ INTEGERS: dict[str, Meaning] = {
     "i * 7 - 2": lifted(lambda i: i * 7 - 2, INT),
     "n + i": lifted(lambda n, i: n + i, N, INT),
     "-i": lifted(lambda i: -i, INT),
+    "m": column("m"),
 }
 BOOLEANS: dict[str, Meaning] = {"b": B, "x > y": compared(lambda c: c > 0, X, Y), "NOT b": negated(B)}
 OTHERS: dict[str, Meaning] = {"s": S, "k": column("k"), "d": column("d"), "ts": column("ts")}

@@ -21,7 +21,7 @@ from optimizer.windows.window import Window
 from tests.engine.arrivals import Arrival, arrivals
 from tests.engine.asking import Asked, check, questions
 from tests.engine.meanings import PREDICATES, compared, constant
-from tests.engine.running import answers_in, make_world, query, run_in_process
+from tests.engine.running import answers_in, make_world, query, run_in_process, run_on_spark
 from tests.engine.sharding import forced
 from tests.engine.test_against_spark import LATENESS, check_on_spark, every_aggregate, some_batches
 from tests.engine.world import SECOND, odd_row
@@ -83,17 +83,24 @@ def many_predicates(count: int) -> dict[str, Asked]:
     return asked
 
 
-def test_more_predicates_than_bits_of_a_word(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lane", ["", "file", "frame"])
+def test_more_predicates_than_bits_of_a_word(spark: SparkSession, tmp_path: Path, lane: str) -> None:
     pick = random.Random(5)
     rows = [odd_row(pick.randrange(30 * SECOND), pick.randrange(1 << 20)) for _ in range(400)]
+    rows.append(odd_row(100 * SECOND, 1))  # lets all windows before it end
     batches = [rows[:150], rows[150:]]
     asked = many_predicates(70)
     world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], 30 * SECOND)
     plan = forced(world.plan("shared"))
     assert max(len(tree.bits) for _, tree in world.program(plan).roots()) == 70
-    storage, manifests = run_in_process(world, plan, buckets=2)
-    latest = max(row["ts"] for row in rows) - 30 * SECOND
-    check(asked, rows, latest, answers_in(world, storage, manifests[-1], plan))
+    if lane:
+        storage, manifest, _ = run_on_spark(spark, world, plan, lane)
+    else:
+        storage, manifests = run_in_process(world, plan, buckets=2)
+        manifest = manifests[-1]
+    found = answers_in(world, storage, manifest, plan)
+    assert all(found.values())
+    check(asked, rows, 70 * SECOND, found)
 
 
 def test_shards_fold_fewer_events(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ SCHEMA = pa.schema(
         ("n", pa.int64()),
         ("s", pa.string()),
         ("f", pa.float32()),
+        ("m", pa.int64()),
     ]
 )
 KEYS = ("k", "i", "d", "b")
@@ -52,7 +53,13 @@ def odd_row(ts: int | None, code: int) -> Row:
         "n": pick.choice([None, pick.randrange(-(1 << 40), 1 << 40), pick.randrange(100)]),
         "s": pick.choice(TEXTS),
         "f": pick.choice([None, math.nan, 0.1, 1.5, -2.25, 16777217.0]),
+        "m": -(code % 1000),
     }
+
+
+def near_overflow(rows: list[Row], position: int) -> list[Row]:
+    """One event whose m is the largest there is: no sum with the others, which are below zero, overflows."""
+    return [{**row, "m": BIG} if place == position else row for place, row in enumerate(rows)]
 
 
 def table_of(rows: list[Row]) -> pa.Table:

@@ -38,7 +38,7 @@ def row(query: str, text: str | None = None, number: float | None = None, **othe
     held = {"aggregate": "sum", "about": "", "key": '{"k":null}', "start": 10, "past_edge": 0, **other}
     end = None if held["start"] is None else held["start"] + 10
     names = ("aggregate", "about", "key", "start")
-    return (query, *(held[name] for name in names), end, held["past_edge"], text, number)
+    return (query, *(held[name] for name in names), end, held["past_edge"], False, text, number)
 
 
 def level(about: str, low: float, mean: float, high: float) -> list[Row]:

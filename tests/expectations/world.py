@@ -39,6 +39,14 @@ QUERIES = [
         "slide": "3 seconds",
     },
     {"id": "newest", "stream": STREAM, "select": "last(n)", "where": "n > 3", "range": "4 seconds"},
+    {
+        "id": "lately",
+        "stream": STREAM,
+        "select": ["sum(n) AS total", "max(x) AS high"],
+        "group_by": ["k"],
+        "range": "8 rows",
+        "slide": "3 rows",
+    },
 ]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import SparkSession
 
-from tests.faults import local_runs
+from tests.faults import local_runs, spark_runs
 from tests.faults.world import World, make_world
 
 
@@ -17,3 +18,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     made.arrive(3, 4)
     local_runs.evaluate(made, made.copy("base", "reference"))
     return made
+
+
+@pytest.fixture(scope="session")
+def spark_world(spark: SparkSession, world: World) -> World:
+    """The world, its first files evaluated on Spark, too."""
+    waiting = {number: world.path(number).read_bytes() for number in (3, 4)}
+    for number in waiting:
+        world.path(number).unlink()
+    spark_runs.evaluate(spark, world, world.warehouse("spark_base"))
+    world.arrive(*waiting)
+    spark_runs.evaluate(spark, world, world.copy("spark_base", "spark_reference"))
+    return world

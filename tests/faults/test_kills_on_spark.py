@@ -12,18 +12,6 @@ from tests.faults.spark_runs import evaluate, run_apart
 from tests.faults.world import World, assert_same, published
 
 
-@pytest.fixture(scope="module")
-def spark_world(spark: SparkSession, world: World) -> World:
-    """The world, its first files evaluated on Spark, too."""
-    waiting = {number: world.path(number).read_bytes() for number in (3, 4)}
-    for number in waiting:
-        world.path(number).unlink()
-    evaluate(spark, world, world.warehouse("spark_base"))
-    world.arrive(*waiting)
-    evaluate(spark, world, world.copy("spark_base", "spark_reference"))
-    return world
-
-
 def test_both_engines_give_the_same_rows(spark_world: World) -> None:
     on_spark, alone = (published(spark_world, spark_world.warehouse(name)) for name in ("spark_reference", "reference"))
     for id, table in alone.items():

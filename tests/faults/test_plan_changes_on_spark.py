@@ -28,6 +28,18 @@ def test_random_plans_in_both_lanes(spark: SparkSession, tmp_path: Path) -> None
     world.check()
 
 
+def test_a_tree_is_rebuilt_beside_one_that_carries_on(spark: SparkSession, tmp_path: Path) -> None:
+    """The events are read again for the new tree only; the other one has an expression that nobody looks at then."""
+    world = Changing(tmp_path)
+    world.arrive(*map(full_batch, range(2)))
+    first = {"q": question("sum", "n + i", 20, 2)}
+    world.run(first, LATENESS, "no_share", spark, "frame")
+    world.arrive(full_batch(2))
+    report = world.run({**first, "r": question("max", "s", 40, 20)}, LATENESS, "no_share", spark, "frame")
+    assert "1 trees carry on, 1 are rebuilt" in report.notes[0]
+    world.check()
+
+
 def test_killed_while_a_plan_takes_over(spark: SparkSession, tmp_path: Path) -> None:
     world = Changing(tmp_path)
     world.arrive(*map(full_batch, range(2)))

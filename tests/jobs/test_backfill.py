@@ -23,6 +23,8 @@ from jobs.request import Request
 from jobs.results import results_table
 from optimizer.catalog.load import load_catalog
 from optimizer.errors import HeddleError
+from optimizer.windows.window import Window
+from tests.engine.rows import AskedInRows, in_order
 from tests.engine.running import STREAM
 from tests.engine.world import SECOND
 from tests.expectations import world as audited
@@ -73,6 +75,29 @@ def test_into_a_warehouse_of_its_own(spark: SparkSession, world: Changing) -> No
         Backfill(request(world), *TIMES, into).run(spark, lambda line: None)
     with pytest.raises(HeddleError, match="holds a backfill, which cannot go on"):
         Changing.run(Past(world.folder, into), ASKED, LATENESS, "shared")
+
+
+IN_ROWS = {
+    "short": AskedInRows("sum", "n", "", "", ("k",), Window(7, 2, rows=True)),
+    "long": AskedInRows("max", "s", "", "b", (), Window(20, 3, rows=True)),
+}
+
+
+def test_windows_in_rows(spark: SparkSession, world: Changing) -> None:
+    """Those that become full in the interval, counted from the first event on; no event is late in the past."""
+    world.plan({**ASKED, **IN_ROWS}, LATENESS, "shared")
+    into = str(world.folder / "past")
+    Backfill(request(world), *TIMES, into).run(spark, lambda line: None)
+    labels = {label: ({**ASKED, **IN_ROWS})[label.partition("@")[0]] for label in newest_labels(into)}
+    found = published(into, labels)
+    for label, asked in labels.items():
+        if isinstance(asked, AskedInRows):
+            full = asked.windows(in_order(world.batches, HIGH))
+            before = asked.windows(in_order(world.batches, LOW))
+            assert found[label].keys() == full.keys() - before.keys() != set()
+            assert all(asked.fits(full[place], value) for place, value in found[label].items())
+    audit = check(spark, load_catalog(world.folder / "catalog"), STREAM, into, Choice(everything=True)).audit
+    assert (audit.passed, audit.statements) == (True, 4)
 
 
 class Past(Changing):

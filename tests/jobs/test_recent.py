@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.recent import recent_events
+from jobs.recent_on_spark import recent_by
+from jobs.request import Request
 from optimizer.plan import Plan
 from optimizer.stream_planning import plan_stream
 from tests.engine.running import STREAM, World, make_world, query
@@ -79,12 +82,42 @@ def test_shards_are_never_dearer(tmp_path: Path, strategy: str) -> None:
 def test_nothing_to_measure(tmp_path: Path) -> None:
     world = make_world(tmp_path, [], overlapping(1), 0)
     assert recent_events(world.catalog, STREAM) is None
+    assert recent_by(None, world.catalog, STREAM) is None
 
 
-def test_what_only_spark_can_evaluate_is_measured_by_spark(spark: SparkSession, tmp_path: Path) -> None:
-    queries = [query(f"q{n}", "sum(x)", SECOND, where=f"sqrt(i) > {n}", group_by=["k"]) for n in (0, 1)]
-    found = recent_events(make_world(tmp_path, [steady(100, 4)], queries, 0).catalog, STREAM)
-    assert found is not None
-    assert found.share("sqrt(i) > 0") == pytest.approx(3 / 4)
-    assert found.share("sqrt(i) > 1") == pytest.approx(2 / 4)
-    assert found.keys(("k",), SECOND) == pytest.approx(4.0)
+def test_what_only_spark_evaluates(spark: SparkSession, tmp_path: Path) -> None:
+    queries = [query(f"q{n}", "sum(x)", 60 * SECOND, where=f"sqrt(i) >= {n}", group_by=["k"]) for n in range(3)]
+    world = make_world(tmp_path, [steady(600, 4), steady(1200, 4)[600:]], queries, 0)
+    assert recent_by(None, world.catalog, STREAM) is None
+    recent = recent_by(lambda: spark, world.catalog, STREAM)
+    assert recent is not None
+    assert recent.rate == pytest.approx(10.0, rel=0.01)
+    assert [recent.share(f"sqrt(i) >= {n}") for n in range(3)] == [1.0, 0.75, 0.0]
+    plan = plan_stream(world.catalog, STREAM, 10.0, "shared", recent=recent)
+    assert plan.traffic.keys_of(("k",), rows=False) == pytest.approx(4.0)
+    assert [tree.sharded for tree in plan.trees] == [True]
+
+
+def test_other_formats_and_streams_by_sql(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [f"1970-01-01T00:00:{n // 10:02d}.{n % 10}Z,{KEYS[n % 4]},{n % 5}" for n in range(500)]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "part.csv").write_text("\n".join(["ts,k,n", *rows]) + "\n")
+    streams = {
+        "raw": {
+            "source": {"format": "csv", "path": "data", "options": {"header": "true", "inferSchema": "true"}},
+            "time": "ts",
+        },
+        "some": {"source": {"sql": "SELECT ts, k, n * 2 AS m FROM raw WHERE k <> 'a'"}, "time": "ts"},
+    }
+    asked = {"select": "sum(m)", "group_by": ["k"], "range": "10 seconds"}
+    queries = [{"id": f"q{n}", "stream": "some", "where": f"m >= {n}", **asked} for n in (2, 4)]
+    (tmp_path / "catalog").mkdir()
+    (tmp_path / "catalog" / "c.yaml").write_text(json.dumps({"streams": streams, "queries": queries}))
+    lines: list[str] = []
+    _, plan = Request(str(tmp_path / "catalog"), "some", str(tmp_path / "warehouse")).prepare(
+        lines.append, lambda: spark
+    )
+    assert "at 7.5" in lines[0]
+    assert "as its newest files have" in lines[0]
+    assert plan.traffic.keys_of(("k",), rows=False) == pytest.approx(3.0)
+    assert [tree.shards is not None for tree in plan.trees] == [True]
