@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from optimizer.catalog.aggregates import AGGREGATES
-from tests.engine.asking import EXACT, Asked, questions
+from tests.engine.asking import EXACT, TOLERANCE, Asked, questions
 from tests.engine.rows import AskedInRows, questions_in_rows
 from tests.engine.running import STREAM
 from tests.engine.world import Row, ticks
@@ -77,9 +77,9 @@ def agree(asked: Asked, rows: Sequence[Event], ours: Any, theirs: Any) -> bool:
     """Whether both are the same answer; where events tie, both are right ones."""
     if asked.aggregate in BY_ORDER:
         return asked.fits(rows, ours) and asked.fits(rows, theirs)
-    if asked.aggregate in EXACT or asked.aggregate in UNSHARED or not isinstance(theirs, float):
+    if asked.aggregate in EXACT or not isinstance(theirs, float):
         return same(ours, theirs)
-    return same(ours, theirs, asked.rounding(rows))
+    return same(ours, theirs, TOLERANCE if asked.aggregate in UNSHARED else asked.rounding(rows))
 
 
 def _number(value: Any) -> Any:
