@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from tests.engine.comparing import Case, cases, compare_with_spark
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(case=cases())
 def test_random_catalogs(spark: SparkSession, case: Case) -> None:
     compare_with_spark(spark, case)
