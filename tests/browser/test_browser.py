@@ -1,6 +1,6 @@
 """In a real browser, against a real Airflow: replan from its form, watch it succeed, see the new plan on the page.
 
-The page is looked at in both themes, checked by axe-core, and used without a mouse; a quarantined batch is settled.
+The page is looked at in both themes, checked by axe-core, and used without a mouse.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) 
             look(browser, ui, theme, pictures, axe)
         without_a_mouse(browser)
         see_what_the_run_left(browser, ui, run, pictures)
-        settle(browser, ui, api)
         assert errors(browser) == []
 
 
@@ -128,26 +127,6 @@ def see_what_the_run_left(browser: Chrome, ui: Interface, run: str, pictures: Pa
     browser.save_screenshot(str(pictures / "run.png"))
     press(browser, "//a[contains(@href, 'stream=sensors')]")
     see(browser, "//h2[@id='plan-title']")
-
-
-def settle(browser: Chrome, ui: Interface, api: Api) -> None:
-    """From the alarm on the page to the form of settle_batch, and back to a page without the alarm."""
-    browser.get(f"{ui.airflow}/plugin/heddle")
-    enter_frame(browser, "Heddle")
-    see(browser, "//*[contains(@class, 'alarm')]//a").send_keys(Keys.ENTER)
-    assert browser.execute_script("return location.hash") == "#held"
-    see(browser, "//a[.='settle_batch']").send_keys(Keys.ENTER)
-    browser.switch_to.default_content()
-    press(browser, "//*[@data-testid='trigger-dag-button']")
-    choose(browser, "element_stream", "events")
-    see(browser, "//input[@name='element_batch']").send_keys(Keys.BACKSPACE, "2")
-    choose(browser, "element_decision", "discard")
-    press(browser, "//*[@data-testid='trigger-dag-submit']")
-    assert api.wait_for_run("settle_batch", api.newest_run("settle_batch", "manual")) == "success"
-    browser.get(f"{ui.airflow}/plugin/heddle")
-    enter_frame(browser, "Heddle")
-    see(browser, "//td[.='discarded']")
-    assert not browser.find_elements("css selector", ".alarm")
 
 
 def figure(browser: Chrome, name: str) -> str:
