@@ -19,7 +19,7 @@ from jobs.generate import Options as Generated
 from jobs.generate import generate
 from jobs.local import evaluate_local
 from jobs.options import Options
-from jobs.recent import recent_events
+from jobs.recent_on_spark import recent_by
 from jobs.results import read_results
 from jobs.stream_frames import driver_of
 from optimizer.catalog.catalog import Catalog
@@ -167,7 +167,7 @@ def test_refused_without_spark(tmp_path: Path, catalog: Catalog) -> None:
 
 def test_predicates_of_a_stream_by_sql_are_measured(spark: SparkSession, tmp_path: Path) -> None:
     catalog = market(tmp_path, trades_b(70))
-    recent = recent_events(catalog, "market")
+    recent = recent_by(lambda: spark, catalog, "market")
     plan = plan_stream(catalog, "market", 25.0, "shared", recent=recent)
     (tree,) = plan.trees
     assert tree.sharded
