@@ -103,14 +103,18 @@ def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
 
 
 def _newest(path: str, program: Program) -> list[pa.Table]:
-    """Tables of the newest files, until there are enough events."""
+    """The first events of each of the newest files: these may hold a key or a machine each."""
     tables: list[pa.Table] = []
-    for name, size in reversed(arrived(path)[-NEWEST:]):
+    files = sorted(arrived(path)[-NEWEST:], key=lambda file: file[1])  # what a small one leaves goes to the others
+    left = MOST
+    for number, (name, size) in enumerate(files):
+        share = left // (len(files) - number)
         for table in read_split(Split(name, size), program):
-            room = MOST - sum(held.num_rows for held in tables)
-            tables.append(with_inputs(table.slice(0, room), program))
-            if table.num_rows >= room:
-                return tables
+            taken = min(share, table.num_rows)
+            tables.append(with_inputs(table.slice(0, taken), program))
+            share, left = share - taken, left - taken
+            if not share:
+                break
     return tables
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jobs.kernels.asked import BLOCK, Windows, full_windows, known_aggregate, known_kernel
 from jobs.kernels.columns import Column, Ints, identity
-from jobs.kernels.finish import Finished, Part, finish
+from jobs.kernels.finish import FINISH, Finished, Part, finish
 from jobs.kernels.inputs import Input, make_input
 from jobs.kernels.literal import fold_literally
 from jobs.kernels.moments import fold_moments
@@ -38,12 +38,22 @@ def sliding(values: ArrayLike, windows: Windows, aggregate: str, kernel: str | N
     numbers = _numbers(column)
     if known.name in ("first", "last") and technique == BLOCK:
         return [_ends(numbers, window, known.name) for window in wanted]
-    folded = [_fold(make_input(need, numbers), wanted, technique) for need in known.needs]
+    given = [make_input(need, numbers) for need in known.needs]
+    if technique == BLOCK and _answers_itself(known, given[0], wanted):
+        return weave(given[0].op, given[0].values, wanted)
+    folded = [_fold(each, wanted, technique) for each in given]
     finished = [finish(known.name, parts) for parts in zip(*folded, strict=True)]
     if known.name in ("first", "last"):
         return [numbers[answer.values] for answer in finished]
     kind = np.dtype(np.bool_) if known.name.startswith("bool_") else None
     return [_plain(answer, kind) for answer in finished]
+
+
+def _answers_itself(known: Aggregate, given: Input, windows: list[Window]) -> bool:
+    """Whether the folds are the answers: of thousands of windows, each would be looked at for nothing."""
+    if known.name in FINISH or known.name.startswith("bool_") or given.valid is not None:
+        return False
+    return given.op != SUM_INT or surely_fits(given.values, max(window.range for window in windows))
 
 
 def _numbers(column: NDArray[Any]) -> Column:

@@ -79,6 +79,16 @@ def test_shards_are_never_dearer(tmp_path: Path, strategy: str) -> None:
     assert plan.cost <= plan_stream(world.catalog, STREAM, 10.0, strategy).cost
 
 
+def test_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.recent.MOST", 200)
+    rows = steady(1200, 4)
+    world = make_world(tmp_path, [[row for row in rows if row["k"] == key] for key in KEYS], overlapping(1), 0)
+    recent = recent_events(world.catalog, STREAM)
+    assert recent is not None
+    assert len(recent.events.times) == 200
+    assert recent.keys(("k",), SECOND) == pytest.approx(4.0, rel=0.1)
+
+
 def test_nothing_to_measure(tmp_path: Path) -> None:
     world = make_world(tmp_path, [], overlapping(1), 0)
     assert recent_events(world.catalog, STREAM) is None

@@ -47,7 +47,7 @@ def lived(folder: Path) -> Lived:
         plan = plan_stream(world.catalog, STREAM, 3.0, strategy, "two_stacks_block")
         replanned(store, world.catalog, plan, key=f"{STREAM}/{strategy}")
     version, _ = replanned(store, world.catalog, best, key=f"replan/{KEY}/{STREAM}")
-    rejected, _ = replanned(store, world.catalog, plan_stream(world.catalog, STREAM, 3.0, "no_share", "panes"))
+    rejected, _ = replanned(store, world.catalog, plan_stream(world.catalog, STREAM, 3.0, "no_share", "daba"))
     for seconds in (0.5, 0.8):
         told = {**report.to_dict(), "step_seconds": {"feed": seconds / 2, "finals": seconds / 2}}
         log_evaluation(store, Evaluation(world.catalog, best, told, version=version.number))
