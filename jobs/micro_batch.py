@@ -16,6 +16,7 @@ from jobs.log_runs import log_evaluated
 from jobs.replan import champion_file
 from jobs.session import LEAN, QUIET, spark_home
 from jobs.settings import Settings, settings
+from jobs.summary import apart
 from jobs.tracking.evaluations import Evaluation
 from jobs.tracking.store import open_store
 from optimizer.catalog.load import load_catalog
@@ -72,7 +73,6 @@ def log_batch(batch: dict[str, Any], say: Say) -> dict[str, Any]:
     metrics = logged["metrics"]
     say(
         f"{stream}: {report['events']:,} events, {report['results']:,} results, "
-        f"{metrics['events_per_second']:,.0f} events/s; estimated and measured throughput are "
-        f"{metrics.get('deviation', 0.0):.1%} apart; MLflow run {logged['run']}"
+        f"{metrics['events_per_second']:,.0f} events/s; {apart(metrics)}; MLflow run {logged['run']}"
     )
     return {"stream": stream, "run": logged["run"], "experiment": logged["experiment"]}

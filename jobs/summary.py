@@ -27,7 +27,7 @@ def _line(store: Store, stream: str) -> str:
     return (
         f"{stream}: {now.queries} queries in {now.trees} trees, {now.saving:z.1%} of the no_share cost saved; "
         f"{_total(metrics, 'events'):,.0f} events, {_total(metrics, 'results'):,.0f} results, {speed:,.0f} events/s; "
-        f"{passed} of {len(metrics)} audits passed; {_deviation(metrics)}"
+        f"{passed} of {len(metrics)} audits passed; {apart(metrics[0])}"
     )
 
 
@@ -35,8 +35,8 @@ def _total(metrics: list[dict[str, Any]], name: str) -> float:
     return float(sum(found[name] for found in metrics))
 
 
-def _deviation(metrics: list[dict[str, Any]]) -> str:
-    """Of the newest run; one run has nothing to deviate from."""
-    if len(metrics) < 2 or "deviation" not in metrics[0]:
+def apart(metrics: dict[str, Any]) -> str:
+    """How far a run was from its estimate."""
+    if "deviation" not in metrics:
         return "deviation of the estimates known from the second run on"
-    return f"estimated and measured throughput {metrics[0]['deviation']:.1%} apart"
+    return f"estimated and measured throughput {metrics['deviation']:.1%} apart"

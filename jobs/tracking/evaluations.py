@@ -4,7 +4,8 @@
 
 `measured_throughput` is events per second of the engine's own work, feeding trees and answering windows, which is what
 the cost model speaks of; `events_per_second` is by the clock on the wall. `deviation` is between the two normalised
-throughputs over this run and the past ones, `calibration.surprise` by how much the prices known before were off.
+throughputs over this run and the past ones, `calibration.surprise` by how much the estimated seconds were off; both
+by the prices that were known before the run.
 """
 
 from __future__ import annotations
@@ -98,15 +99,16 @@ def _estimated(run: Past, found: Prices | None) -> float:
 def _compared(mine: Past, past: Sequence[Past]) -> tuple[dict[str, float], bytes]:
     before, together = prices_of(past), [mine, *past]
     after = prices_of(together)
-    estimated, measured = estimates(together, after), [run.throughput for run in together]
+    estimated, measured = estimates(together, before), [run.throughput for run in together]
     shares = list(zip(normalised(estimated), normalised(measured), strict=True))
     metrics = {
         "estimated_throughput": estimated[0],
         "estimated_normalised": shares[0][0],
         "measured_normalised": shares[0][1],
-        "deviation": deviations(estimated, measured)[0],
         **(metrics_of(after) if after else {}),
     }
+    if past:  # alone it would be the mean of all, and so be right by definition
+        metrics["deviation"] = deviations(estimated, measured)[0]
     if before and before.knows(mine.measured.operations):
         expected = before.seconds(mine.measured.operations, mine.measured.batches)
         metrics["calibration.surprise"] = abs(expected / mine.measured.seconds - 1)
