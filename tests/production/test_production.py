@@ -37,7 +37,7 @@ def fill(home: Path) -> None:
     """A catalog and its events, as they would be on the shared volume."""
     (home / "catalog").mkdir(parents=True)
     (home / "catalog" / "sensors.yaml").write_text(CATALOG)
-    events = ["sensors", "--events", str(EVENTS), "--rate", "100", "--out", str(home / "data" / STREAM)]
+    events = ["sensors", "--events", str(EVENTS), "--rate", "100", "--out", str(home / STREAM)]
     subprocess.run([sys.executable, "-m", "heddle", "generate", *events], check=True, capture_output=True)
 
 
