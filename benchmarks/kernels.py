@@ -50,13 +50,15 @@ class Ratio(NamedTuple):
         return self.value <= self.target if self.at_most else self.value >= self.target
 
 
-def measure(runs: dict[str, Callable[[], object]], best_of: int = 5) -> Seconds:
-    """CPU seconds of each, the best of several rounds, so that a noisy moment hits all alike."""
+def measure(runs: dict[str, Callable[[], object]], values: Array, best_of: int = 5) -> Seconds:
+    """CPU seconds of each, the best of several rounds, so that a noisy moment hits all alike. The values are read
+    before each: what ran before may have left them in the cache, or not."""
     for run in runs.values():
         run()
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(best_of):
         for name, run in runs.items():
+            values.sum()
             start = time.process_time()
             run()
             best[name] = min(best[name], time.process_time() - start)
@@ -75,7 +77,8 @@ def one_column(events: int) -> Iterator[Ratio]:
                     "bottleneck": partial(MOVE[aggregate], values, width),
                     "polars": partial(by_polars, values, width, 1, aggregate),
                     "pass": partial(PASS[aggregate], values),
-                }
+                },
+                values,
             )
             name = f"{aggregate} over {width}"
             yield Ratio(f"{name}: times bottleneck", took["bottleneck"] / took["sliding"], bottleneck)
@@ -95,7 +98,8 @@ def slide(events: int) -> Iterator[Ratio]:
                 "pass": partial(PASS[aggregate], values),
                 "bottleneck": partial(MOVE[aggregate], values, width),
                 "polars": partial(by_polars, values, width, 1, aggregate),
-            }
+            },
+            values,
         )
         peer = min(took["bottleneck"], took["polars"])
         yield Ratio(f"{aggregate} over 65536 by 1024: of one memory pass", took["pass"] / took["sliding"], 0.7)
@@ -141,7 +145,8 @@ def queries(events: int) -> Iterator[Ratio]:
                     "sliding": partial(sliding, values, windows, aggregate),
                     "floor": partial(_floor, values, sizes, aggregate),
                     "by hand": partial(_by_hand, values, windows, aggregate),
-                }
+                },
+                values,
             )
             name = f"100 queries, overlap to {overlap}, {aggregate}"
             yield Ratio(f"{name}: times the floor", took["sliding"] / took["floor"], 3.5, at_most=True)
@@ -174,7 +179,8 @@ def all_ranges(results: int) -> Iterator[Ratio]:
                     "sliding": partial(sliding, values, windows, aggregate),
                     "start": partial(accumulator_per_start, values, longest, largest),
                     "scan": partial(backward_scan, values, longest, largest),
-                }
+                },
+                values,
             )
             sliding(few[:longest], windows, aggregate, "flat_fit")  # compiled before the clock starts
             start = time.process_time()
@@ -202,7 +208,7 @@ def groups(keys: int) -> Iterator[Ratio]:
         return fold(op, (values,), found.lo, found.hi)
 
     for name, op in {"max": MAX, "sum": SUM_FLOAT}.items():
-        took = measure({"many": partial(run, op, *many), "one": partial(run, op, *one)})
+        took = measure({"many": partial(run, op, *many), "one": partial(run, op, *one)}, values)
         yield Ratio(f"{keys} keys of 20 slices, {name}: of one key's throughput", took["one"] / took["many"], 0.3)
 
 

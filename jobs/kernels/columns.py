@@ -22,6 +22,8 @@ QUICK: Final = 32
 QUICK_MIN: Final = MIN + QUICK
 QUICK_MAX: Final = MAX + QUICK
 
+CHAINS: Final = 8 * LANES  # rows that eight chains of lanes take in a step
+
 
 def compiled_for(column: Column) -> Column:
     """The column as kernels are compiled for: one that may not be written to has a type of its own, so it is copied."""
@@ -76,16 +78,23 @@ def scan_back(op: int, column: Column, out: Column) -> None:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _total(op: int, column: Column) -> Any:
-    """Four chains of lanes, since each waits for itself."""
-    f0, f1, f2, f3 = load(column, 0), load(column, LANES), load(column, 2 * LANES), load(column, 3 * LANES)
-    end = column.size // (4 * LANES) * (4 * LANES)
-    for k in range(4 * LANES, end, 4 * LANES):
+def lanes_total(op: int, column: Column, start: int, size: int) -> Any:
+    """The fold of at least CHAINS rows from start on, by eight chains of lanes, since each waits for itself; for the
+    operators in lanes."""
+    f0, f1 = load(column, start), load(column, start + LANES)
+    f2, f3 = load(column, start + 2 * LANES), load(column, start + 3 * LANES)
+    f4, f5 = load(column, start + 4 * LANES), load(column, start + 5 * LANES)
+    f6, f7 = load(column, start + 6 * LANES), load(column, start + 7 * LANES)
+    end = start + size // CHAINS * CHAINS
+    for k in range(start + CHAINS, end, CHAINS):
         f0, f1 = fuse(op, f0, load(column, k)), fuse(op, f1, load(column, k + LANES))
         f2, f3 = fuse(op, f2, load(column, k + 2 * LANES)), fuse(op, f3, load(column, k + 3 * LANES))
+        f4, f5 = fuse(op, f4, load(column, k + 4 * LANES)), fuse(op, f5, load(column, k + 5 * LANES))
+        f6, f7 = fuse(op, f6, load(column, k + 6 * LANES)), fuse(op, f7, load(column, k + 7 * LANES))
+    f0, f1, f2, f3 = fuse(op, f0, f1), fuse(op, f2, f3), fuse(op, f4, f5), fuse(op, f6, f7)
     lanes = fuse(op, fuse(op, f0, f1), fuse(op, f2, f3))
     fold = fuse(op, fuse(op, lane(lanes, 0), lane(lanes, 1)), fuse(op, lane(lanes, 2), lane(lanes, 3)))
-    for j in range(end, column.size):
+    for j in range(end, start + size):
         fold = fuse(op, fold, column[j])
     return fold
 
@@ -93,10 +102,12 @@ def _total(op: int, column: Column) -> Any:
 @njit(cache=True, nogil=True)
 def total(op: int, column: Column) -> Any:
     """The fold of a column that has rows, in whatever order is fastest."""
-    if column.size >= 4 * LANES and in_lanes(op):
+    if column.size >= CHAINS and in_lanes(op):
         if op <= SUM_FLOAT:
-            return _total(SUM_FLOAT, column)
-        return _total(QUICK_MAX, column) if op == QUICK_MAX else _total(QUICK_MIN, column)
+            return lanes_total(SUM_FLOAT, column, ZERO, column.size)
+        if op == QUICK_MAX:
+            return lanes_total(QUICK_MAX, column, ZERO, column.size)
+        return lanes_total(QUICK_MIN, column, ZERO, column.size)
     fold = column[0]
     for j in range(1, column.size):
         fold = fuse(op, fold, column[j])

@@ -7,11 +7,21 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.columns import QUICK_MAX, QUICK_MIN, Column, fuse, fuse_into, has_nan, quick, total
+from jobs.kernels.columns import (
+    CHAINS,
+    QUICK_MAX,
+    QUICK_MIN,
+    Column,
+    fuse,
+    fuse_into,
+    has_nan,
+    lanes_total,
+    quick,
+    total,
+)
 from jobs.kernels.dense import slide
 from jobs.kernels.operators import SUM_FLOAT
 
-LONG: Final = 32
 STRIP: Final = 1024
 
 
@@ -46,18 +56,24 @@ def chunks(op: int, column: Column, length: int, step: int, out: Column) -> None
 
 @njit(cache=True, nogil=True)
 def _chunks(op: int, column: Column, length: int, step: int, out: Column) -> None:
-    if length >= LONG:
-        for k in range(out.size):
-            out[k] = total(op, column[k * step : k * step + length])
-    elif op <= SUM_FLOAT:
-        _short_chunks(SUM_FLOAT, column, length, step, out)
+    if op <= SUM_FLOAT:
+        _in_lanes(SUM_FLOAT, column, length, step, out)
     elif op == QUICK_MAX:
-        _short_chunks(QUICK_MAX, column, length, step, out)
+        _in_lanes(QUICK_MAX, column, length, step, out)
     elif op == QUICK_MIN:
-        _short_chunks(QUICK_MIN, column, length, step, out)
+        _in_lanes(QUICK_MIN, column, length, step, out)
     else:
         for k in range(out.size):
             out[k] = total(op, column[k * step : k * step + length])
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _in_lanes(op: int, column: Column, length: int, step: int, out: Column) -> None:
+    if length >= CHAINS:
+        for k in range(out.size):
+            out[k] = lanes_total(op, column, k * step, length)
+    else:
+        _short_chunks(op, column, length, step, out)
 
 
 @njit(cache=True, nogil=True, forceinline=True)

@@ -26,6 +26,10 @@ def store(column: Any, k: int, lanes: Any) -> None:
     column[k : k + LANES] = lanes
 
 
+def fetch(column: Any, k: int) -> None:
+    """Ask for the line of the cache that row k is in, which may lie outside the column, ahead of its use."""
+
+
 def spread(value: Any) -> Any:
     """One value in every lane."""
     return np.repeat(value, LANES)
@@ -61,6 +65,7 @@ def _of_column(column: Any, k: Any) -> Any:
 
 type_callable(load)(lambda context: _of_column)
 type_callable(store)(lambda context: lambda column, k, lanes: types.none if lanes == _of_column(column, k) else None)
+type_callable(fetch)(lambda context: lambda column, k: types.none if _of_column(column, k) else None)
 type_callable(spread)(lambda context: lambda value: Lanes(value))
 type_callable(lane)(lambda context: lambda lanes, k: lanes.dtype)
 type_callable(straddle)(lambda context: lambda a, b: a)
@@ -79,6 +84,16 @@ def _load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 @lower_builtin(store, types.Array, types.Integer, Lanes)
 def _store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     builder.store(args[2], _address(context, builder, sig.args[0], *args[:2]), align=8)
+    return context.get_dummy_value()
+
+
+@lower_builtin(fetch, types.Array, types.Integer)
+def _fetch(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    place = builder.bitcast(_address(context, builder, sig.args[0], *args), pointer)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+    ask = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+    builder.call(ask, [place, number(0), number(3), number(1)])  # to read, into every cache, data
     return context.get_dummy_value()
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from numba import njit
 
 from jobs.kernels.columns import Column, fuse
-from jobs.kernels.lanes import LANES, lane, load, spread, store, straddle
+from jobs.kernels.lanes import LANES, fetch, lane, load, spread, store, straddle
 
 BEYOND: Final = 2 * LANES  # rows that are read past a block, and not used
 
@@ -57,6 +57,7 @@ def answer_block(
         pairs = fuse(op, load(column, behind + k + LANES), load(column, behind + k + LANES + 1))
         fronts = fuse(op, fronts, fuse(op, x, straddle(x, pairs)))
         x = pairs
+        fetch(column, ahead + block + k)
         j = block - LANES - k
         pairs = fuse(op, load(column, ahead + j), load(column, ahead + j + 1))
         backs = fuse(op, fuse(op, pairs, straddle(pairs, y)), backs)
