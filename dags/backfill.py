@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, dag, task
+from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, readable, submit
+from dags.common import DAG_OPTIONS, LOG, step, submit
 
 TIME: dict[str, Any] = {"type": ["null", "string"], "format": "date-time"}
 PARAMS = {
@@ -29,8 +29,7 @@ PARAMS = {
 def backfill() -> None:
     """Arguments, one Spark job."""
 
-    @task
-    @readable
+    @step
     def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.past_interval import backfill_arguments
 

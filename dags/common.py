@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import Asset
+from airflow.sdk import Asset, task
 
 LOG = logging.getLogger("heddle")
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,18 +44,18 @@ DAG_OPTIONS: dict[str, Any] = {
 }
 
 
-def submit(step: str, application: str, told: Any, conf: str = "conf") -> Any:
+def submit(name: str, application: str, told: Any) -> Any:
     """A Spark job by the connection spark_default; the step before it tells its arguments, each on its own."""
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
     return SparkSubmitOperator(
-        task_id=step,
+        task_id=name,
         application=str(ROOT / application),
-        name=f"heddle {step}",
-        application_args=told[step],
+        name=f"heddle {name}",
+        application_args=told[name],
         env_vars=told["env_vars"],
-        conf=told[conf],
-        pre_execute=lambda context: LOG.info("%s: on Spark", step),
+        conf=told["conf"],
+        pre_execute=lambda context: LOG.info("%s: on Spark", name),
     )
 
 
@@ -66,18 +66,20 @@ def address() -> str:
     return str(conf.get("api", "base_url", fallback="")).rstrip("/")
 
 
-def readable(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A user's mistake ends a task with its line and without another try; anything else may be tried again."""
+def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """A task that a user's mistake ends with its line and without another try; anything else may be tried again."""
+    if function is None:
+        return functools.partial(step, **options)
 
-    @functools.wraps(step)
+    @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         from airflow.sdk.exceptions import AirflowFailException
 
         from optimizer.errors import HeddleError
 
         try:
-            return step(*args, **kwargs)
+            return function(*args, **kwargs)
         except HeddleError as error:
             raise AirflowFailException(str(error)) from None
 
-    return run
+    return task(**options)(run)

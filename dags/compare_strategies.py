@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import dag, task
+from airflow.sdk import dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, readable, submit
+from dags.common import DAG_OPTIONS, LOG, step, submit
 
 PARAMS = {
     "stream": forms.stream(),
@@ -30,15 +30,13 @@ PARAMS = {
 def compare_strategies() -> None:
     """Arguments, one Spark job, one log entry."""
 
-    @task
-    @readable
+    @step
     def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.comparing import comparison_arguments
 
         return comparison_arguments(params, run_id)
 
-    @task
-    @readable
+    @step
     def log(asked: dict[str, Any]) -> dict[str, Any]:
         from jobs.comparing import log_report
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable, dag, task, task_group
+from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable, dag, task_group
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, address, readable, submit
+from dags.common import DAG_OPTIONS, LOG, PLAN, address, step, submit
 
 SCHEDULE = AssetOrTimeSchedule(timetable=CronTriggerTimetable("*/5 * * * *", timezone="UTC"), assets=[PLAN])
 PARAMS = {
@@ -30,29 +30,25 @@ PARAMS = {
 def evaluate() -> None:
     """Prepare, evaluate, audit, publish, log: for every stream."""
 
-    @task
-    @readable
+    @step
     def streams(params: dict[str, Any]) -> list[str]:
         from jobs.streams import waiting_streams
 
         return waiting_streams(params["stream"], LOG.info)
 
-    @task
-    @readable
+    @step
     def prepare(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.micro_batch import prepare
 
         return prepare(stream, run_id, params["files_per_batch"], params["sample"], LOG.info)
 
-    @task
-    @readable
+    @step
     def publish(batch: dict[str, Any]) -> None:
         from expectations.publish import publish_batch
 
         publish_batch(batch, LOG.info, address())
 
-    @task
-    @readable
+    @step
     def log(batch: dict[str, Any]) -> dict[str, Any]:
         from jobs.micro_batch import log_batch
 
@@ -62,7 +58,7 @@ def evaluate() -> None:
     def micro_batch(stream: str) -> None:
         batch = prepare(stream)
         evaluated = submit("evaluate", "jobs/evaluate.py", batch)
-        evaluated >> submit("audit", "expectations/submit.py", batch, "audit_conf") >> [publish(batch), log(batch)]
+        evaluated >> submit("audit", "expectations/submit.py", batch) >> [publish(batch), log(batch)]
 
     micro_batch.expand(stream=streams())
 

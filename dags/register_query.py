@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, dag, task
+from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, readable
+from dags.common import DAG_OPTIONS, LOG, PLAN, step
 
 PARAMS = {
     "id": Param(None, "A new name: a to z, digits and _.", type="string", pattern=forms.ID, title="Id"),
@@ -30,16 +30,14 @@ PARAMS = {
 def register_query() -> None:
     """Write, weave."""
 
-    @task(retries=0)
-    @readable
+    @step(retries=0)
     def write(params: dict[str, Any]) -> str:
         from jobs.queries import register_query
         from jobs.settings import settings
 
         return register_query(settings().catalog, {name: params[name] for name in PARAMS}, LOG.info)
 
-    @task(outlets=[PLAN])
-    @readable
+    @step(outlets=[PLAN])
     def weave(stream: str, run_id: str) -> dict[str, Any]:
         from jobs.queries import weave_once
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, dag, task
+from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, readable
+from dags.common import DAG_OPTIONS, LOG, PLAN, step
 
 PARAMS = {
     "stream": forms.stream(every=True),
@@ -31,23 +31,20 @@ PARAMS = {
 def replan() -> None:
     """Catalog, plans, announcement."""
 
-    @task
-    @readable
+    @step
     def check_catalog(params: dict[str, Any]) -> list[str]:
         from jobs.streams import chosen_streams
 
         return chosen_streams(params["stream"], LOG.info)
 
-    @task(map_index_template="{{ stream }}")
-    @readable
+    @step(map_index_template="{{ stream }}")
     def plan(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.replan import Wish, replan_once
 
         asked = (tuple(params["strategies"]), params["technique"], params["rate"], params["keys"], params["promote"])
         return replan_once(Wish(stream, *asked, key=f"{run_id}/{stream}"), LOG.info)
 
-    @task(outlets=[PLAN])
-    @readable
+    @step(outlets=[PLAN])
     def announce(plans: list[dict[str, Any]], outlet_events: Any) -> None:
         from airflow.sdk.exceptions import AirflowSkipException
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, dag, task
+from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, readable
+from dags.common import DAG_OPTIONS, LOG, PLAN, step
 
 PARAMS = {"id": Param(None, "The query's id.", type="string", pattern=forms.ID, title="Id")}
 
@@ -20,16 +20,14 @@ PARAMS = {"id": Param(None, "The query's id.", type="string", pattern=forms.ID, 
 def retire_query() -> None:
     """Take out, weave."""
 
-    @task(retries=0)
-    @readable
+    @step(retries=0)
     def write(params: dict[str, Any]) -> str:
         from jobs.queries import retire_query
         from jobs.settings import settings
 
         return retire_query(settings().catalog, params["id"], LOG.info)
 
-    @task(outlets=[PLAN])
-    @readable
+    @step(outlets=[PLAN])
     def weave(stream: str, run_id: str) -> dict[str, Any]:
         from jobs.queries import weave_once
 

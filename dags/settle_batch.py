@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, dag, task
+from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, readable
+from dags.common import DAG_OPTIONS, LOG, step
 
 DECISIONS = ["discard", "release"]
 PARAMS = {
@@ -27,8 +27,7 @@ PARAMS = {
 def settle_batch() -> None:
     """One step."""
 
-    @task(retries=0)
-    @readable
+    @step(retries=0)
     def decide(params: dict[str, Any]) -> None:
         from expectations.publish import decide
         from jobs.settings import settings
