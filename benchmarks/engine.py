@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 
 from benchmarks.engine_batches import linearity, memory, more_queries, steady_state
 from benchmarks.engine_peers import by_polars
-from benchmarks.engine_world import RATE, World, cpu, measured, middle_point, show, world
+from benchmarks.engine_world import RATE, World, measured, middle_point, show, world
+from benchmarks.frame_lane import frame_lane
 from benchmarks.plain_spark import NATIVE, plain_spark
-from jobs.options import Options
 from jobs.session import spark_session
 
 
@@ -43,24 +43,23 @@ def many_keys(spark: SparkSession, events: int) -> None:
 def _against_scan(spark: SparkSession, here: World, name: str, bound: int) -> None:
     """The whole job, results written, against one scan and against the engine alone."""
     scan = plain_spark("scan", here.root)
-    local = measured(here.local)
-    job = measured(lambda: here.job(spark))
+    local, job = measured(here.local, lambda: here.job(spark), warm=10)
     show(f"{name}: job against scan", job / scan, f"at most {bound}", f"{job:.2f} / {scan:.2f} CPU s")
     show(f"{name}: job against the engine in process", job / local, "at most 1.6", f"{job:.2f} / {local:.2f} CPU s")
 
 
-def frame_lane(spark: SparkSession, events: int) -> None:
+def by_frames(spark: SparkSession, events: int) -> None:
     """The same by the frame lane, where Spark reads the events and aggregates them first."""
     with world(events, 10, middle_point()) as here:
         scan = plain_spark("scan", here.root)
-        job = measured(lambda: here.job(spark, Options(lane="frame")), times=3, warm=3)
+        job = frame_lane(here.root)
     show("100 queries, 10 keys: frame lane against scan", job / scan, "3 to 6", f"{job:.2f} / {scan:.2f} CPU s")
 
 
 def against_native(spark: SparkSession, events: int) -> None:
     """Spark's own windows for five of the hundred queries."""
     with world(events, 10, middle_point()) as here:
-        job = measured(lambda: here.job(spark))
+        (job,) = measured(lambda: here.job(spark))
         own = plain_spark("native", here.root)
     show(f"native Spark, {NATIVE} of the 100 queries, against all 100 here", own / job, "at least 20")
     show("  extrapolated to all 100", own / job * 100 / NATIVE, "an extrapolation")
@@ -69,8 +68,7 @@ def against_native(spark: SparkSession, events: int) -> None:
 def against_polars(spark: SparkSession, events: int) -> None:
     """Polars for all hundred queries."""
     with world(events, 10, middle_point()) as here:
-        job = measured(lambda: here.job(spark))
-        peer = cpu(lambda: by_polars(here))
+        job, peer = measured(lambda: here.job(spark), lambda: by_polars(here), times=3, warm=5)
     show("polars on pre-aggregated seconds, all 100 queries", peer / job, "at least 5", f"{peer:.1f} / {job:.2f} CPU s")
 
 
@@ -78,7 +76,7 @@ PARTS: dict[str, Callable[[SparkSession, int], None]] = {
     "ten_keys": ten_keys,
     "one_key": one_key,
     "many_keys": many_keys,
-    "frame": frame_lane,
+    "frame": by_frames,
     "native": against_native,
     "polars": against_polars,
     "batches": lambda spark, events: steady_state(spark),

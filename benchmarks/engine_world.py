@@ -99,11 +99,14 @@ def world(events: int, keys: int, windows: list[Window], files: int = 10, rate: 
         yield World(root, catalog, plan_stream(catalog, "events", rate, "weave_share", "two_stacks_block"))
 
 
-def measured(run: Callable[[], object], times: int = 6, warm: int = 6) -> float:
-    """CPU seconds of the whole process tree, the least of some runs after some that warm up."""
+def measured(*runs: Callable[[], object], times: int = 6, warm: int = 6) -> list[float]:
+    """CPU seconds of the whole process tree for each, the least of some rounds after some that warm up: in turn, so
+    that a slow minute of the machine hits all alike."""
     for _ in range(warm):
-        run()
-    return min(cpu(run) for _ in range(times))
+        for run in runs:
+            run()
+    rounds = [[cpu(run) for run in runs] for _ in range(times)]
+    return [min(spent) for spent in zip(*rounds, strict=True)]
 
 
 def cpu(run: Callable[[], object]) -> float:

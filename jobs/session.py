@@ -15,6 +15,9 @@ from jobs.java import java_home
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# without its native library Hadoop starts a `chmod` for every local file it writes with a checksum beside it
+PLAIN_FILES = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
+STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -22,10 +25,19 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.python.worker.reuse": "true",
+    "spark.sql.streaming.checkpointFileManagerClass": f"{STREAMING}.FileSystemBasedCheckpointFileManager",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    **PLAIN_FILES,
 }
 QUIET = f'"-Dlog4j2.configurationFile={(Path(__file__).parent / "log4j2.properties").as_uri()}"'
 # the JVM mostly directs: compiling its own code well costs more CPU than a batch's work ever gives back
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# where Spark reads and aggregates the events itself, the loops that run for long are compiled well, and only these
+WORKING = (
+    "-XX:+UseSerialGC -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=50000 "
+    "-XX:Tier4CompileThreshold=100000 -XX:Tier4BackEdgeThreshold=2000000"
+)
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 
 def prepare_environment() -> None:
@@ -43,12 +55,17 @@ def spark_home() -> str:
     return os.environ.get("SPARK_HOME") or str(Path((found and found.origin) or "").parent)
 
 
+def java_options(working: bool = False) -> str:
+    """How the JVM compiles its code."""
+    return f"{QUIET} {WORKING if working else LEAN}"
+
+
 def spark_session(master: str | None = None, settings: dict[str, str] | None = None) -> SparkSession:
     """The running session, or a new one; under spark-submit the master is the submitter's choice."""
     prepare_environment()
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("heddle").config("spark.driver.extraJavaOptions", f"{QUIET} {LEAN}")
+    builder = SparkSession.builder.appName("heddle").config(JAVA_OPTIONS, java_options())
     if master:
         builder = builder.master(master)
     for name, value in {**SETTINGS, **(settings or {})}.items():
