@@ -12,9 +12,9 @@ from expectations.docs import write_docs
 from expectations.publish import settled
 from expectations.sample import STATEMENTS, Scope
 from jobs.engine.ledger import Ledger, newest_ledger
-from jobs.engine.manifest import BEGINNING, Manifest, newest
+from jobs.engine.manifest import BEGINNING, Manifest
 from jobs.engine.storage import Storage
-from jobs.engine.warehouse import stream_storage
+from jobs.engine.warehouse import evaluated, stream_storage
 from jobs.spark_errors import in_words
 from optimizer.catalog.catalog import Catalog
 from optimizer.errors import HeddleError
@@ -82,12 +82,7 @@ def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, 
     catalog.of_stream(stream)
     storage = stream_storage(warehouse, stream)
     ledger = newest_ledger(storage)
-    manifest = newest(storage)
-    if manifest.batch < 0:
-        raise HeddleError(
-            f"stream {stream} has not been evaluated in {warehouse} yet; "
-            f"run heddle evaluate CATALOG --stream {stream} --warehouse {warehouse}"
-        )
+    manifest = evaluated(warehouse, stream)
     folder = choice.docs or _docs(storage, manifest)
     try:
         with _planned_once(spark):

@@ -15,7 +15,7 @@ from jobs.session import spark_session
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.recent_on_spark import Start
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,14 @@ class Backfill:
     into: str = ""
     repair: bool = False
 
-    def run(self, spark: SparkSession, say: Say) -> dict[str, Any]:
-        """Compute it, and say what was done."""
+    def run(self, start: Start, say: Say) -> dict[str, Any]:
+        """Compute it, and say what was done. A mistake is found before Spark is started."""
         if self.repair == bool(self.into) or (self.into and not (self.low and self.high)):
             raise HeddleError("give --from, --to and --into, or --repair alone")
-        catalog, plan = self.request.prepare(say, lambda: spark)
-        past = past_of(spark, catalog, plan, self.request.warehouse)
-        if self.repair:
-            return repair(past)
-        return backfill(past, self.into, (parse_time(self.low, "--from"), parse_time(self.high, "--to")))
+        span = (parse_time(self.low, "--from"), parse_time(self.high, "--to")) if self.into else None
+        catalog, plan = self.request.prepare(say, start)
+        past = past_of(start, catalog, plan, self.request.warehouse)
+        return backfill(past, self.into, span) if span else repair(past)
 
 
 def parse(arguments: Sequence[str]) -> Backfill:
@@ -59,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run as a submitted job: the outcome is one line of JSON."""
     asked = parse(arguments)
     try:
-        outcome = asked.run(spark_session(), _say)
+        outcome = asked.run(spark_session, _say)
     except HeddleError as error:
         _say(str(error))
         return 2

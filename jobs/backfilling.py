@@ -17,7 +17,7 @@ from jobs.engine.program import Program
 from jobs.engine.standing import Standing, save_standing
 from jobs.engine.storage import Storage
 from jobs.engine.taken import keep_record
-from jobs.engine.warehouse import keep_plan, only_run, stream_storage, sweep
+from jobs.engine.warehouse import evaluated, keep_plan, only_run, stream_storage, sweep
 from jobs.notes import EPOCH, moment
 from jobs.options import Options
 from jobs.raw_events import raw_events
@@ -30,6 +30,8 @@ from optimizer.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from jobs.recent_on_spark import Start
 
 Span = tuple[int, int]  # windows that end after the first time, up to the second; in microseconds
 
@@ -85,14 +87,11 @@ class Past:
         return max(BEGINNING, low - longest + 1)
 
 
-def past_of(spark: SparkSession, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
+def past_of(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
     """The past of a stream that has been evaluated."""
     check_plan(catalog, plan)
-    storage = stream_storage(warehouse, plan.stream)
-    manifest = newest(storage)
-    if manifest.batch < 0:
-        raise HeddleError(f"stream {plan.stream} has not been evaluated in {warehouse} yet; run heddle evaluate first")
-    return Past(spark, catalog, plan, storage, manifest)
+    manifest = evaluated(warehouse, plan.stream)
+    return Past(start(), catalog, plan, stream_storage(warehouse, plan.stream), manifest)
 
 
 def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:

@@ -12,15 +12,18 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jobs.engine.taken import arrived
 from jobs.measuring import measure
 from jobs.options import Options
+from jobs.recent_on_spark import Start, recent_by
 from jobs.report import RunReport
 from jobs.request import ASSUMED_RATE
 from jobs.session import spark_session
+from jobs.stream_frames import driver_of
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.load import load_catalog
 from optimizer.errors import HeddleError
@@ -52,9 +55,10 @@ class Compared:
     report: dict[str, Any]
 
 
-def compare(catalog: Catalog, asked: Comparison, evaluate: Evaluate, say: Say) -> list[Compared]:
-    """Evaluate every pair of strategy and technique."""
-    plans = list(_plans(catalog, asked))
+def compare(catalog: Catalog, asked: Comparison, start: Start | None, say: Say) -> list[Compared]:
+    """Evaluate every pair of strategy and technique on Spark, or in this process when there is none."""
+    plans = list(_plans(catalog, asked, start))
+    evaluate: Evaluate = partial(_on_spark, start) if start else _in_process
     found: list[Compared] = []
     with tempfile.TemporaryDirectory(prefix="heddle-compare-") as folder:
         some = _first_files(catalog, asked, Path(folder, "events"))
@@ -69,35 +73,37 @@ def compare(catalog: Catalog, asked: Comparison, evaluate: Evaluate, say: Say) -
     return found
 
 
-def on_spark(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
-    """Evaluate on the running Spark."""
+def _on_spark(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
     from jobs.evaluate import evaluate
 
-    return evaluate(spark_session(), catalog, plan, warehouse)
+    return evaluate(start(), catalog, plan, warehouse)
 
 
-def in_process(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
-    """Evaluate in this process, where CPU seconds are the engine's alone."""
+def _in_process(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
+    """Here CPU seconds are the engine's alone."""
     from jobs.local import evaluate_local
 
     return evaluate_local(catalog, plan, warehouse, Options())
 
 
-def _plans(catalog: Catalog, asked: Comparison) -> Iterator[tuple[str, Plan]]:
+def _plans(catalog: Catalog, asked: Comparison, start: Start | None) -> Iterator[tuple[str, Plan]]:
     if not asked.strategies or not asked.techniques:
         raise HeddleError("nothing to compare; name at least one strategy and one technique")
+    catalog.of_stream(asked.stream)
     seen = measure(catalog, asked.stream)
-    rate, keys = asked.rate or seen.rate or ASSUMED_RATE, asked.keys or max(seen.keys or 1.0, 1.0)
+    recent = None if asked.keys else recent_by(start, catalog, asked.stream)
+    rate = asked.rate or seen.rate or (recent.rate if recent else None) or ASSUMED_RATE
+    keys = 1.0 if recent else asked.keys or max(seen.keys or 1.0, 1.0)
     for strategy in asked.strategies:
         for technique in asked.techniques:
-            yield technique, plan_stream(catalog, asked.stream, rate, strategy, technique, keys)
+            yield technique, plan_stream(catalog, asked.stream, rate, strategy, technique, keys, recent=recent)
 
 
 def _first_files(catalog: Catalog, asked: Comparison, folder: Path) -> Catalog:
     """The catalog, with the stream cut down to its oldest files."""
-    source = catalog.streams[asked.stream]
     if not asked.files:
         return catalog
+    source = driver_of(catalog, asked.stream)
     if "://" in source.path:
         raise HeddleError(f"stream {source.name} is not on this machine; compare on all of its files")
     folder.mkdir()
@@ -130,8 +136,7 @@ def main(arguments: Sequence[str]) -> int:
 
     folder, asked, out = parse(arguments)
     try:
-        spark_session()
-        found = compare(load_catalog(folder), asked, on_spark, say)
+        found = compare(load_catalog(folder), asked, spark_session, say)
     except HeddleError as error:
         say(str(error))
         return 2

@@ -20,13 +20,14 @@ Say = Callable[[str], None]
 def comparison_arguments(params: Mapping[str, Any], run: str) -> dict[str, Any]:
     """What the job is called with, checked against the catalog."""
     place, stream = settings(), params["stream"]
-    load_catalog(place.catalog).of_stream(stream)
+    catalog = load_catalog(place.catalog)
+    catalog.of_stream(stream)
     report = run_file(place, run, stream, "compared")
     arguments = [place.catalog, "--stream", stream, "--files", str(params["files"]), "--report", report]
     arguments += [f"--strategy={name}" for name in params["strategies"]]
     arguments += [f"--technique={name}" for name in params["techniques"]]
     arguments += [f"--{name}={params[name]}" for name in ("rate", "keys") if params[name]]
-    return {"stream": stream, "run": run, "report": report, "compare": arguments, **submission()}
+    return {"stream": stream, "run": run, "report": report, "compare": arguments, **submission(catalog.streams[stream])}
 
 
 def log_report(asked: Mapping[str, Any], say: Say) -> dict[str, Any]:

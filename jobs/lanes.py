@@ -30,7 +30,7 @@ KEY_TYPES = (*WIDTHS, pa.string(), pa.date32(), pa.bool_(), pa.timestamp("us", "
 
 def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType]:
     """The types of all expressions and columns, from one file's schema; NotExact where Spark must evaluate them."""
-    if catalog.streams[plan.stream].format != "parquet" or catalog.streams[plan.stream].sql:
+    if not catalog.streams[plan.stream].in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
     with opened(path) as file:
         empty = file.schema_arrow.empty_table()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from jobs.engine.adopt import Replayed
 from jobs.engine.batch import Executor
 from jobs.engine.compile import compile_program
@@ -33,8 +35,12 @@ class OneProcess:
 
     def program(self, files: Sequence[File]) -> Program:
         """The program for events like those of these files."""
+        return compile_program(self.catalog, self.plan, self.types(files[0]))
+
+    def types(self, file: File) -> dict[str, pa.DataType]:
+        """The types of all expressions and columns, or one line when only Spark can evaluate them."""
         try:
-            return compile_program(self.catalog, self.plan, file_types(self.catalog, self.plan, files[0][0]))
+            return file_types(self.catalog, self.plan, file[0])
         except NotExact as reason:
             raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None
 
@@ -60,9 +66,11 @@ def evaluate_local(
     if catalog.streams[plan.stream].sql:
         raise HeddleError(f"stream {plan.stream} is made by SQL, which only Spark evaluates; leave out --local")
     plan = replace(plan, unshared=())
+    lane = OneProcess(catalog, plan)
+    for file in arrived(catalog.streams[plan.stream].path)[:1]:
+        lane.types(file)  # a stream that is refused is refused before anything is written
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane = "file"
-        lane = OneProcess(catalog, plan)
         for batch, files in _batches(run, options.files_per_batch):
             if stop.is_set():
                 break

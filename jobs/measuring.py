@@ -41,7 +41,7 @@ class Measurement:
 def measure(catalog: Catalog, stream: str) -> Measurement:
     """Measure a stream of Parquet files."""
     source = catalog.streams[stream]
-    if source.format != "parquet" or not source.path:
+    if not source.in_parquet:
         return Measurement()
     groupings = _groupings(catalog, stream)
     names = sorted({name for keys, _ in groupings for name in keys})

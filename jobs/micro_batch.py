@@ -14,23 +14,24 @@ from jobs.engine.warehouse import stream_storage
 from jobs.java import java_home
 from jobs.log_runs import log_evaluated
 from jobs.replan import champion_file
-from jobs.session import LEAN, QUIET, spark_home
+from jobs.session import JAVA_OPTIONS, PLAIN_FILES, java_options, spark_home
 from jobs.settings import Settings, settings
 from jobs.summary import apart
 from jobs.tracking.evaluations import Evaluation
 from jobs.tracking.store import open_store
 from optimizer.catalog.load import load_catalog
+from optimizer.catalog.query import Stream
 from optimizer.plan import Plan
 
 STATEMENTS = "5"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
-JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 Say = Callable[[str], None]
 
 
 def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) -> dict[str, Any]:
     """Fix the plan of a micro-batch, and what the jobs that evaluate and audit it are called with."""
     place = settings()
-    plan = champion_file(place, load_catalog(place.catalog), stream, say)
+    catalog = load_catalog(place.catalog)
+    plan = champion_file(place, catalog, stream, say)
     require_audit(stream_storage(place.warehouse, stream))
     report, verdict = run_file(place, run, stream, "report"), run_file(place, run, stream, "verdict")
     common = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
@@ -46,15 +47,14 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
         "verdict": verdict,
         "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
         "audit": [*common, "--sample", str(max(sample, 1)), "--statements", STATEMENTS, "--verdict", verdict],
-        **submission(),
-        "audit_conf": {JAVA_OPTIONS: f"{QUIET} -XX:+UseSerialGC"},  # here the JVM does the work itself
+        **submission(catalog.streams[stream]),
     }
 
 
-def submission() -> dict[str, Any]:
-    """How Spark is started: by the Java of this machine, with little to say."""
+def submission(stream: Stream) -> dict[str, Any]:
+    """How Spark is started for a stream: by the Java of this machine, with little to say."""
     places = {"JAVA_HOME": java_home(cache_folder()), "SPARK_HOME": spark_home()}
-    return {"env_vars": places, "conf": {JAVA_OPTIONS: f"{QUIET} {LEAN}"}}
+    return {"env_vars": places, "conf": {JAVA_OPTIONS: java_options(working=not stream.in_parquet), **PLAIN_FILES}}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:

@@ -23,10 +23,11 @@ def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[st
         raise HeddleError("give both from and to, or repair alone")
     catalog = load_catalog(place.catalog)
     catalog.of_stream(stream)
+    how = submission(catalog.streams[stream])
     told = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
     if repair:
-        return {"backfill": [*told, "--repair"], **submission()}
+        return {"backfill": [*told, "--repair"], **how}
     into = str(place.below("backfills", re.sub(r"[^\w.-]", "_", run)))
     plan = champion_file(place, catalog, stream, say).path
     say(f"{stream}: windows that end after {low} up to {high} go into {into}")
-    return {"backfill": [*told, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **submission()}
+    return {"backfill": [*told, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **how}

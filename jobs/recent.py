@@ -87,17 +87,17 @@ class RecentEvents:
 
 
 def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
-    """The newest events; None where they cannot be read as Spark would, or there are none."""
+    """The newest events; None where there are none that can be read, NotExact where that takes Spark."""
     found = catalog.streams[stream]
-    if found.format != "parquet" or not found.path or found.sql:
-        return None
+    if not found.in_parquet:
+        raise NotExact(f"stream {stream}")
     program = measuring_program(catalog, stream)
     try:
         tables = _newest(found.path, program)
         if not tables:
             return None
         events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
-    except (NotExact, HeddleError, OSError):  # the evaluation will complain where it has to
+    except (HeddleError, OSError):  # the evaluation will complain where it has to
         return None
     return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
 

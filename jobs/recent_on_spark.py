@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from jobs.engine.events import events_from
+from jobs.engine.expressions import NotExact
 from jobs.engine.taken import arrived
 from jobs.recent import MOST, NEWEST, RecentEvents, measuring_program, recent_events
 from jobs.stream_frames import driver_of, stream_frame
@@ -19,11 +20,15 @@ Start = Callable[[], "SparkSession"]
 
 def recent_by(start: Start | None, catalog: Catalog, stream: str) -> RecentEvents | None:
     """The newest events; None where there are none, or where only Spark can read them and there is none."""
-    return recent_events(catalog, stream) or (recent_on_spark(start, catalog, stream) if start else None)
+    try:
+        return recent_events(catalog, stream)
+    except NotExact:
+        return recent_on_spark(start, catalog, stream) if start else None
 
 
 def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents | None:
     """The newest events of any stream, its keys and predicates evaluated by Spark."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # has no stubs
     from pyspark.errors import PySparkException
 
     from jobs.frame_lane import frame_inputs, prepared
@@ -35,7 +40,7 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
     program = measuring_program(catalog, stream)
     try:
         read = prepared(stream_frame(start(), catalog, stream, files), program).limit(MOST).toArrow()
-    except PySparkException:  # the evaluation will complain where it has to
+    except (PySparkException, Py4JError):  # the evaluation will complain where it has to
         return None
     events = events_from(frame_inputs(read, program), program)
     return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None

@@ -65,10 +65,10 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
     if not len(catalog.of_stream(wish.stream)):
         raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
     seen = measure(catalog, wish.stream)
-    traffic = _traffic(wish, seen)
+    recent = recent_by(lambda: spark_session(MEASURING), catalog, wish.stream) if wish.keys is None else None
+    traffic = _traffic(wish, seen, recent.rate if recent else None)
     known = prices(store, wish.stream)
     say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {_disorder(seen)}")
-    recent = recent_by(lambda: spark_session(MEASURING), catalog, wish.stream) if wish.keys is None else None
     found = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, known, recent)
     for name, cost in sorted(found.costs.items(), key=lambda item: item[1]):
         say(f"{wish.stream}: {name} costs {cost:.6g} {found.unit}")
@@ -141,8 +141,8 @@ def plan_in_force(store: Store, catalog: Catalog, stream: str, say: Say) -> tupl
     return now, plan_of(store, now)
 
 
-def _traffic(wish: Wish, seen: Measurement) -> Traffic:
-    rate = positive(wish.rate, "rate") if wish.rate is not None else seen.rate or ASSUMED_RATE
+def _traffic(wish: Wish, seen: Measurement, recent: float | None) -> Traffic:
+    rate = positive(wish.rate, "rate") if wish.rate is not None else seen.rate or recent or ASSUMED_RATE
     keys = positive(wish.keys, "keys") if wish.keys is not None else seen.keys or 1.0
     return Traffic(rate, max(keys, 1.0), MICROSECONDS)
 

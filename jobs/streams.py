@@ -9,6 +9,7 @@ from jobs.engine.manifest import newest
 from jobs.engine.taken import arrived
 from jobs.engine.warehouse import stream_storage
 from jobs.settings import Settings, settings
+from jobs.stream_frames import driver_of
 from jobs.taken_files import taken_files
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.load import load_catalog
@@ -34,10 +35,9 @@ def waiting_streams(asked: str | None, say: Say) -> list[str]:
 def _chosen(catalog: Catalog, asked: str | None, say: Say) -> list[str]:
     if asked:
         catalog.of_stream(asked)
-    names = [asked] if asked else [name for name in catalog.streams if catalog.streams[name].path]
-    found = {name: len(catalog.of_stream(name)) for name in names}
+    found = {name: len(catalog.of_stream(name)) for name in ([asked] if asked else catalog.streams)}
     if not any(found.values()):
-        raise HeddleError(f"{settings().catalog}: has no queries over {asked or 'a stream with files'}; add one")
+        raise HeddleError(f"{settings().catalog}: has no queries over {asked or 'any stream'}; add one")
     say("catalog: " + ", ".join(f"{count} queries over {name}" for name, count in found.items()))
     return [name for name, count in found.items() if count]
 
@@ -45,7 +45,7 @@ def _chosen(catalog: Catalog, asked: str | None, say: Say) -> list[str]:
 def _waiting(place: Settings, catalog: Catalog, stream: str, say: Say) -> bool:
     storage = stream_storage(place.warehouse, stream)
     manifest = newest(storage)
-    files = [path for path, _ in arrived(catalog.streams[stream].path)]
+    files = [path for path, _ in arrived(driver_of(catalog, stream).path)]
     taken = set(taken_files(storage, manifest)) if manifest.batch >= 0 else set()
     fresh = sum(path not in taken for path in files)
     pending = len(newest_ledger(storage).pending(manifest.results))

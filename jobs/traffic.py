@@ -16,7 +16,7 @@ Span = tuple[int, datetime, datetime]  # rows, first time, last time
 
 def estimated_rate(stream: Stream) -> float | None:
     """Events per second of event time in the newest files; None where footers cannot tell."""
-    if stream.format != "parquet" or not stream.path:
+    if not stream.in_parquet:
         return None
     spans = [span for path, _ in arrived(stream.path)[-NEWEST:] for span in _spans(path, stream.time)]
     if not spans:

@@ -32,7 +32,7 @@ def backfill(
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     asked = Backfill(Request(str(folder), stream, warehouse, plan), low, high, into, repair)
     with console.status("computing"):
-        outcome = asked.run(spark_session(master), console.print)
+        outcome = asked.run(lambda: spark_session(master), console.print)
     if as_json:
         typer.echo(json.dumps(outcome, indent=1))
     else:

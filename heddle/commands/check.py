@@ -44,12 +44,13 @@ def check(
         return
     from expectations.check import Choice
     from expectations.check import check as audit
-    from jobs.session import QUIET, spark_session
+    from jobs.engine.warehouse import evaluated
+    from jobs.session import JAVA_OPTIONS, java_options, spark_session
 
+    evaluated(warehouse, stream)
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("auditing"):
-        # here the JVM does the work itself, and has its code compiled well
-        spark = spark_session(master, {"spark.driver.extraJavaOptions": QUIET})
+        spark = spark_session(master, {JAVA_OPTIONS: java_options(working=everything)})
         outcome = audit(spark, catalog, stream, warehouse, Choice(sample, seed, everything, docs))
     if as_json:
         typer.echo(json.dumps(outcome.to_dict(), indent=1))

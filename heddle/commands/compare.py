@@ -34,7 +34,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was compared as JSON, and nothing else.")] = False,
 ) -> None:
     """Evaluate every pair of strategy and technique from scratch, and log one MLflow run each."""
-    from jobs.compare import Comparison, in_process, on_spark
+    from jobs.compare import Comparison
     from jobs.compare import compare as run
     from jobs.log_runs import log_compared
     from jobs.session import spark_session
@@ -45,9 +45,7 @@ def compare(
     catalog = load_catalog(folder)
     asked = Comparison(stream, tuple(strategy or STRATEGIES), tuple(technique or TECHNIQUES), rate, keys, files)
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
-    if not local:
-        spark_session(master)
-    found = run(catalog, asked, in_process if local else on_spark, console.print)
+    found = run(catalog, asked, None if local else lambda: spark_session(master), console.print)
     parent, deviation = log_compared(open_store(settings()), catalog, found)
     if as_json:
         typer.echo(

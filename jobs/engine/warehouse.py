@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from jobs.engine import late_files, result_files, standing, state
-from jobs.engine.manifest import FOLDER, Manifest, manifest_names, remembered
+from jobs.engine.manifest import FOLDER, Manifest, manifest_names, newest, remembered
 from jobs.engine.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
@@ -74,6 +74,17 @@ def claim(storage: Storage, engine: Engine, current: Manifest) -> None:
 
 def _is_number(name: str) -> bool:
     return name.rpartition("/")[2].isdigit()
+
+
+def evaluated(warehouse: str, stream: str) -> Manifest:
+    """The manifest of a stream that has been evaluated."""
+    manifest = newest(stream_storage(warehouse, stream))
+    if manifest.batch < 0:
+        raise HeddleError(
+            f"stream {stream} has not been evaluated in {warehouse} yet; "
+            f"run heddle evaluate CATALOG --stream {stream} --warehouse {warehouse}"
+        )
+    return manifest
 
 
 def keep_plan(storage: Storage, plan: Plan) -> None:

@@ -20,6 +20,11 @@ class Stream:
     options: dict[str, str] = field(default_factory=dict)
     written: str = ""  # the path as the catalog says it
 
+    @property
+    def in_parquet(self) -> bool:
+        """Whether it is Parquet files, which any process reads; all else takes Spark."""
+        return self.format == "parquet" and bool(self.path) and not self.sql
+
 
 @dataclass(frozen=True)
 class Table:

@@ -18,10 +18,19 @@ from jobs.engine.storage import Storage
 from jobs.engine.warehouse import stream_storage
 from jobs.results import results_table
 from jobs.settings import Settings
+from jobs.streams import waiting_streams
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.load import load_catalog
+
+LARGEST = 99  # of all readings
+HOT = """
+streams:
+  hot: {source: {sql: "SELECT ts, machine, x FROM readings WHERE x > 50"}, time: ts, lateness: 1 second}
+queries:
+  - {id: hottest, stream: hot, select: max(x), group_by: [machine], range: 20 seconds, slide: 5 seconds}
+"""
 
 
 @pytest.fixture
@@ -130,6 +139,11 @@ def test_a_failed_audit_publishes_nothing_until_a_person_decides(
     assert airflow.run("settle_batch", {**decide, "decision": "release"}, said.append)["state"] == "success"
     assert f"readings: batch {batch} is published" in said
     assert 0 < published_rows(place) <= answers
+    undecided(place, ledger.sequence)
+    assert airflow.run("backfill", {"stream": "readings", "repair": True}, said.append)["state"] == "success"
+    repaired = newest_ledger(stored(place)).pending(newest(stored(place)).results)
+    values = [pq.read_table(stored(place).path(file.name))["value double"] for file in repaired]
+    assert max(pc.max(each).as_py() for each in values) <= LARGEST
 
 
 def published_rows(place: Settings) -> int:
@@ -146,6 +160,13 @@ def spoilt(place: Settings) -> int:
         more = pc.add(table["value double"], 1.0)
         pq.write_table(table.set_column(number, "value double", more), storage.path(file.name))
     return rows
+
+
+def undecided(place: Settings, sequence: int) -> None:
+    """As if no one had decided since the ledger's entry of that number."""
+    for entry in Path(stored(place).path("ledger")).glob("*.json"):
+        if int(entry.stem) > sequence:
+            entry.unlink()
 
 
 def test_a_query_joins_and_leaves(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:
@@ -195,3 +216,13 @@ def test_a_query_that_the_catalog_refuses_fails_with_its_line(
     assert "register_query.write failed" in alert
     assert "reflect" in alert
     assert not Path(place.catalog, "bad.yaml").exists()
+
+
+def test_a_stream_made_by_sql_is_evaluated_on_schedule(
+    place: Settings, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files are those of the stream that its SQL reads, which this one has not taken yet."""
+    monkeypatch.setenv("HEDDLE_HOME", place.home)
+    Path(place.catalog, "hot.yaml").write_text(HOT)
+    assert "hot" in waiting_streams(None, said.append)
+    assert any(line.startswith("hot: 2 of 2 files are new") for line in said), said

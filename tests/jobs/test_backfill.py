@@ -55,7 +55,7 @@ def request(world: Changing) -> Request:
 
 def test_into_a_warehouse_of_its_own(spark: SparkSession, world: Changing) -> None:
     before, into = world.manifest, str(world.folder / "past")
-    outcome = Backfill(request(world), *TIMES, into).run(spark, lambda line: None)
+    outcome = Backfill(request(world), *TIMES, into).run(lambda: spark, lambda line: None)
     assert world.manifest == before
     catalog = load_catalog(world.folder / "catalog")
     labels = {label: ASKED[label.partition("@")[0]] for label in newest_labels(into)}
@@ -72,7 +72,7 @@ def test_into_a_warehouse_of_its_own(spark: SparkSession, world: Changing) -> No
     audit = check(spark, catalog, STREAM, into, Choice(everything=True)).audit
     assert (audit.passed, audit.statements) == (True, 2)
     with pytest.raises(HeddleError, match="holds results already"):
-        Backfill(request(world), *TIMES, into).run(spark, lambda line: None)
+        Backfill(request(world), *TIMES, into).run(lambda: spark, lambda line: None)
     with pytest.raises(HeddleError, match="holds a backfill, which cannot go on"):
         Changing.run(Past(world.folder, into), ASKED, LATENESS, "shared")
 
@@ -87,7 +87,7 @@ def test_windows_in_rows(spark: SparkSession, world: Changing) -> None:
     """Those that become full in the interval, counted from the first event on; no event is late in the past."""
     world.plan({**IN_ROWS, "new": ASKED["new"]}, LATENESS, "shared")
     into = str(world.folder / "past")
-    Backfill(request(world), *TIMES, into).run(spark, lambda line: None)
+    Backfill(request(world), *TIMES, into).run(lambda: spark, lambda line: None)
     labels = {label: ({**ASKED, **IN_ROWS})[label.partition("@")[0]] for label in newest_labels(into)}
     found = published(into, labels)
     for label, asked in labels.items():
@@ -138,14 +138,14 @@ def newest_labels(warehouse: str) -> list[str]:
 )
 def test_refused(spark: SparkSession, world: Changing, options: tuple[str, str, str], line: str) -> None:
     with pytest.raises(HeddleError, match=line) as caught:
-        Backfill(request(world), *options).run(spark, lambda line: None)
+        Backfill(request(world), *options).run(lambda: spark, lambda line: None)
     assert "\n" not in str(caught.value)
 
 
 def test_files_that_are_gone(spark: SparkSession, world: Changing) -> None:
     (world.folder / "data" / "part-00001.parquet").unlink()
     with pytest.raises(HeddleError, match=r"files that hold events before .* are gone; choose a later --from"):
-        Backfill(request(world), *TIMES, str(world.folder / "past")).run(spark, lambda line: None)
+        Backfill(request(world), *TIMES, str(world.folder / "past")).run(lambda: spark, lambda line: None)
 
 
 def test_a_quarantined_batch_is_repaired(spark: SparkSession, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_quarantined_batch_is_repaired(spark: SparkSession, tmp_path: Path) ->
     assert not check(spark, world.catalog, audited.STREAM, world.warehouse, Choice(everything=True)).audit.passed
     state = newest(world.storage).state
     arguments = [str(tmp_path / "catalog"), "--stream", audited.STREAM, "--warehouse", world.warehouse, "--repair"]
-    outcome = parse(arguments).run(spark, lambda line: None)
+    outcome = parse(arguments).run(lambda: spark, lambda line: None)
     assert outcome["repaired"] == [1, 2]
     assert newest(world.storage).state == state
     passed = check(spark, world.catalog, audited.STREAM, world.warehouse, Choice(everything=True))
@@ -171,4 +171,4 @@ def test_a_quarantined_batch_is_repaired(spark: SparkSession, tmp_path: Path) ->
         assert table.num_rows
         assert str(results_table(world.warehouse, world.catalog, id).to_pylist()) == str(table.to_pylist())
     with pytest.raises(HeddleError, match="no batch is quarantined; there is nothing to repair"):
-        parse(arguments).run(spark, lambda line: None)
+        parse(arguments).run(lambda: spark, lambda line: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,15 @@ def test_nothing_to_measure(tmp_path: Path) -> None:
     world = make_world(tmp_path, [], overlapping(1), 0)
     assert recent_events(world.catalog, STREAM) is None
     assert recent_by(None, world.catalog, STREAM) is None
+
+
+def test_a_file_that_cannot_be_read_is_left_to_the_evaluation(spark: SparkSession, tmp_path: Path) -> None:
+    world = make_world(tmp_path, [], overlapping(1), 0)
+    found = world.catalog.streams[STREAM]
+    Path(found.path, "part.parquet").write_text("no Parquet")
+    assert recent_by(lambda: pytest.fail("Spark could not read it either"), world.catalog, STREAM) is None
+    orc = replace(world.catalog, streams={STREAM: replace(found, format="orc")})
+    assert recent_by(lambda: spark, orc, STREAM) is None
 
 
 def test_what_only_spark_evaluates(spark: SparkSession, tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def test_decimals(spark: SparkSession, tmp_path: Path) -> None:
     plan = plan_stream(catalog, STREAM, 10.0, "shared")
     with pytest.raises(HeddleError, match=r"only Spark evaluates that; leave out --local$"):
         evaluate_local(catalog, plan, str(tmp_path / "local"))
+    assert not (tmp_path / "local").exists()
 
 
 @pytest.mark.parametrize("lane", ["file", "frame"])
