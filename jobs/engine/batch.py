@@ -100,6 +100,8 @@ def executed(storage: Storage, program: Program, work: Work, execute: Executor, 
         for folder in folders:
             storage.make_folder(folder)
         outcome = execute(program, work)
+    except ConnectionError:  # of the driver with Spark's Java process: whoever knows Spark finds the words
+        raise
     except OSError as error:
         raise HeddleError(in_a_line(error)) from None
     if outcome.errors:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.engine.batch import Outcome, executed
 from jobs.engine.manifest import newest
+from jobs.engine.storage import Storage
 from jobs.engine.warehouse import only_run, stream_storage
 from jobs.evaluate import evaluate
 from jobs.options import Options
@@ -41,3 +43,13 @@ def test_two_runs_at_once(spark: SparkSession, spark_world: World) -> None:
     storage = stream_storage(warehouse, STREAM)
     with only_run(storage), refused(spark_world, warehouse, "is evaluating this stream; wait until it ends"):
         evaluate(spark, spark_world.catalog, spark_world.plan, warehouse)
+
+
+def test_a_connection_that_is_lost_is_no_matter_of_disks(tmp_path: Path) -> None:
+    """The Java process may die while its answer is fetched: Spark's own words for that are found further out."""
+
+    def execute(program: object, work: object) -> Outcome:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    with pytest.raises(ConnectionRefusedError):
+        executed(Storage(str(tmp_path)), None, None, execute, ())
