@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.fold import Finals, Folded
+from jobs.engine.fold import Finals
+from jobs.engine.on_grid import Folded
 from jobs.engine.program import QueryProgram
 from jobs.kernels.finish import Part, finish
 from jobs.kernels.operators import Rows
@@ -23,7 +24,7 @@ class Answer(NamedTuple):
     """The windows of one query that ended: the key's row, the window's start, the value."""
 
     query: QueryProgram
-    group: Ints
+    group: npt.NDArray[np.integer[Any]]
     start: Ints
     value: pa.Array
 
@@ -31,7 +32,7 @@ class Answer(NamedTuple):
 def answers(finals: Finals) -> Iterator[Answer]:
     """The answers of every query of a tree."""
     for query in finals.tree.queries:
-        found = finals.ranges(query.window)
+        found = finals.emitted(query.window)
         if not len(found.start):
             continue
         value = _value(finals, query)
@@ -44,14 +45,15 @@ def answers(finals: Finals) -> Iterator[Answer]:
 
 def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     folded = [finals.folded(key, query.window) for key in query.measures]
-    if any(part.overflow.any() for part in folded):
+    if any(part.overflow for part in folded):
         raise _too_large(query)
     carried = _carried(finals, query, folded[0])
     if carried is not None:
         return carried
     numbers, known = finish(query.aggregate, [Part(part.numbers, part.valid) for part in folded])
-    valid = np.ones(len(numbers), np.bool_) if known is None else known
-    if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(numbers[valid], query.type):
+    valid = None if known is None or known.all() else known
+    seen = numbers if valid is None else numbers[valid]
+    if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(seen, query.type):
         raise _too_large(query)
     return _arrow(numbers, valid, query.type)
 
@@ -75,12 +77,12 @@ def _carried(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Array | 
     if not measure.carries:
         return None
     name = f"payload {measure.key}" if measure.payload else f"order {measure.key}"
-    index = pa.array(folded.taken, mask=~folded.valid)
+    index = pa.array(folded.taken, mask=None if folded.valid is None else ~folded.valid)
     return finals.slices.carried[name].take(index).cast(query.type)
 
 
-def _arrow(numbers: Rows, valid: Mask, kind: pa.DataType) -> pa.Array:
-    mask = None if valid.all() else ~valid
+def _arrow(numbers: Rows, valid: Mask | None, kind: pa.DataType) -> pa.Array:
+    mask = None if valid is None else ~valid
     if pa.types.is_boolean(kind):
         return pa.array(numbers != 0, kind, mask=mask)
     if pa.types.is_date32(kind):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from jobs.engine.bounds import Bounds
+from jobs.engine.on_grid import Columns, Folded, OnGrid
 from jobs.engine.program import MeasureProgram, TreeProgram
 from jobs.engine.slices import Slices
 from jobs.kernels.block_operations import block_operations
+from jobs.kernels.grid import Emitted, grid_of
 from jobs.kernels.operators import COUNT, MOMENTS, SUM_FLOAT, SUM_INT, VALID, Rows, lower
 from jobs.kernels.pick import pick
 from jobs.kernels.ranges import Ranges, ranges
@@ -22,22 +23,6 @@ from optimizer.windows.window import Window
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 BLOCK = "two_stacks_block"
-
-
-class Folded(NamedTuple):
-    """One number per window (three for moments), which are not null, and the slice a selective one was taken from."""
-
-    numbers: tuple[Rows, ...]
-    valid: Mask
-    overflow: Mask
-    taken: Ints
-
-
-class Columns(NamedTuple):
-    """A measure's partials as the columnar kernel wants them; no mask when none is null."""
-
-    columns: tuple[Rows, ...]
-    valid: Mask | None
 
 
 class Finals:
@@ -51,8 +36,15 @@ class Finals:
         self._folded: dict[tuple[str, Window], Folded] = {}
         self._columns: dict[str, Columns] = {}
 
-    def ranges(self, window: Window) -> Ranges:
+    def emitted(self, window: Window) -> Emitted:
         """The windows that end and hold a slice."""
+        if self._on_grid:
+            return self._on_grid.emitted(window)
+        found = self.ranges(window)
+        return Emitted(found.group, found.start, None)
+
+    def ranges(self, window: Window) -> Ranges:
+        """The slices of every window that ends and holds some."""
         if window not in self._ranges:
             found = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
             if self.bounds:
@@ -62,10 +54,22 @@ class Finals:
         return self._ranges[window]
 
     def folded(self, key: str, window: Window) -> Folded:
-        """The answers of one measure, one per window of `ranges(window)`."""
+        """The answers of one measure, one per window of `emitted(window)`."""
         if (key, window) not in self._folded:
             self._fold(self.tree.measure(key), window)
         return self._folded[key, window]
+
+    @cached_property
+    def _on_grid(self) -> OnGrid | None:
+        """The slices on a grid, where that pays for a technique that takes columns."""
+        if self.bounds or any(self._technique(measure) != BLOCK for measure in self.tree.measures):
+            return None
+        windows = sorted({query.window for query in self.tree.queries})
+        grid = grid_of(self.slices.offsets, self.slices.start, windows, self.after, self.until)
+        return OnGrid(grid) if grid else None
+
+    def _technique(self, measure: MeasureProgram) -> str:
+        return self.tree.techniques.get(measure.key, BLOCK)
 
     @cached_property
     def _is_closed(self) -> Mask:
@@ -78,13 +82,16 @@ class Finals:
         return seen[self.slices.offsets]
 
     def _fold(self, measure: MeasureProgram, window: Window) -> None:
-        technique = self.tree.techniques.get(measure.key, BLOCK)
-        if technique == BLOCK:
+        technique = self._technique(measure)
+        if technique != BLOCK:
+            self._literal(measure, technique)
+        elif self._on_grid and self._on_grid.takes(measure):
+            self._folded[measure.key, window] = self._on_grid.folded(measure, self._prepared(measure), window)
+            self._count(measure.key, self._on_grid.operations(window))
+        else:
             found = self.ranges(window)
             self._folded[measure.key, window] = _block(measure, self._prepared(measure), found)
             self._count(measure.key, block_operations(found.lo, found.hi))
-        else:
-            self._literal(measure, technique)
 
     def _prepared(self, measure: MeasureProgram) -> Columns:
         """The measure's columns, taken from its rows once for all windows."""
@@ -117,13 +124,12 @@ class Finals:
 
 
 def _block(measure: MeasureProgram, held: Columns, found: Ranges) -> Folded:
-    none = np.zeros(len(found.lo), np.int64)
     if measure.carries:
         index = pick(measure.op, held.columns[0], found.lo, found.hi, held.valid)
-        return Folded((none,), index >= 0, none.astype(np.bool_), np.maximum(index, 0))
+        return Folded((), index >= 0, taken=np.maximum(index, 0))
     answer = fold_block(measure.op, held.columns, found.lo, found.hi, held.valid)
-    valid = answer.valid if measure.op != COUNT else np.ones(len(found.lo), np.bool_)
-    return Folded(answer.columns, valid, answer.overflow, none)
+    valid = None if measure.op == COUNT or answer.valid.all() else answer.valid
+    return Folded(answer.columns, valid, bool(answer.overflow.any()))
 
 
 def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
@@ -139,5 +145,4 @@ def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
 def _lowered(measure: MeasureProgram, rows: Rows) -> Folded:
     numbers, valid, overflow = lower(measure.op, rows)
     columns = (rows[:, 0], rows[:, 1], rows[:, 2]) if measure.op == MOMENTS else (numbers,)
-    index = rows[:, 1].astype(np.int64) if measure.carries else np.zeros(len(rows), np.int64)
-    return Folded(columns, valid, overflow, index)
+    return Folded(columns, valid, bool(overflow.any()), rows[:, 1].astype(np.int64) if measure.carries else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,10 +78,10 @@ def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(values).cast(pa.string())
 
 
-def spelled(keys: pa.Array, index: Ints) -> pa.Array:
+def spelled(keys: pa.Array, index: npt.NDArray[np.integer[Any]]) -> pa.Array:
     """The keys at some rows of a column, as a dictionary; null is none of its values (Arrow could not unify them)."""
     if not keys.null_count:
-        return pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32)), keys)
+        return pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32, copy=False)), keys)
     known = keys.is_valid().to_numpy(zero_copy_only=False)
     among_known = (np.cumsum(known) - 1).astype(np.int32)
     return pa.DictionaryArray.from_arrays(pa.array(among_known[index], mask=~known[index]), keys.drop_null())

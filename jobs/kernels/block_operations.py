@@ -22,3 +22,13 @@ def block_operations(lo: Ints, hi: Ints) -> int:
         end = hi[i]
         total += 1 if end > flip else 0
     return total
+
+
+def regular_operations(width: int, step: int, count: int) -> int:
+    """The same for so many windows of one width, each a step behind the other."""
+    cycle = -(-width // step)  # windows to a flip
+
+    def until(windows: int) -> int:
+        return width - 1 + max(0, windows - 1) * (step + 1) - (windows > 1) if windows else 0
+
+    return count // cycle * until(cycle) + until(count % cycle)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
+from jobs.kernels.grid import grid_of
 from jobs.kernels.operators import MAX, MIN, MOMENTS, OPS, SUM_FLOAT, lift
 from jobs.kernels.pick import pick
 from jobs.kernels.ranges import ranges
@@ -52,3 +53,7 @@ def _columns(column: np.ndarray[tuple[int], np.dtype[np.float64 | np.int64]]) ->
         fold(op, (column,), found.lo, found.hi, valid)
     fold(MOMENTS, (column, column, column), found.lo, found.hi)
     pick(MIN, column, found.lo, found.hi, valid)
+    grid = grid_of(np.array([0, ROWS]), starts, WINDOWS, -1, ROWS)
+    if grid:
+        for window in WINDOWS:
+            grid.levels(MAX, column).fold(grid.run(window))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from jobs.kernels import grid
 from optimizer.strategies import STRATEGIES
 from optimizer.techniques import CARDS
 from tests.engine.arrivals import Arrival, arrivals
@@ -48,3 +49,17 @@ def test_strategies(strategy: str, asked: list[Asked], arrival: Arrival, buckets
 def test_techniques(technique: str, data: st.DataObject, arrival: Arrival, strategy: str) -> None:
     asked = data.draw(st.lists(questions(technique), min_size=1, max_size=5))
     evaluate_and_check(asked, arrival, strategy, technique)
+
+
+@settings(QUICKLY, max_examples=40)
+@given(
+    asked=st.lists(questions(), min_size=1, max_size=8),
+    arrival=arrivals(),
+    strategy=st.sampled_from(["shared", "tri_weave"]),
+)
+def test_on_grids(asked: list[Asked], arrival: Arrival, strategy: str) -> None:
+    """As many trees as can be are laid out, few as their slices are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grid, "LONG", 1)
+        patch.setattr(grid, "ROOMY", 2000)
+        evaluate_and_check(asked, arrival, strategy, "two_stacks_block")
