@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 
 from jobs.engine.aggregation import WORD, Aggregation
 from jobs.engine.events import value_of
-from jobs.engine.exchange import Parcel, parcels
+from jobs.engine.exchange import Parcel, joined, parcels
 from jobs.engine.feeding import FeedReport, fed
 from jobs.engine.program import ALL, MeasureProgram, Program, TreeProgram
 from jobs.engine.roll_up import Feed, feeds
 from jobs.engine.signatures import SIGNATURE, signature_column
-from jobs.engine.slices import columns_of
+from jobs.engine.slices import columns_of, to_table
 from jobs.engine.slicing import slice_starts
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import Stopwatch
@@ -87,6 +87,7 @@ def _folded(timed: pa.Table, found: Aggregation, feed: Feed) -> int:
 
 
 def _partials(timed: pa.Table, found: Aggregation, feed: Feed) -> pa.Table:
+    """A tree's slices; Spark's groups come in any order, and several of them may fall into one slice."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     if feed.grouping.keys == (ALL,):
         columns[f"key {ALL}"] = pa.nulls(timed.num_rows, pa.bool_())
@@ -98,7 +99,7 @@ def _partials(timed: pa.Table, found: Aggregation, feed: Feed) -> pa.Table:
     place = {measure.key: number for number, measure in enumerate(found.measures)}
     for measure in feed.held:
         columns |= columns_of(measure.key, rows_of(measure, place[measure.key], timed))
-    return pa.table(columns)
+    return to_table(joined(feed.grouping, feed.tree, [pa.table(columns)], feed.held))
 
 
 def _signatures(timed: pa.Table, found: Aggregation, tree: TreeProgram) -> pa.Array:

@@ -69,10 +69,12 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
                 continue
             done[tree.id] = each
             kept |= each.kept
-            finals = Finals(each.slices, tree, work.emitted, work.until, each.bounds)
-            found.append((each.slices.keys, [_asked_for(answer, work) for answer in answers(finals)]))
             report.partials[tree.id] = each.partials
-            report.operations[tree.id] = each.folded + sum(finals.operations.values())
+            report.operations[tree.id] = each.folded
+            if each.slices:
+                finals = Finals(each.slices, tree, work.emitted, work.until, each.bounds)
+                found.append((each.slices.keys, [_asked_for(answer, work) for answer in answers(finals)]))
+                report.operations[tree.id] += sum(finals.operations.values())
         step("finals")
         watch.lap("finals")
         if any(mine for _, mine in found):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.engine.keys import buckets, key_codes
 from jobs.engine.program import Grouping, MeasureProgram, TreeProgram
@@ -14,6 +15,7 @@ from jobs.engine.slices import Slices, from_tables, to_table
 from jobs.engine.tables import pack, unpack
 
 Parcel = tuple[int, bytes]  # bucket, packed tables
+OVERLAP = 1.1  # the times that tables span, of the time that they span together
 
 
 def label(grouping: Grouping, tree: TreeProgram) -> str:
@@ -22,11 +24,11 @@ def label(grouping: Grouping, tree: TreeProgram) -> str:
 
 
 def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], count: int) -> Iterator[Parcel]:
-    """The partials of every bucket that has any; those of rows come as tables."""
+    """The partials of every bucket that has any; those that need not be joined come as tables."""
     sorted_out: dict[int, dict[str, pa.Table]] = {}
     for grouping, tree, slices in fed:
         if isinstance(slices, pa.Table):
-            for bucket, table in _rows_by_bucket(grouping, slices, count):
+            for bucket, table in _by_bucket(grouping, slices, count):
                 sorted_out.setdefault(bucket, {})[label(grouping, tree)] = table
             continue
         of_group = buckets(slices.keys.select(list(grouping.keys)), count)
@@ -38,12 +40,15 @@ def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], coun
         yield bucket, pack(tables)
 
 
-def _rows_by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tuple[int, pa.Table]]:
+def _by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tuple[int, pa.Table]]:
+    if count == 1 or not table.num_rows:
+        yield 0, table
+        return
     names = [f"key {name}" for name in grouping.keys]
     keys = key_codes(table.select(names).rename_columns(list(grouping.keys)))
     of_row = buckets(keys.distinct, count)[keys.codes]
     for bucket in np.unique(of_row).tolist():
-        yield bucket, table if count == 1 else table.filter(pa.array(of_row == bucket))
+        yield bucket, table.filter(pa.array(of_row == bucket))
 
 
 def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
@@ -53,6 +58,14 @@ def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
         for name, table in unpack(content).items():
             tables.setdefault(name, []).append(table)
     return tables
+
+
+def hardly_overlap(tables: Sequence[pa.Table]) -> bool:
+    """Whether each has slices of another time than the others, so that to join them would not make them fewer."""
+    ends = [pc.min_max(table["start"]).as_py() for table in tables if table.num_rows]
+    spans = sum(end["max"] - end["min"] for end in ends)
+    whole = max((end["max"] for end in ends), default=0) - min((end["min"] for end in ends), default=0)
+    return bool(spans <= OVERLAP * whole)
 
 
 def joined(

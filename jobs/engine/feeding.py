@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.engine.bucket import Work
 from jobs.engine.events import Events, events_from, with_arrival
-from jobs.engine.exchange import Parcel, joined, parcels
+from jobs.engine.exchange import Parcel, hardly_overlap, joined, parcels
 from jobs.engine.feed import feed
 from jobs.engine.feed_rows import feed_rows
 from jobs.engine.late import late
@@ -121,13 +121,14 @@ def _take(report: FeedReport, held: dict[str, list[pa.Table]], each: Feed, event
 def fed(
     report: FeedReport, planned: Sequence[Feed], held: dict[str, list[pa.Table]]
 ) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
-    """The partials of every tree: its own, joined, or rolled up from those of another."""
+    """The partials of every tree: its own, joined where that makes them fewer, or rolled up from those of another."""
     done: dict[str, Slices] = {}
     for each in planned:
         tree = each.tree
-        if tree.rows and tree.id in held:
+        if tree.id in held and (tree.rows or (not each.coarser and hardly_overlap(held[tree.id]))):
             yield each.grouping, tree, pa.concat_tables(held[tree.id], promote_options="permissive")
-        elif each.finer and each.finer.tree.id in done:
+            continue
+        if each.finer and each.finer.tree.id in done:
             partials = done[each.finer.tree.id]
             done[tree.id] = roll_up(partials, each)
             report.fold(tree.id, len(partials.start) * len(each.held))

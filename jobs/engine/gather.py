@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from jobs.engine.bounds import Bounds
-from jobs.engine.exchange import joined, label
+from jobs.engine.exchange import hardly_overlap, joined, label
 from jobs.engine.numbered import dropped_label, number
 from jobs.engine.program import Grouping, TreeProgram
 from jobs.engine.shards import Sharded
@@ -22,7 +22,7 @@ Kept = dict[str, Slices | pa.Table]
 class Gathered(NamedTuple):
     """Slices, the partials they were made from and how often these were folded, what to keep, which windows end."""
 
-    slices: Slices
+    slices: Slices | None  # None: no window ends
     partials: int
     folded: int
     kept: Kept
@@ -38,7 +38,7 @@ def gather(
     incoming: Tables,
     clock: tuple[int, int],  # windows that end up to the first time are out already, those up to the second end now
 ) -> Gathered | None:
-    """The slices of a tree whose feeder is done; None when there are none. While no window ends, shards stay shards."""
+    """The slices of a tree whose feeder is done; None when there are none. While no window ends, all stays as it is."""
     emitted, until = clock
     if tree.feed != EVENTS:
         feeder = done.get(tree.feed)
@@ -50,9 +50,14 @@ def gather(
     if tree.rows:
         before = retained.get(dropped_label(name), [])
         return _numbered(grouping, tree, retained.get(name, []), incoming.get(name, []), before, clock)
+    if until <= emitted and hardly_overlap(tables):
+        table = pa.concat_tables(tables, promote_options="permissive")
+        return Gathered(None, table.num_rows, 0, {name: table})
     held = joined(grouping, tree, tables).since(emitted - tree.reach + 1)
     kept: Kept = {name: held.since(until - tree.reach + 1)}
-    if not tree.bits or until <= emitted:
+    if until <= emitted:
+        return Gathered(None, len(held.start), 0, kept)
+    if not tree.bits:
         return Gathered(held, len(held.start), 0, kept)
     sharded = Sharded(held, grouping, tree)
     slices, folded = sharded.slices(tree, [measure for measure in tree.measures if measure.key in tree.asked])
@@ -63,6 +68,7 @@ def _fed(tree: TreeProgram, feeder: Gathered) -> Gathered:
     if feeder.sharded:
         slices, folded = feeder.sharded.slices(tree, tree.measures)
         return Gathered(slices, len(slices.start), folded, {}, feeder.bounds)
+    assert feeder.slices is not None
     slices = fold_into(tree.edges, feeder.slices, tree.measures)
     folded = len(feeder.slices.start) * len(tree.measures)
     return Gathered(slices, len(slices.start), folded, {}, feeder.bounds)

@@ -40,6 +40,14 @@ def key_codes(columns: pa.Table) -> Keys:
     return Keys(codes, pa.table(taken[::-1], names=columns.column_names))
 
 
+def only_used(keys: Keys) -> Keys:
+    """Without the keys that no row has: a dictionary may know more of them."""
+    used = np.bincount(keys.codes, minlength=keys.distinct.num_rows) > 0
+    if used.all():
+        return keys
+    return Keys((np.cumsum(used) - 1)[keys.codes], keys.distinct.filter(pa.array(used)))
+
+
 def occurring(numbers: Ints, possible: int) -> tuple[Ints, Ints]:
     """The numbers that occur, of 0 to `possible` - 1, and for every entry which of them it is."""
     if possible > ROOMY * len(numbers) + 65_536:

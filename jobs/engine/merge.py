@@ -1,4 +1,4 @@
-"""Combines the partials that belong to the same key and slice."""
+"""Rows of partials: those of the same key and slice are combined; columns that say nothing are told from others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numba import njit
 from jobs.kernels.operators import COUNT, SUM_FLOAT, VALID, WIDTH, Rows, combine, two_sum_error
 
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 
 def merge_rows(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Rows:
@@ -47,3 +48,25 @@ def _add_counts(rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
         j, c = np.uint64(chosen[i]), np.uint64(cell[i])
         out[c, 0] += rows[j, 0]
         out[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def telling(rows: Rows) -> Mask:
+    """Which columns beside the first say something: that a number is not zero, that a row is null."""
+    told = np.zeros(WIDTH, np.bool_)
+    first = second = null = False
+    for i in range(rows.shape[0]):
+        first |= rows[i, 1] != 0
+        second |= rows[i, 2] != 0
+        null |= rows[i, VALID] != 1
+    told[1], told[2], told[VALID] = first, second, null
+    return told
+
+
+@njit(cache=True, nogil=True)
+def fill(rows: Rows, column: Rows) -> None:
+    """Rows that are all valid, of which only the first column says something."""
+    for i in range(rows.shape[0]):
+        rows[i, 0] = column[i]
+        rows[i, 1] = rows[i, 2] = 0
+        rows[i, VALID] = 1

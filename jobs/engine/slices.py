@@ -12,14 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.cells import Cells, cells_in_order, cells_of_starts
-from jobs.engine.keys import key_codes, spelled
-from jobs.engine.merge import merge_rows
+from jobs.engine.keys import key_codes, only_used, spelled
+from jobs.engine.merge import fill, merge_rows, telling
 from jobs.engine.program import MeasureProgram
 from jobs.engine.slicing import Edges, slice_starts
 from jobs.engine.text import text_ranks
 from jobs.kernels.operators import VALID, WIDTH, Rows
 
 Ints = npt.NDArray[np.int64]
+RUN = 16  # partials in a run, on average, that make it worth moving as a whole
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,12 @@ class Partials(NamedTuple):
 
 def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     """Slices from partials in any order: those of the same key and slice are combined into one."""
-    if _in_order(partials):
-        return _as_they_are(partials, measures)
-    return _combined(partials, cells_of_starts(partials.start, partials.codes, partials.keys.num_rows), measures)
+    ordered = in_succession(partials)
+    if ordered is None:
+        return _combined(partials, cells_of_starts(partials.start, partials.codes, partials.keys.num_rows), measures)
+    if _none_twice(ordered):
+        return _as_they_are(ordered, measures)
+    return _combined(ordered, cells_in_order(ordered.start, ordered.codes), measures)
 
 
 def _combined(partials: Partials, cells: Cells, measures: Sequence[MeasureProgram]) -> Slices:
@@ -85,10 +89,38 @@ def _combined(partials: Partials, cells: Cells, measures: Sequence[MeasureProgra
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)
 
 
-def _in_order(partials: Partials) -> bool:
-    """Whether they are slices already: key by key, in slice order, none twice."""
-    onward = np.diff(partials.codes)
-    return bool(np.all((onward > 0) | ((onward == 0) & (np.diff(partials.start) > 0))))
+def in_succession(partials: Partials) -> Partials | None:
+    """The same partials key by key and in slice order, by moving whole runs of them; None where runs overlap."""
+    codes, start = partials.codes, partials.start
+    breaks = np.flatnonzero((codes[1:] != codes[:-1]) | (start[1:] < start[:-1])) + 1
+    low, high = np.concatenate([[0], breaks]), np.concatenate([breaks, [len(start)]])
+    if len(low) * RUN > len(start) + 1024:
+        return None
+    order = np.lexsort((start[low], codes[low])) if len(start) else np.arange(0)
+    low, high = low[order], high[order]
+    if np.any((codes[low[1:]] == codes[low[:-1]]) & (start[low[1:]] < start[high[:-1] - 1])):
+        return None
+    return partials if np.all(np.diff(order) == 1) else _moved(partials, list(zip(low, high, strict=True)))
+
+
+def _moved(partials: Partials, runs: Sequence[tuple[int, int]]) -> Partials:
+    def move(column: Rows) -> Rows:
+        return np.concatenate([column[low:high] for low, high in runs])
+
+    return Partials(
+        move(partials.codes),
+        partials.keys,
+        move(partials.start),
+        {key: move(rows) for key, rows in partials.rows.items()},
+        {
+            name: pa.concat_arrays([column.slice(low, high - low) for low, high in runs])
+            for name, column in partials.carried.items()
+        },
+    )
+
+
+def _none_twice(ordered: Partials) -> bool:
+    return not np.any((ordered.codes[1:] == ordered.codes[:-1]) & (ordered.start[1:] == ordered.start[:-1]))
 
 
 def _as_they_are(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
@@ -130,16 +162,15 @@ def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
 
 def columns_of(key: str, rows: Rows) -> dict[str, pa.Array]:
     """A measure's rows as Arrow columns. Those that say nothing are left out: zeros, or that no row is null."""
-    usual = [0] * VALID + [1]
-    told = [number for number in range(1, WIDTH) if np.any(rows[:, number] != usual[number])]
+    told = np.flatnonzero(telling(rows)).tolist()
     return {_named(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *told)}
 
 
 def rows_in(table: pa.Table, key: str) -> Rows:
     """A measure's rows, back from the columns that are there."""
     first = _column(table, _named(key, 0))
-    rows = np.zeros((len(first), WIDTH), first.type.to_pandas_dtype())
-    rows[:, 0], rows[:, VALID] = first, 1
+    rows = np.empty((len(first), WIDTH), first.type.to_pandas_dtype())
+    fill(rows, first.to_numpy(zero_copy_only=False))
     for number in range(1, WIDTH):
         if _named(key, number) in table.column_names:
             column = _column(table, _named(key, number))
@@ -168,7 +199,7 @@ def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequ
 
 def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[MeasureProgram]) -> Partials:
     """The partials of a table, as they stand in it."""
-    keys = key_codes(table.select([f"key {name}" for name in names]).rename_columns(list(names)))
+    keys = only_used(key_codes(table.select([f"key {name}" for name in names]).rename_columns(list(names))))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jobs.engine.accumulate import accumulate
-from jobs.engine.merge import merge_rows
+from jobs.engine.merge import fill, merge_rows, telling
 from jobs.engine.slicing import slice_numbers
 from jobs.kernels.block_operations import block_operations
 from jobs.kernels.operators import OPS, Rows, lift
@@ -24,7 +24,11 @@ def warm() -> None:
         for column in (values, _frozen(values.copy())):
             for valid in (None, starts % 2 == 0):
                 accumulate(op, ROWS, starts // 2, column, valid)
-        merge_rows(op, lift(op, values), starts, starts // 2, ROWS)
+        rows = lift(op, values)
+        merge_rows(op, rows, starts, starts // 2, ROWS)
+        telling(rows)
+        for column in (values, _frozen(values.copy())):
+            fill(rows, column)
 
 
 def _frozen(column: Rows) -> Rows:
