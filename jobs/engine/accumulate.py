@@ -30,8 +30,8 @@ Cells = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def accumulate(op: int, cells: int, cell: Cells, values: Rows, valid: Mask | None) -> Rows:
-    """The rows of every cell. A selective row's payload is the position of the event it was taken from."""
+def accumulate(op: int, cells: int, cell: Cells, values: Rows, valid: Mask | None, places: bool = True) -> Rows:
+    """The rows of every cell. A selective row's payload is the place of the event it was taken from, if one asks."""
     integer = op in (COUNT, SUM_INT, BIT_AND, BIT_OR) or values.dtype.kind == "i"
     rows = np.zeros((cells, WIDTH), np.int64 if integer else np.float64)
     if op == COUNT:
@@ -40,7 +40,9 @@ def accumulate(op: int, cells: int, cell: Cells, values: Rows, valid: Mask | Non
         rows[:, VALID] = 1
         return rows
     mask = np.ones(0, np.bool_) if valid is None else valid
-    if op in (MIN, MAX, LAST):
+    if op in (MIN, MAX) and not places:
+        _fold_extreme(op, rows, cell, values, mask)
+    elif op in (MIN, MAX, LAST):
         _fold_selective(op, rows, cell, values, mask)
     else:
         _FOLDS[op](rows, cell, values, mask)
@@ -111,6 +113,20 @@ def _fold_bit_or(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
         if every or valid[i]:
             c = cell[i]
             rows[c, 0] |= values[i]
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_extreme(op: int, rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    """Without a branch: which of two random values is the larger one, no processor can guess."""
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = np.uint64(cell[i])
+            held, value = rows[c, 0], values[i]
+            low, high = (value, held) if op == MIN else (held, value)
+            better = (rows[c, VALID] == 0) | (low < high) | ((high != high) & (low == low))
+            rows[c, 0] = value if better else held
             rows[c, VALID] = 1
 
 

@@ -20,6 +20,7 @@ from jobs.engine.slices import columns_of, to_table
 from jobs.engine.slicing import slice_starts
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import Stopwatch
+from jobs.engine.tables import whole
 from jobs.kernels.operators import COUNT, LIMB_BITS, LIMB_MASK, MOMENTS, SUM_FLOAT, SUM_INT, VALID, WIDTH, Rows
 
 START, EVENTS, LATEST, LATE = "__start", "__events", "__latest", "__late"
@@ -127,8 +128,7 @@ def rows_of(measure: MeasureProgram, number: int, timed: pa.Table) -> Rows:
 
 
 def _part(timed: pa.Table, number: int, part: int) -> tuple[Rows, Mask | None]:
-    column = timed[part_column(number, part)].combine_chunks()
-    value = value_of(column.chunk(0) if isinstance(column, pa.ChunkedArray) else column)
+    value = value_of(whole(timed[part_column(number, part)]))
     return value.numbers, value.valid
 
 

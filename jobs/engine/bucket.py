@@ -15,7 +15,6 @@ from jobs.engine.fold import Finals
 from jobs.engine.gather import Gathered, Kept, gather
 from jobs.engine.manifest import DataFile
 from jobs.engine.program import Program
-from jobs.engine.slices import to_table
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.storage import Storage
@@ -108,11 +107,11 @@ def _save(
     incoming: dict[str, list[pa.Table]],
 ) -> list[DataFile]:
     added = sum(table.num_rows for tables in incoming.values() for table in tables)
-    total = sum(held.num_rows if isinstance(held, pa.Table) else len(held.start) for held in kept.values())
+    total = sum(held.num_rows for held in kept.values())
     if not added and (not files or not state.rewrite(files, 0, total)):
         return files
     if state.rewrite(files, added, total):
-        tables = {name: held if isinstance(held, pa.Table) else to_table(held) for name, held in kept.items()}
+        tables = {name: held if isinstance(held, pa.Table) else held.table() for name, held in kept.items()}
         return state.save_state(storage, work.batch, bucket, tables)
     delta = {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in incoming.items()}
     return files + state.save_state(storage, work.batch, bucket, delta)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.slicing import Edges, count_between, edges_between, slice_numbers, slice_starts
+from jobs.engine.slicing import Edges, cell_numbers, count_between, edges_between, renumber, slice_starts
 
 Ints = npt.NDArray[np.int64]
 ROOMY = 4  # cells are laid out densely while there are at most this many per entry
@@ -30,7 +30,12 @@ def cells_of(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
     first, last = int(times.min()), int(times.max())
     if _roomy(count_between(edges, first, last) * groups, len(times)):
         starts = edges_between(edges, first, last)
-        return _numbered(codes, groups, slice_numbers(starts, times), starts)
+        used = np.zeros(groups * len(starts), np.bool_)
+        cell = cell_numbers(starts, times, codes, used)
+        occurring = np.flatnonzero(used)
+        if len(occurring) < len(used):
+            renumber(cell, np.cumsum(used) - 1)
+        return Cells(cell, occurring // len(starts), starts[occurring % len(starts)])
     return cells_of_starts(slice_starts(edges, times), codes, groups)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 
 from jobs.engine.program import ALL, TIME, Program
 from jobs.engine.signatures import Signatures, signatures
+from jobs.engine.tables import whole
 from jobs.engine.text import text_ranks
 from jobs.engine.types import plain
 from jobs.kernels.operators import Rows
@@ -64,9 +66,9 @@ def events_from(table: pa.Table, program: Program) -> Events:
     if any(grouping.keys == (ALL,) for grouping in program.groupings):
         keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
     return Events(
-        microseconds(_whole(table[TIME])),
+        microseconds(whole(table[TIME])),
         keys,
-        {value.name: value_of(_whole(table[value.name])) for value in program.values},
+        {value.name: value_of(whole(table[value.name])) for value in program.values},
         {test.name: _truth(table[test.name]) for test in program.predicates},
         without_time,
         table.select([FILE, POSITION] if program.in_rows else []),
@@ -106,23 +108,22 @@ def microseconds(column: pa.Array) -> Ints:
 def _numbers(column: pa.Array) -> Rows:
     kind = column.type
     if pa.types.is_floating(kind):
-        return np.asarray(pc.fill_null(column.cast(pa.float64()), 0.0))
+        return np.asarray(_filled(column.cast(pa.float64()), 0.0))
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
-        return np.asarray(pc.fill_null(column.cast(pa.int64()), 0))
+        return np.asarray(_filled(column.cast(pa.int64()), 0))
     if pa.types.is_timestamp(kind):
-        return microseconds(pc.fill_null(column, pa.scalar(0, kind)))
+        return microseconds(_filled(column, pa.scalar(0, kind)))
     if pa.types.is_date32(kind):
-        return np.asarray(pc.fill_null(column.view(pa.int32()).cast(pa.int64()), 0))
+        return np.asarray(_filled(column.view(pa.int32()).cast(pa.int64()), 0))
     return text_ranks(column)
+
+
+def _filled(column: pa.Array, value: Any) -> pa.Array:
+    return pc.fill_null(column, value) if column.null_count else column
 
 
 def _truth(column: pa.ChunkedArray) -> Mask:
     """A predicate keeps an event only when it is true; unknown is not."""
-    known = pc.fill_null(_whole(column).cast(pa.bool_()), False)
+    known = pc.fill_null(whole(column).cast(pa.bool_()), False)
     bits = np.frombuffer(known.buffers()[1], np.uint8) if len(known) else np.empty(0, np.uint8)
     return np.unpackbits(bits, count=known.offset + len(known), bitorder="little")[known.offset :].view(np.bool_)
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    whole = column.combine_chunks()
-    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole

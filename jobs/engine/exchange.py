@@ -47,7 +47,7 @@ def _by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tupl
     names = [f"key {name}" for name in grouping.keys]
     keys = key_codes(table.select(names).rename_columns(list(grouping.keys)))
     of_row = buckets(keys.distinct, count)[keys.codes]
-    for bucket in np.unique(of_row).tolist():
+    for bucket in np.flatnonzero(np.bincount(of_row, minlength=count)).tolist():
         yield bucket, table.filter(pa.array(of_row == bucket))
 
 

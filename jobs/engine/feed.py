@@ -14,7 +14,7 @@ from jobs.engine.program import MeasureProgram
 from jobs.engine.roll_up import Feed
 from jobs.engine.signatures import signed
 from jobs.engine.slices import Slices, carry
-from jobs.kernels.operators import COUNT, LAST, MIN, Rows
+from jobs.kernels.operators import COUNT, LAST, MIN, SUM_FLOAT, Rows
 
 Ints = npt.NDArray[np.int64]
 
@@ -29,18 +29,20 @@ def feed(events: Events, fed: Feed, emitted: int) -> Slices:
         keys = signed(keys, found)
         if all(measure.where for measure in fed.measures):
             wanted &= found.some[found.codes]
-    chosen = np.flatnonzero(wanted)
-    everything = len(chosen) == len(events.times)
-    times, codes = (events.times, keys.codes) if everything else (events.times[chosen], keys.codes[chosen])
+    chosen = None if wanted.all() else np.flatnonzero(wanted)
+    times, codes = (events.times, keys.codes) if chosen is None else (events.times[chosen], keys.codes[chosen])
     cells = cells_of(tree.edges, times, codes, keys.distinct.num_rows)
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in fed.held:
-        value, valid = input_of(events, measure, None if everything else chosen)
-        held = accumulate(measure.op, len(cells.code), cells.cell, value, valid)
+        value, valid = input_of(events, measure, chosen)
+        held = accumulate(measure.op, len(cells.code), cells.cell, value, valid, places=bool(measure.carries))
+        if measure.op == SUM_FLOAT:
+            held[:, 0] += held[:, 1]  # what is left of the error is less than the last digit of the slice's sum
+            held[:, 1] = 0
         if not measure.carries and MIN <= measure.op <= LAST:
             held[:, 1] = 0  # nobody asks from where it was taken
-        elif measure.carries and not everything:
+        elif measure.carries and chosen is not None:
             held[:, 1] = chosen[held[:, 1].astype(np.int64)] if len(chosen) else 0
         carried |= carry(
             measure, held, {name: events.values[source].column for name, source in measure.carries.items()}

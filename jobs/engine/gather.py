@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from jobs.engine.bounds import Bounds
@@ -12,11 +13,29 @@ from jobs.engine.exchange import hardly_overlap, joined, label
 from jobs.engine.numbered import dropped_label, number
 from jobs.engine.program import Grouping, TreeProgram
 from jobs.engine.shards import Sharded
-from jobs.engine.slices import Slices, fold_into
+from jobs.engine.slices import Slices, fold_into, to_table
 from optimizer.plan import EVENTS
 
 Tables = Mapping[str, list[pa.Table]]  # by label
-Kept = dict[str, Slices | pa.Table]
+
+
+class Retained(NamedTuple):
+    """Slices of which those are kept that start at some time or later."""
+
+    slices: Slices
+    since: int
+
+    @property
+    def num_rows(self) -> int:
+        """How many these are."""
+        return int(np.count_nonzero(self.slices.start >= self.since))
+
+    def table(self) -> pa.Table:
+        """These as a table."""
+        return to_table(self.slices.since(self.since))
+
+
+Kept = dict[str, Retained | pa.Table]
 
 
 class Gathered(NamedTuple):
@@ -54,7 +73,7 @@ def gather(
         table = pa.concat_tables(tables, promote_options="permissive")
         return Gathered(None, table.num_rows, 0, {name: table})
     held = joined(grouping, tree, tables).since(emitted - tree.reach + 1)
-    kept: Kept = {name: held.since(until - tree.reach + 1)}
+    kept: Kept = {name: Retained(held, until - tree.reach + 1)}
     if until <= emitted:
         return Gathered(None, len(held.start), 0, kept)
     if not tree.bits:

@@ -16,6 +16,7 @@ from jobs.engine.keys import key_codes, only_used, spelled
 from jobs.engine.merge import fill, merge_rows, telling
 from jobs.engine.program import MeasureProgram
 from jobs.engine.slicing import Edges, slice_starts
+from jobs.engine.tables import whole
 from jobs.engine.text import text_ranks
 from jobs.kernels.operators import VALID, WIDTH, Rows
 
@@ -211,5 +212,4 @@ def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[Measur
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:
-    column = table[name].combine_chunks()
-    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    return whole(table[name])

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from numba import njit
 
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 Edges = tuple[tuple[int, int], ...]  # (period, residue): the times residue + k * period
 
 DENSE_EDGES = 4  # edges are laid out one by one while there are at most this many per event
@@ -42,18 +43,43 @@ def _at_or_after(time: int, period: int, residue: int) -> int:
     return time + (residue - time) % period
 
 
+@njit(cache=True, nogil=True, forceinline=True)
+def _onward(edges: Ints, time: int, current: int) -> int:
+    """The index of the last edge at or before a time; quick when it is the current one, or the next."""
+    last = edges.size - 1
+    if time >= edges[current] and (current == last or time < edges[current + 1]):
+        return current
+    if current < last and time >= edges[current + 1] and (current + 1 == last or time < edges[current + 2]):
+        return current + 1
+    return int(np.searchsorted(edges, time, side="right")) - 1
+
+
 @njit(cache=True, nogil=True)
 def slice_numbers(edges: Ints, times: Ints) -> Ints:
-    """The index of the last edge at or before each time; quick when neighbours share a slice."""
+    """The index of the last edge at or before each time."""
     numbers = np.empty(times.size, np.int64)
     current = 0
-    last = edges.size - 1
     for i in range(times.size):
-        time = times[i]
-        if time < edges[current] or (current < last and time >= edges[current + 1]):
-            if current < last and time >= edges[current + 1] and (current + 1 == last or time < edges[current + 2]):
-                current += 1
-            else:
-                current = np.searchsorted(edges, time, side="right") - 1
+        current = _onward(edges, times[i], current)
         numbers[i] = current
     return numbers
+
+
+@njit(cache=True, nogil=True)
+def cell_numbers(edges: Ints, times: Ints, codes: Ints, used: Mask) -> Ints:
+    """The cell of each event, key by key and in slice order, unused ones counted; those that are used are marked."""
+    cell = np.empty(times.size, np.int64)
+    current = 0
+    for i in range(times.size):
+        current = _onward(edges, times[i], current)
+        number = codes[i] * edges.size + current
+        cell[i] = number
+        used[number] = True
+    return cell
+
+
+@njit(cache=True, nogil=True)
+def renumber(cell: Ints, number: Ints) -> None:
+    """cell[i] = number[cell[i]]."""
+    for i in range(cell.size):
+        cell[i] = number[cell[i]]

@@ -12,13 +12,21 @@ from jobs.engine.storage import Storage
 from optimizer.errors import HeddleError
 
 LABEL = b"heddle.label"
+PLAIN = ipc.IpcWriteOptions()
 COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
 
 
+def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """A column as one array; copied only if it comes in parts."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+
+
 def pack(tables: Mapping[str, pa.Table]) -> bytes:
-    """Tables as bytes."""
+    """Tables as bytes, not compressed: Spark's shuffle does that."""
     sink = pa.BufferOutputStream()
-    _write(sink, tables)
+    _write(sink, tables, COMPRESSED)
     return bytes(sink.getvalue())
 
 
@@ -28,9 +36,10 @@ def unpack(content: bytes) -> dict[str, pa.Table]:
 
 
 def save(storage: Storage, name: str, tables: Mapping[str, pa.Table]) -> int:
-    """Write tables to a file nobody else writes; what a failed task leaves behind is swept later."""
+    """Write tables to a file nobody else writes; what a failed task leaves behind is swept later. A local disk is
+    faster than a compressor, a network is not."""
     with storage.filesystem.open_output_stream(storage.path(name)) as sink:
-        _write(sink, tables)
+        _write(sink, tables, PLAIN if storage.local else COMPRESSED)
     return int(storage.filesystem.get_file_info(storage.path(name)).size)
 
 
@@ -45,10 +54,10 @@ def load(storage: Storage, name: str) -> dict[str, pa.Table]:
         ) from None
 
 
-def _write(sink: Any, tables: Mapping[str, pa.Table]) -> None:
+def _write(sink: Any, tables: Mapping[str, pa.Table], options: ipc.IpcWriteOptions) -> None:
     for label, table in tables.items():
         labelled = table.replace_schema_metadata({LABEL: label.encode()})
-        with ipc.new_stream(sink, labelled.schema, options=COMPRESSED) as writer:
+        with ipc.new_stream(sink, labelled.schema, options=options) as writer:
             writer.write_table(labelled)
 
 

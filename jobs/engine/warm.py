@@ -6,7 +6,7 @@ import numpy as np
 
 from jobs.engine.accumulate import accumulate
 from jobs.engine.merge import fill, merge_rows, telling
-from jobs.engine.slicing import slice_numbers
+from jobs.engine.slicing import cell_numbers, renumber, slice_numbers
 from jobs.kernels.block_operations import block_operations
 from jobs.kernels.operators import OPS, Rows, lift
 
@@ -19,11 +19,13 @@ def warm() -> None:
     block_operations(starts, starts)
     for times in (starts, frozen):
         slice_numbers(starts, times)
+        renumber(cell_numbers(starts, times, np.zeros(ROWS, np.int64), np.zeros(ROWS, np.bool_)), starts)
     for (_, kind), op in OPS.items():
         values = starts.astype(kind)
         for column in (values, _frozen(values.copy())):
             for valid in (None, starts % 2 == 0):
                 accumulate(op, ROWS, starts // 2, column, valid)
+                accumulate(op, ROWS, starts // 2, column, valid, places=False)
         rows = lift(op, values)
         merge_rows(op, rows, starts, starts // 2, ROWS)
         telling(rows)
