@@ -14,7 +14,7 @@ from jobs.engine.program import Program
 from jobs.engine.source import splits_of
 from jobs.engine.spark_executor import Feeding, from_files, from_past, on_spark
 from jobs.engine.steps import step
-from jobs.engine.taken import File
+from jobs.engine.taken import File, sized
 from jobs.engine.warehouse import CHECKPOINT
 from jobs.frame_lane import by_aggregates, by_events, fold_reason, with_late
 from jobs.lanes import choose
@@ -22,6 +22,7 @@ from jobs.options import Options
 from jobs.run import Run
 from jobs.spark_errors import in_words
 from jobs.stream_frames import driver_of, stream_frame
+from jobs.taken_files import files_of
 from jobs.unshared import with_unshared
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Streaming:
             if batch <= self.run.manifest.batch:
                 return
             try:
-                self._evaluate(batch, [(_plain(row.path), row.length) for row in listing.collect()])
+                # by Spark's own record of the batch: to collect the listing would be a query and a job more
+                self._evaluate(batch, sized(files_of(self.run.storage, batch)))
             except Exception as error:
                 self.failure = error
                 raise
@@ -150,7 +152,3 @@ class Streaming:
 def _idle(query: StreamingQuery) -> bool:
     status = query.status
     return not status["isDataAvailable"] and not status["isTriggerActive"]
-
-
-def _plain(path: str) -> str:
-    return path.removeprefix("file://").removeprefix("file:")

@@ -29,9 +29,37 @@ def taken_in(storage: Storage, manifest: Manifest) -> dict[str, int]:
     try:
         return _by_log(storage, manifest)
     except (OSError, ValueError, KeyError, IndexError):
-        raise HeddleError(
-            f"{storage.path(CHECKPOINT)}: does not tell which files were evaluated; restore it from a backup"
-        ) from None
+        raise _untold(storage) from None
+
+
+def files_of(storage: Storage, batch: int) -> list[str]:
+    """The files that Spark has put into a batch which is about to begin: its record is there before."""
+    try:
+        first = _reached(storage, batch - 1) + 1 if batch else 0
+        return [
+            plain_path(path) for number in range(first, _reached(storage, batch) + 1) for path in _put(storage, number)
+        ]
+    except (OSError, ValueError, KeyError, IndexError):
+        raise _untold(storage) from None
+
+
+def _put(storage: Storage, number: int) -> list[str]:
+    """The files of one entry of Spark's log, which may be in a compact one."""
+    names = {name.rpartition("/")[2] for name in storage.names(SOURCE)}
+    name = str(number) if str(number) in names else f"{number}.compact"
+    entries = map(json.loads, _lines(storage, f"{SOURCE}/{name}"))
+    return [entry["path"] for entry in entries if entry["batchId"] == number]
+
+
+def _reached(storage: Storage, batch: int) -> int:
+    """How far in Spark's log of files a batch has come; the log has numbers of its own."""
+    return int(json.loads(_lines(storage, f"{CHECKPOINT}/offsets/{batch}")[-1])["logOffset"])
+
+
+def _untold(storage: Storage) -> HeddleError:
+    return HeddleError(
+        f"{storage.path(CHECKPOINT)}: does not tell which files were evaluated; restore it from a backup"
+    )
 
 
 def _by_records(storage: Storage, manifest: Manifest) -> dict[str, int]:
@@ -44,12 +72,11 @@ def _by_records(storage: Storage, manifest: Manifest) -> dict[str, int]:
 
 
 def _by_log(storage: Storage, manifest: Manifest) -> dict[str, int]:
-    """Spark numbers its log of files by itself; the offsets of a batch say how far in it the batch has come."""
     names = (name.rpartition("/")[2] for name in storage.names(f"{CHECKPOINT}/offsets"))
     batches = sorted(batch for batch in map(int, filter(str.isdigit, names)) if batch <= manifest.batch)
     if not batches or batches[-1] != manifest.batch:
         raise KeyError(manifest.batch)
-    reached = [json.loads(_lines(storage, f"{CHECKPOINT}/offsets/{batch}")[-1])["logOffset"] for batch in batches]
+    reached = [_reached(storage, batch) for batch in batches]
     return {
         plain_path(entry["path"]): batches[bisect_left(reached, entry["batchId"])]
         for entry in _log(storage)

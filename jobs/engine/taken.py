@@ -37,6 +37,19 @@ def arrived(path: str) -> list[File]:
     return [(info.path, info.size) for info in sorted(files, key=lambda info: (info.mtime_ns or 0, info.path))]
 
 
+def sized(paths: Sequence[str]) -> list[File]:
+    """Files with their sizes, without those that have vanished."""
+    folders = {path.rpartition("/")[0] for path in paths}
+    storages = {folder: Storage(folder) for folder in folders}
+    found = []
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        info = storages[folder].filesystem.get_file_info(storages[folder].path(name))
+        if info.type == fs.FileType.File:
+            found.append((path, info.size))
+    return found
+
+
 def _hidden(name: str) -> bool:
     return any(part.startswith((".", "_")) for part in name.split("/"))
 
