@@ -43,7 +43,7 @@ def many_keys(spark: SparkSession, events: int) -> None:
 def _against_scan(spark: SparkSession, here: World, name: str, bound: int) -> None:
     """The whole job, results written, against one scan and against the engine alone."""
     scan = plain_spark("scan", here.root)
-    local, job = measured(here.local, lambda: here.job(spark), warm=10)
+    local, job = measured(here.local, lambda: here.job(spark), warm=15)
     show(f"{name}: job against scan", job / scan, f"at most {bound}", f"{job:.2f} / {scan:.2f} CPU s")
     show(f"{name}: job against the engine in process", job / local, "at most 1.6", f"{job:.2f} / {local:.2f} CPU s")
 

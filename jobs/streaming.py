@@ -34,6 +34,7 @@ ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
 AGGREGATED = "Spark aggregates the events before they are folded"
 FOLDED = "every event is folded on its own"
+CHECKPOINT_FOLDERS = ("offsets", "commits", "sources/0")
 POLL_SECONDS: Any = 0.2  # awaitTermination takes fractions, its annotation does not
 
 
@@ -132,7 +133,9 @@ class Streaming:
 
     def _start(self) -> StreamingQuery:
         driver = driver_of(self.run.catalog, self.run.plan.stream)
-        # only the two columns are asked for, so that no file is opened: the listing costs the same at any size
+        for folder in CHECKPOINT_FOLDERS:  # for each that it makes itself, Hadoop starts a `chmod`
+            self.run.storage.make_folder(f"{CHECKPOINT}/{folder}")
+        # nothing of it is ever read: Spark lists the files, numbers the batches and keeps the record
         listing = self.spark.readStream.format("binaryFile").schema(LISTING).option("maxFileAge", ANY_AGE)
         if self.options.files_per_batch:
             listing = listing.option("maxFilesPerTrigger", self.options.files_per_batch)
@@ -140,8 +143,7 @@ class Streaming:
         trigger: dict[str, Any] = {"processingTime": interval} if interval else {"availableNow": True}
         return (
             listing.load(driver.path)
-            .select("path", "length")
-            .coalesce(1)  # a task for some names, not for some gigabytes of files
+            .select("path")
             .writeStream.foreachBatch(self.take)
             .option("checkpointLocation", self.run.storage.uri(CHECKPOINT))
             .trigger(**trigger)

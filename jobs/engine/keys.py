@@ -62,6 +62,8 @@ def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
     values = column.type.value_type if dictionary else column.type
     if not len(column):
         return np.empty(0, np.int64), pa.array([], values)
+    if column.null_count == len(column):
+        return np.zeros(len(column), np.int64), pa.nulls(1, values)
     if dictionary and not column.null_count:
         encoded = column.unify_dictionaries().combine_chunks()
     else:

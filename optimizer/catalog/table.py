@@ -59,8 +59,7 @@ class QueryTable(Sequence[Query]):
         """One query, or a table of some."""
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
-        row = range(len(self))[index]
-        return next(iter(self.take(np.array([row]))))
+        return self._query(range(len(self))[index])
 
     def __iter__(self) -> Iterator[Query]:
         """Every query, one after the other."""
@@ -69,6 +68,12 @@ class QueryTable(Sequence[Query]):
         for query, statement, code, window in rows:
             stream, aggregate, arguments, where, group_by, _ = self.shapes[code]
             yield Query(query, stream, aggregate, arguments, Window(*window), where, group_by, statement)
+
+    def _query(self, row: int) -> Query:
+        stream, aggregate, arguments, where, group_by, _ = self.shape(row)
+        window = Window(*(column[row].item() for column in self.windows))
+        name, statement = self.ids[row].as_py(), self.statements[row].as_py()
+        return Query(name, stream, aggregate, arguments, window, where, group_by, statement)
 
     def take(self, rows: npt.NDArray[np.int64]) -> QueryTable:
         """The queries of the given rows."""
