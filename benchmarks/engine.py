@@ -92,8 +92,11 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--only", default=",".join(PARTS), help="some of " + ", ".join(PARTS))
     arguments = parser.parse_args()
+    asked = arguments.only.split(",")
+    if unknown := [name for name in asked if name not in PARTS]:
+        parser.error(f"there is no part {', '.join(unknown)}; choose some of {', '.join(PARTS)}")
     spark = spark_session("local[2,4]")
-    for name in arguments.only.split(","):
+    for name in asked:
         PARTS[name](spark, arguments.events)
 
 
