@@ -130,7 +130,7 @@ def _written(found: DataFrame, query: Query, label: str, work: Work) -> list[Dat
         if held:
             bucket = context.partitionId() % work.buckets if context else 0
             table = _result(pa.Table.from_batches(held), keys, label)
-            file = write_results(Storage(work.root), work.batch, bucket, grouping, table)
+            file = write_results(Storage(work.root), work.batch, bucket, grouping, [table])
             yield pa.RecordBatch.from_pydict(
                 {"name": [file.name], "bucket": pa.array([bucket], pa.int32()), "rows": [file.rows]}
             )
@@ -140,8 +140,7 @@ def _written(found: DataFrame, query: Query, label: str, work: Work) -> list[Dat
 
 
 def _result(table: pa.Table, keys: Sequence[str], label: str) -> pa.Table:
-    numbers = pa.array([0] * table.num_rows, pa.int32())
-    columns: dict[str, Any] = {QUERY: pa.DictionaryArray.from_arrays(numbers, pa.array([label]))}
+    columns: dict[str, Any] = {QUERY: pa.repeat(label, table.num_rows).dictionary_encode()}
     columns |= {f"key {key}": table[f"k{number}"] for number, key in enumerate(keys)}
     columns[START] = table["start"].cast(pa.int64()).cast(INSTANT)
     columns[value_column(table["value"].type)] = table["value"]

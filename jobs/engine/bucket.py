@@ -77,8 +77,8 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
         step("finals")
         watch.lap("finals")
         if any(mine for _, mine in found):
-            table = result_files.result_table(grouping, found)
-            report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, table))
+            tables = result_files.result_tables(grouping, found)
+            report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
             watch.lap("write")
     step("results")
     report.state = _save(storage, work, bucket, files, kept, incoming)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.engine.published import Published
-from jobs.engine.result_files import INSTANT, QUERY, START, value_column
+from jobs.engine.result_files import INSTANT, QUERY, START, row_groups_of, value_column
 from optimizer.catalog.query import Column
 
 
@@ -37,7 +36,7 @@ def _rows(found: Published, name: str) -> pa.Table:
     columns = [QUERY, START, *(f"key {key}" for key in found.keys), *dict.fromkeys(values.values())]
     with pq.ParquetFile(found.storage.path(name), filesystem=found.storage.filesystem) as file:
         held = file.schema_arrow.names
-        groups = [g for g in range(file.num_row_groups) if _may_hold(file.metadata.row_group(g), found)]
+        groups = row_groups_of(file, found.labels.values())
         table = file.read_row_groups(groups, [column for column in columns if column in held])
     table = table.filter(pc.is_in(table[QUERY].cast(pa.string()), pa.array(list(found.labels.values()))))
     out = {f"key {key}": table[f"key {key}"].cast(found.types[key]) for key in found.keys}
@@ -49,15 +48,6 @@ def _rows(found: Published, name: str) -> pa.Table:
     if len(values) > 1:
         out |= {f"has {id}": pc.equal(table[QUERY].cast(pa.string()), found.labels[id]) for id in values}
     return pa.table(out)
-
-
-def _may_hold(group: Any, found: Published) -> bool:
-    """Whether a row group's statistics leave room for one of the labels."""
-    chunks = (group.column(number) for number in range(group.num_columns))
-    statistics = next(chunk.statistics for chunk in chunks if chunk.path_in_schema == QUERY)
-    if statistics is None or not statistics.has_min_max:
-        return True
-    return any(statistics.min <= label <= statistics.max for label in found.labels.values())
 
 
 def _side_by_side(found: Published, rows: pa.Table) -> pa.Table:

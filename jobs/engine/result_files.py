@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.engine.keys import spelled
@@ -22,6 +24,9 @@ FOLDER = "results"
 QUERY, START = "query", "window_start"
 INSTANT = pa.timestamp("us", "UTC")
 ROW_GROUP = 1 << 20
+LABELS = 127  # of a row group: as many as a byte tells apart
+HELD = b"heddle labels"  # whose answers every row group holds; statistics of as much would take longer than the rest
+MERGED_GROUP = 1 << 16
 WRITE_BATCH = 1 << 16  # rows; Parquet's own thousand take longer
 MERGE_AT = 16  # files of a level; their merger is one file of the next level
 
@@ -36,51 +41,96 @@ def value_column(kind: pa.DataType) -> str:
     return f"value {kind}"
 
 
-def result_table(grouping: Grouping, found: Sequence[tuple[pa.Table, Sequence[Answer]]]) -> pa.Table:
-    """Answers by the keys of their trees, as one table; by query, so that a reader of one query skips the others."""
-    answers = [answer for _, mine in found for answer in mine]
-    labels = pa.array([answer.query.label for answer in answers])
-    numbers = (np.full(len(answer.group), number, np.int32) for number, answer in enumerate(answers))
+def result_tables(grouping: Grouping, found: Sequence[tuple[pa.Table, Sequence[Answer]]]) -> list[pa.Table]:
+    """Answers by the keys of their trees, a table per row group; by query, so that a reader of one skips the others."""
+    answers = [(keys, answer) for keys, mine in found for answer in mine]
+    kinds = list(dict.fromkeys(answer.value.type for _, answer in answers))
+    tables = [_table(grouping, some, kinds) for some in _row_groups(answers)]
+    nullable = {name for table in tables for name in table.column_names if table[name].null_count}
+    return [_saying(table, nullable) for table in tables]
+
+
+def _row_groups(answers: Sequence[tuple[pa.Table, Answer]]) -> Iterator[list[tuple[pa.Table, Answer]]]:
+    """Whole answers, until there are enough rows or labels."""
+    group: list[tuple[pa.Table, Answer]] = []
+    rows = 0
+    for keys, answer in answers:
+        if group and (rows + len(answer.group) > ROW_GROUP or len(group) == LABELS):
+            yield group
+            group, rows = [], 0
+        group.append((keys, answer))
+        rows += len(answer.group)
+    yield group
+
+
+def _table(grouping: Grouping, answers: Sequence[tuple[pa.Table, Answer]], kinds: Sequence[pa.DataType]) -> pa.Table:
+    labels = pa.array([answer.query.label for _, answer in answers])
+    numbers = (np.full(len(answer.group), number, np.int8) for number, (_, answer) in enumerate(answers))
     columns = {QUERY: _chunked(pa.DictionaryArray.from_arrays(pa.array(each), labels) for each in numbers)}
     for name in grouping.keys:
         if name != ALL:
-            spelt = (spelled(keys[name].combine_chunks(), answer.group) for keys, mine in found for answer in mine)
-            columns[f"key {name}"] = _chunked(spelt)
-    columns[START] = _chunked(pa.array(answer.start).view(INSTANT) for answer in answers)
-    for kind in dict.fromkeys(answer.value.type for answer in answers):
+            columns[f"key {name}"] = _chunked(
+                spelled(keys[name].combine_chunks(), each.group) for keys, each in answers
+            )
+    columns[START] = _chunked(pa.array(answer.start).view(INSTANT) for _, answer in answers)
+    for kind in kinds:
         columns[value_column(kind)] = _chunked(
-            answer.value if answer.value.type == kind else pa.nulls(len(answer.value), kind) for answer in answers
+            answer.value if answer.value.type == kind else pa.nulls(len(answer.value), kind) for _, answer in answers
         )
-    return _without_nulls(pa.table(columns).unify_dictionaries())
+    return pa.table(columns).unify_dictionaries()
 
 
 def _chunked(parts: Iterable[pa.Array]) -> pa.ChunkedArray:
     return pa.chunked_array(list(parts))
 
 
-def _without_nulls(table: pa.Table) -> pa.Table:
+def _saying(table: pa.Table, nullable: Collection[str]) -> pa.Table:
     """The same table, whose columns say when they hold no null: Parquet then keeps none in mind, at half the price."""
-    fields = [field.with_nullable(table[field.name].null_count > 0) for field in table.schema]
-    return table.cast(pa.schema(fields))
+    return table.cast(pa.schema([field.with_nullable(field.name in nullable) for field in table.schema]))
 
 
-def write_results(storage: Storage, batch: int, bucket: int, grouping: str, table: pa.Table) -> DataFile:
-    """Write one file of answers."""
+def write_results(storage: Storage, batch: int, bucket: int, grouping: str, tables: Sequence[pa.Table]) -> DataFile:
+    """Write one file of answers, a row group per table."""
     name = fresh_name(FOLDER, batch, bucket, "parquet")
-    encoded = [column for column in table.column_names if column == QUERY or column.startswith("key ")]
-    pq.write_table(
-        table,
+    schema = tables[0].schema
+    encoded = [column for column in schema.names if column == QUERY or column.startswith("key ")]
+    with pq.ParquetWriter(
         storage.path(name),
+        schema,
         filesystem=storage.filesystem,
-        row_group_size=ROW_GROUP,
         write_batch_size=WRITE_BATCH,
         use_dictionary=encoded,
         column_encoding={START: "DELTA_BINARY_PACKED"},  # starts follow each other: smaller than compressed, and sooner
         compression="none",
-        write_statistics=[QUERY, START],
+        write_statistics=[START],
         store_schema=False,
-    )
-    return DataFile(name, bucket, table.num_rows, batch, grouping)
+    ) as writer:
+        held = [_write(writer, table) for table in tables]
+        _say_held(writer, [labels for each in held for labels in each])
+    return DataFile(name, bucket, sum(table.num_rows for table in tables), batch, grouping)
+
+
+def _write(writer: pq.ParquetWriter, table: pa.Table) -> list[list[str]]:
+    """Write a table; the labels of every row group it takes."""
+    writer.write_table(table, row_group_size=ROW_GROUP)
+    labels = table[QUERY].chunk(0).dictionary.to_pylist()
+    return [labels] * -(-table.num_rows // ROW_GROUP)
+
+
+def _say_held(writer: pq.ParquetWriter, held: Sequence[Sequence[str]]) -> None:
+    writer.add_key_value_metadata({HELD.decode(): json.dumps(held)})
+
+
+def _held(file: pq.ParquetFile) -> list[list[str]]:
+    """The labels of every row group; none where the file does not tell."""
+    found: list[list[str]] = json.loads((file.metadata.metadata or {}).get(HELD, b"[]"))
+    return found
+
+
+def row_groups_of(file: pq.ParquetFile, labels: Collection[str]) -> list[int]:
+    """The row groups that may hold answers of some labels."""
+    held = _held(file) or [list(labels)] * file.num_row_groups
+    return [number for number, mine in enumerate(held) if not set(labels).isdisjoint(mine)]
 
 
 def mergeable(files: Iterable[DataFile]) -> list[list[DataFile]]:
@@ -92,7 +142,7 @@ def mergeable(files: Iterable[DataFile]) -> list[list[DataFile]]:
 
 
 def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataFile]) -> DataFile:
-    """One file with the rows of many, read and written a row group at a time."""
+    """One file with the rows of many, some row groups at a time."""
     first = files[0]
     name = fresh_name(folder, batch, first.bucket, "parquet")
     paths = [storage.path(file.name) for file in files]
@@ -100,11 +150,35 @@ def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataF
     unified = pa.unify_schemas(schemas, promote_options="permissive")
     schema = pa.schema([field.with_nullable(True) for field in unified])  # some files lack some columns
     with pq.ParquetWriter(storage.path(name), schema, filesystem=storage.filesystem, compression="lz4") as writer:
-        for path in paths:
-            with pq.ParquetFile(path, filesystem=storage.filesystem) as source:
-                for group in range(source.num_row_groups):
-                    writer.write_table(_conformed(source.read_row_group(group), schema))
+        held = [labels for table in _large(storage, paths, schema) for labels in _write_merged(writer, table)]
+        _say_held(writer, held)
     return DataFile(name, first.bucket, sum(file.rows for file in files), batch, first.grouping, first.level + 1)
+
+
+def _large(storage: Storage, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The rows of some files, as many at a time as a row group has."""
+    waiting: list[pa.Table] = []
+    for path in paths:
+        with pq.ParquetFile(path, filesystem=storage.filesystem) as source:
+            for group in range(source.num_row_groups):
+                waiting.append(_conformed(source.read_row_group(group), schema))
+                if sum(table.num_rows for table in waiting) >= ROW_GROUP:
+                    yield pa.concat_tables(waiting)
+                    waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _write_merged(writer: pq.ParquetWriter, table: pa.Table) -> list[list[str]]:
+    """Write a table by query, in row groups that a reader of one of them can pass over; late events as they are."""
+    if QUERY not in table.column_names:
+        writer.write_table(table)
+        return []
+    codes = table[QUERY].combine_chunks().dictionary_encode().indices
+    ordered = table.take(pc.array_sort_indices(codes))
+    writer.write_table(ordered, row_group_size=MERGED_GROUP)
+    parts = (ordered[QUERY].slice(start, MERGED_GROUP) for start in range(0, table.num_rows, MERGED_GROUP))
+    return [pc.unique(part).to_pylist() for part in parts]
 
 
 def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -7,6 +7,7 @@ bounds of its own. Which of them hold no slice at all is known from each group's
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import gcd
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ from jobs.kernels.operators import COUNT
 from optimizer.windows.window import Window
 
 LONG: Final = 1024  # ticks in a row that make the dense form worth its set-up
-ROOMY: Final = 2  # ticks there may be to a slice
+ROOMY: Final = 2  # ticks there may be to a slice, beside one for every window that surely ends with one
 NEVER: Final = 1 << 62
 
 
@@ -44,8 +45,13 @@ class Grid:
         margin = max(run.slide for run in windows.values())
         self._cover = Cover(int(self._first.min()), int(self._last.max()), margin)
         self._ticks = covering(1, 0, [run for run in windows.values() if run.slide == 1], self._cover)
-        self._place = np.repeat(np.arange(len(sizes)) * self._ticks[1] - self._ticks[0], sizes) + tick
         self._gap = self._longest_gap(offsets[held[1:]])
+
+    @cached_property
+    def _place(self) -> Ints:
+        """Where every slice goes."""
+        low, count = self._ticks
+        return np.repeat(np.arange(self.groups) * count - low, np.diff(self._offsets)) + self._tick
 
     def _longest_gap(self, begins: Ints) -> int:
         """From a slice to the next one of its group."""
@@ -62,6 +68,19 @@ class Grid:
     def share(self) -> float:
         """Slices to a tick."""
         return len(self._tick) / (self.groups * (self._cover.last - self._cover.first + 1))
+
+    @property
+    def room(self) -> int:
+        """Ticks there are to be filled for every measure."""
+        return self.groups * self._ticks[1]
+
+    @property
+    def certain(self) -> int:
+        """Windows that surely hold a slice: those that no gap is as long as, between a group's first and last one."""
+        spans = self._last - self._first
+        spans = spans[spans >= 0]
+        long = (run for run in self._windows.values() if run.range >= self._gap)
+        return sum(int(np.minimum(spans // run.slide, run.windows).sum()) for run in long)
 
     def run(self, window: Window) -> Run:
         """The windows that end and may hold a slice of some group."""
@@ -104,16 +123,16 @@ def grid_of(offsets: Ints, starts: Ints, windows: Sequence[Window], after: int, 
         return None
     zero, low, high = int(starts[0]), int(starts.min()), int(starts.max())
     unit = gcd(*(part for w in windows for part in (w.range, w.slide, w.offset - zero)))
-    length = (high - low) // unit + 1
-    room = length + 2 * max(window.slide for window in windows) // unit
-    if length < LONG or room * (len(offsets) - 1) > ROOMY * len(starts):
+    if high - low < (LONG - 1) * unit:
         return None
     if 2 * (until - max(after, low)) < high - low:  # few windows end, many slices are retained
         return None
     tick = (starts - zero) // unit
     if not np.array_equal(tick * unit + zero, starts):
         return None
-    return Grid(offsets, tick, unit, zero, {w: _run(w, (low, high), (after, until), unit, zero) for w in windows})
+    runs = {window: _run(window, (low, high), (after, until), unit, zero) for window in windows}
+    grid = Grid(offsets, tick, unit, zero, runs)
+    return grid if grid.room <= ROOMY * len(starts) + grid.certain else None
 
 
 def _run(window: Window, ends: tuple[int, int], clock: tuple[int, int], unit: int, zero: int) -> Run:

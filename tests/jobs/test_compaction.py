@@ -12,9 +12,10 @@ from jobs.engine.batch import close, run_batch
 from jobs.engine.compile import compile_program
 from jobs.engine.in_process import in_process
 from jobs.engine.manifest import DataFile, Manifest, manifest_names
-from jobs.engine.result_files import MERGE_AT, mergeable
+from jobs.engine.result_files import MERGE_AT, QUERY, mergeable, row_groups_of
 from jobs.engine.source import Split
 from jobs.engine.state import MOST_DELTAS
+from jobs.engine.storage import Storage
 from jobs.engine.warehouse import DATA_FOLDERS, KEPT_MANIFESTS, stream_storage, sweep
 from jobs.lanes import file_types
 from jobs.results import late_table, results_table
@@ -55,6 +56,7 @@ def test_small_batches(tmp_path: Path) -> None:
     assert len(manifest.late) <= levels * MERGE_AT
     assert max(file.level for file in manifest.results) == max(file.level for file in manifest.late) == 2
     assert len(manifest_names(storage)) == KEPT_MANIFESTS
+    assert_few_row_groups(storage, manifest)
     on_disk = sum(1 for folder in DATA_FOLDERS for _ in storage.names(folder))
     assert on_disk <= len(manifest.files()) + KEPT_MANIFESTS * (MERGE_AT + 4)
 
@@ -65,3 +67,13 @@ def test_small_batches(tmp_path: Path) -> None:
     late = late_table(world.warehouse("many"), STREAM)
     assert late.num_rows == sum(file.rows for file in manifest.late) == BATCHES - 3
     assert set(late.column_names) == {"ts", "k", "x", "windows_missed", "batch", "watermark"}
+
+
+def assert_few_row_groups(storage: Storage, manifest: Manifest) -> None:
+    """A file holds its rows in one group, however many files it was merged from, and says whose they are."""
+    for file in manifest.results:
+        with pq.ParquetFile(storage.path(file.name)) as parquet:
+            assert parquet.num_row_groups == 1
+            held = set(parquet.read([QUERY])[QUERY].to_pylist())
+            assert all(row_groups_of(parquet, [label]) == [0] for label in held)
+            assert not row_groups_of(parquet, ["another"])

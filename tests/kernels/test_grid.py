@@ -77,6 +77,13 @@ def test_where_a_grid_does_not_pay() -> None:
     assert grid_of(groups, starts, [Window(4, 1), Window(9 * LONG, 9 * LONG)], -1, 9 * LONG) is None  # a long slide
 
 
+def test_slices_that_are_far_between_pay_where_windows_are_many() -> None:
+    starts, windows = 5 * np.arange(LONG), [Window(10 * n, 1) for n in range(1, 6)]
+    assert grid_of(np.array([0, LONG]), starts, windows, -1, 5 * LONG)
+    # as many slices of groups that come and go: hardly any of the windows hold one of theirs
+    assert grid_of(np.arange(LONG + 1), starts, windows, -1, 5 * LONG) is None
+
+
 @pytest.mark.parametrize("seed", range(50))
 def test_operations_of_regular_windows(seed: int) -> None:
     rng = np.random.default_rng(seed)
