@@ -47,7 +47,10 @@ def by_events(frame: DataFrame) -> Feeding:
     """Spark evaluates keys, expressions and predicates; each event then crosses once, as Arrow."""
 
     def feeding(program: Program, work: Work) -> RDD[Item]:
-        return _mapped(prepared(frame, program), lambda batches: feed_tables(program, work, _pairs(batches, program)))
+        def task(batches: Batches) -> Fed:
+            return feed_tables(program, work, _pairs(batches, program))
+
+        return _mapped(prepared(frame, program), task, work.told)
 
     return feeding
 
@@ -61,7 +64,9 @@ def by_aggregates(frame: DataFrame) -> Feeding:
         inputs, names = prepared(frame, program), _names(program)
         emitted = work.emitted if work.carried is None else BEGINNING
         passes = [
-            _mapped(aggregated(inputs, found, names, emitted), _task(program, work.buckets, found, not number))
+            _mapped(
+                aggregated(inputs, found, names, emitted), _task(program, work.buckets, found, not number), work.told
+            )
             for number, found in enumerate(aggregations(program))
         ]
         return passes[0] if len(passes) == 1 else frame.sparkSession.sparkContext.union(passes)
@@ -102,11 +107,11 @@ def _before(frame: DataFrame, program: Program, emitted: int) -> Column:
     return F.col(quote(program.time)) < moment
 
 
-def _mapped(frame: DataFrame, task: Callable[[Batches], Fed]) -> RDD[Item]:
+def _mapped(frame: DataFrame, task: Callable[[Batches], Fed], told: Iterable[int] = ()) -> RDD[Item]:
     """What a task of ours makes of a partition: items for the exchange."""
 
     def mapped(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for bucket, item in guarded(lambda: task(batches)):
+        for bucket, item in guarded(lambda: task(batches), told):
             yield _encoded(bucket, item)
 
     return frame.mapInArrow(mapped, ITEM).rdd.map(_decoded)
@@ -174,9 +179,14 @@ def frame_inputs(table: pa.Table, program: Program) -> pa.Table:
 
 
 def _encoded(bucket: int, item: Any) -> pa.RecordBatch:
-    kind, content = ("parcel", item) if isinstance(item, bytes) else ("report", report_to_json(item).encode())
-    if isinstance(item, str):
+    if isinstance(item, bytes):
+        kind, content = "parcel", item
+    elif isinstance(item, int):
+        kind, content = "latest", str(item).encode()
+    elif isinstance(item, str):
         kind, content = "error", item.encode()
+    else:
+        kind, content = "report", report_to_json(item).encode()
     return pa.RecordBatch.from_pydict(
         {"bucket": pa.array([bucket], pa.int32()), "kind": [kind], "content": pa.array([content], pa.binary())}
     )
@@ -186,4 +196,5 @@ def _decoded(row: Any) -> Item:
     if row.kind == "parcel":
         return row.bucket, bytes(row.content)
     text = bytes(row.content).decode()
-    return row.bucket, text if row.kind == "error" else report_from_json(text)
+    decode: dict[str, Callable[[str], Any]] = {"error": str, "latest": int, "report": report_from_json}
+    return row.bucket, decode[row.kind](text)

@@ -75,7 +75,7 @@ def evaluate_local(
             if stop.is_set():
                 break
             step("listed")
-            run.evaluate(batch, files, lane)
+            run.evaluate(batch, files, lane, options.at_once)
         else:
             run.finish(lane)
     return run.report

@@ -58,12 +58,13 @@ class Run:
     lane: str = ""
     report: RunReport = field(default_factory=RunReport)
 
-    def evaluate(self, batch: int, files: Sequence[File], lane: Lane) -> None:
-        """Evaluate a batch of files; one without any, because they vanished, is over at once."""
+    def evaluate(self, batch: int, files: Sequence[File], lane: Lane, last: bool = False) -> None:
+        """Evaluate a batch of files, which may be the last of the run; one without any, because they vanished, is over
+        at once."""
         started = time.monotonic()
         program = self._ready(lane, files)
         if files and program is not None:
-            self._advance(run_batch(self.storage, self.manifest, program, batch, lane.execute(files)), started)
+            self._advance(run_batch(self.storage, self.manifest, program, batch, lane.execute(files), last), started)
         else:
             self._advance(pass_over(self.storage, self.manifest, batch), started)
 

@@ -71,7 +71,7 @@ class Streaming:
 
     def _evaluate(self, batch: int, files: list[tuple[str, int]]) -> None:
         step("listed")
-        self.run.evaluate(batch, files, self)
+        self.run.evaluate(batch, files, self, self.options.at_once)
 
     def program(self, files: Sequence[File]) -> Program:
         """The program for events like those of these files, and the lane they take."""

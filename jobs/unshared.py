@@ -48,6 +48,7 @@ def with_unshared(
 
     def executed(program: Program, work: Work) -> Outcome:
         outcome = execute(program, work)
+        work = work.seen(outcome.latest)
         due = [query for query in program.unshared if ends(query, work)] if work.carried is None else []
         if due and not outcome.errors:
             started = time.perf_counter()

@@ -31,14 +31,23 @@ class Outcome:
     unshared: dict[str, list[DataFile]] = field(default_factory=dict)  # what plain Spark answered, by query
     seconds: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def latest(self) -> int:
+        """The latest event of the batch."""
+        return max([BEGINNING, *(report.latest for report in self.feeds)])
+
 
 Executor = Callable[[Program, Work], Outcome]
 FOLDERS = (result_files.FOLDER, late_files.FOLDER, state.FOLDER)
 
 
-def run_batch(storage: Storage, before: Manifest, program: Program, batch: int, execute: Executor) -> Manifest:
-    """Evaluate a batch of events. Windows end by the watermark of the batches before it, as in Spark."""
-    return _run(storage, before, program, batch, watermark(before, program), execute)
+def run_batch(
+    storage: Storage, before: Manifest, program: Program, batch: int, execute: Executor, last: bool = False
+) -> Manifest:
+    """Evaluate a batch of events. Windows end by the watermark of the batches before it, as in Spark; in the last batch
+    of a run, those that would be left to `close` end at once."""
+    lateness = program.lateness if last else None
+    return _run(storage, before, program, batch, watermark(before, program), execute, lateness)
 
 
 def close(storage: Storage, before: Manifest, program: Program, execute: Executor) -> Manifest:
@@ -73,15 +82,24 @@ def watermark(manifest: Manifest, program: Program) -> int:
     return max(manifest.watermark, manifest.latest - program.lateness)
 
 
-def _run(storage: Storage, before: Manifest, program: Program, batch: int, until: int, execute: Executor) -> Manifest:
+def _run(
+    storage: Storage,
+    before: Manifest,
+    program: Program,
+    batch: int,
+    until: int,
+    execute: Executor,
+    lateness: int | None = None,
+) -> Manifest:
     public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
     if not before.standing:
         before = replace(before, standing=standing.save_standing(storage, begun(program)))
     joined = joined_by(storage, before)
     work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, public, before.late, joined)
+    work = replace(work, lateness=lateness)
     outcome = executed(storage, program, work, execute, FOLDERS)
     step("collected")
-    after = after_batch(before, program, work, outcome)
+    after = after_batch(before, program, work.seen(outcome.latest), outcome)
     started = time.perf_counter()
     commit(storage, after)
     after.counts["seconds"]["commit"] = time.perf_counter() - started  # for the report; the file is written already
@@ -115,7 +133,7 @@ def after_batch(before: Manifest, program: Program, work: Work, outcome: Outcome
     added = results_of(outcome)
     late = [file for report in outcome.feeds for file in report.late]
     merged = [file for report in outcome.buckets for file in report.late]
-    latest = max([before.latest, *(report.latest for report in outcome.feeds)])
+    latest = max(before.latest, outcome.latest)
     return replace(
         before,
         sequence=before.sequence + 1,

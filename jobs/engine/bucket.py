@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from jobs.engine.answers import Answer, answers
 from jobs.engine.exchange import gathered
 from jobs.engine.fold import Finals
 from jobs.engine.gather import Gathered, Kept, gather
-from jobs.engine.manifest import DataFile
+from jobs.engine.manifest import BEGINNING, DataFile
 from jobs.engine.program import Program
 from jobs.engine.steps import step
 from jobs.engine.stopwatch import Stopwatch
@@ -34,6 +34,18 @@ class Work:
     late: tuple[DataFile, ...] = ()
     joined: dict[str, int] = field(default_factory=dict)  # labels of later queries: windows ending after it are theirs
     carried: dict[str, str] | None = None  # a new plan takes over: whose slices each of its trees goes on with
+    lateness: int | None = None  # the last batch of a run: windows that its own events let end are emitted, too
+
+    def seen(self, latest: int) -> Work:
+        """The work, once the latest event of the batch is known."""
+        if self.lateness is None or latest == BEGINNING:
+            return self
+        return replace(self, until=max(self.until, latest - self.lateness))
+
+    @property
+    def told(self) -> range:
+        """The buckets that have to know the latest event."""
+        return range(0 if self.lateness is None else self.buckets)
 
 
 @dataclass

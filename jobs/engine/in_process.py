@@ -45,6 +45,7 @@ def _executed(program: Program, work: Work, feeds: Sequence[tuple[Work, Sequence
         outcome.feeds.append(report)
         for bucket, content in parcels:
             contents.setdefault(bucket, []).append(content)
+    seen = work.seen(outcome.latest)
     for bucket in range(work.buckets):
-        outcome.buckets.append(bucket_task(work)(program, work, bucket, contents.get(bucket, [])))
+        outcome.buckets.append(bucket_task(work)(program, seen, bucket, contents.get(bucket, [])))
     return outcome

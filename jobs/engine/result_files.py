@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 FOLDER = "results"
 QUERY, START = "query", "window_start"
 INSTANT = pa.timestamp("us", "UTC")
-ROW_GROUP = 1 << 20
+ROW_GROUP = 1 << 18
 LABELS = 127  # of a row group: as many as a byte tells apart
 HELD = b"heddle labels"  # whose answers every row group holds; statistics of as much would take longer than the rest
 MERGED_GROUP = 1 << 16
+MERGED_AT_ONCE = 1 << 20  # rows
 WRITE_BATCH = 1 << 16  # rows; Parquet's own thousand take longer
 MERGE_AT = 16  # files of a level; their merger is one file of the next level
 
@@ -156,13 +157,13 @@ def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataF
 
 
 def _large(storage: Storage, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The rows of some files, as many at a time as a row group has."""
+    """The rows of some files, many at a time."""
     waiting: list[pa.Table] = []
     for path in paths:
         with pq.ParquetFile(path, filesystem=storage.filesystem) as source:
             for group in range(source.num_row_groups):
                 waiting.append(_conformed(source.read_row_group(group), schema))
-                if sum(table.num_rows for table in waiting) >= ROW_GROUP:
+                if sum(table.num_rows for table in waiting) >= MERGED_AT_ONCE:
                     yield pa.concat_tables(waiting)
                     waiting = []
     if waiting:

@@ -13,6 +13,7 @@ from jobs.engine.batch import Executor, Outcome
 from jobs.engine.bucket import Work
 from jobs.engine.feeding import FeedReport, feed_splits
 from jobs.engine.in_process import under
+from jobs.engine.manifest import BEGINNING
 from jobs.engine.program import Program
 from jobs.engine.source import Split
 from jobs.engine.storage import in_a_line
@@ -21,7 +22,9 @@ from optimizer.errors import HeddleError
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
 
-Item = tuple[int, Any]  # bucket, and a parcel's bytes, a feed's report or an error's line
+Item = tuple[
+    int, Any
+]  # bucket, and a parcel's bytes, the time of a feed's latest event, its report, or an error's line
 Feeding = Callable[[Program, Work], "RDD[Item]"]
 
 
@@ -55,14 +58,14 @@ def from_files(context: SparkContext, heaps: Sequence[Sequence[Split]]) -> Feedi
     def feeding(program: Program, work: Work) -> RDD[Item]:
         def task(mine: Iterable[Sequence[Split]]) -> Iterator[Item]:
             splits = [split for heap in mine for split in heap]
-            return guarded(lambda: feed_splits(program, work, splits)) if splits else iter(())
+            return guarded(lambda: feed_splits(program, work, splits), work.told) if splits else iter(())
 
         return context.parallelize(heaps, max(1, len(heaps))).mapPartitions(task)
 
     return feeding
 
 
-def guarded(feed: Callable[[], tuple[FeedReport, list[tuple[int, bytes]]]]) -> Iterator[Item]:
+def guarded(feed: Callable[[], tuple[FeedReport, list[tuple[int, bytes]]]], told: Iterable[int] = ()) -> Iterator[Item]:
     """A feed's items; what the user can mend travels to the driver as a line, not as a traceback."""
     try:
         report, parcels = feed()
@@ -70,6 +73,8 @@ def guarded(feed: Callable[[], tuple[FeedReport, list[tuple[int, bytes]]]]) -> I
         yield 0, in_a_line(error)
         return
     yield 0, report
+    for bucket in told:
+        yield bucket, report.latest
     yield from parcels
     settle()
 
@@ -87,14 +92,16 @@ def _bucket(bucket: int) -> int:
 
 def _finisher(program: Program, work: Work) -> Callable[[int, Iterable[Item]], Iterator[Any]]:
     def task(bucket: int, items: Iterable[Item]) -> Iterator[Any]:
-        contents = []
+        contents, latest = [], BEGINNING
         for _, item in items:
             if isinstance(item, bytes):
                 contents.append(item)
+            elif isinstance(item, int):
+                latest = max(latest, item)
             else:
                 yield item
         try:
-            yield bucket_task(work)(program, work, bucket, contents)
+            yield bucket_task(work)(program, work.seen(latest), bucket, contents)
         except (HeddleError, OSError) as error:
             yield in_a_line(error)
         settle()

@@ -35,6 +35,7 @@ class Case:
     strategy: str
     technique: str
     recent: Imagined | None
+    files_per_batch: int  # 0: all at once
 
     def plan(self, world: World) -> Plan:
         """A plan of the catalog."""
@@ -52,6 +53,7 @@ def cases(draw: st.DrawFn) -> Case:
         draw(st.sampled_from(SEARCHES)),
         technique,
         recent,
+        draw(st.sampled_from([1, 0])),
     )
 
 
@@ -63,7 +65,7 @@ def compare_with_spark(spark: SparkSession, case: Case) -> int:
         world = make_world(folder, case.arrival.batches, entries, case.arrival.lateness)
         plan = case.plan(world)
         for lane in LANES:
-            _, manifest, report = run_on_spark(spark, world, plan, lane)
+            _, manifest, report = run_on_spark(spark, world, plan, lane, files_per_batch=case.files_per_batch)
             assert report.lane == lane
             assert not manifest.late
             assert report.events == len(case.arrival.events)

@@ -84,15 +84,15 @@ def query(id: str, select: str, range: int, slide: int = 0, **more: Any) -> dict
 
 
 def run_in_process(
-    world: World, plan: Plan, buckets: int = 1, close_each: bool = False, warehouse: str = "local"
+    world: World, plan: Plan, buckets: int = 1, close_each: bool = False, warehouse: str = "local", last: bool = False
 ) -> tuple[Storage, list[Manifest]]:
-    """Every file is a batch; windows are closed after the last one, or after each."""
+    """Every file is a batch; windows are closed after the last one, or after each, or each is the last of a run."""
     storage = stream_storage(str(world.folder / warehouse), STREAM)
     program = world.program(plan)
     manifests = [replace(Manifest(), buckets=buckets)]
     for number, file in enumerate(world.files):
         execute = in_process([Split(str(file), file.stat().st_size)])
-        manifests.append(run_batch(storage, manifests[-1], program, number, execute))
+        manifests.append(run_batch(storage, manifests[-1], program, number, execute, last))
         if close_each or file == world.files[-1]:
             closed = close(storage, manifests[-1], program, in_process([]))
             manifests += [closed] if closed != manifests[-1] else []
@@ -100,11 +100,11 @@ def run_in_process(
 
 
 def run_on_spark(
-    spark: SparkSession, world: World, plan: Plan, lane: str, buckets: int = 2
+    spark: SparkSession, world: World, plan: Plan, lane: str, buckets: int = 2, files_per_batch: int = 1
 ) -> tuple[Storage, Manifest, RunReport]:
     """The same by the job itself."""
     warehouse = str(world.folder / f"warehouse_{lane}")
-    report = evaluate(spark, world.catalog, plan, warehouse, Options(lane, files_per_batch=1, buckets=buckets))
+    report = evaluate(spark, world.catalog, plan, warehouse, Options(lane, files_per_batch, buckets=buckets))
     storage = stream_storage(warehouse, STREAM)
     return storage, newest(storage), report
 

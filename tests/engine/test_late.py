@@ -12,7 +12,16 @@ from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
 from optimizer.windows.window import Window
 from tests import naive
-from tests.engine.running import World, answers_in, late_rows, make_world, query, run_in_process, run_on_spark
+from tests.engine.running import (
+    World,
+    add_batch,
+    answers_in,
+    late_rows,
+    make_world,
+    query,
+    run_in_process,
+    run_on_spark,
+)
 from tests.engine.world import SECOND, Row, odd_row
 
 LATENESS = 3 * SECOND
@@ -102,11 +111,13 @@ def by_content(rows: list[Row], names: list[str]) -> list[str]:
     return sorted(repr([row[name] for name in names]) for row in rows)
 
 
-def test_a_run_for_every_batch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("last", [False, True])
+def test_a_run_for_every_batch(tmp_path: Path, last: bool) -> None:
     batches = straggling_batches(3)
     world = make_world(tmp_path, batches, QUERIES, LATENESS)
     plan = world.plan("cascade")
-    storage, manifests = run_in_process(world, plan, close_each=True)
+    storage, manifests = run_in_process(world, plan, close_each=True, last=last)
+    assert len(manifests) == (len(batches) if last else 2 * len(batches))
     found = answers_in(world, storage, manifests[-1], plan)
     late = 0
     for id, aggregate, where in [("total", "sum", None), ("top", "max", None), ("few", "count", lambda e: e["n"] < 60)]:
@@ -117,6 +128,24 @@ def test_a_run_for_every_batch(tmp_path: Path) -> None:
         assert found[id] == {place: value for answers in emitted for place, value in answers.items()}
         late += sum(windows for _, windows in missed)
     assert sum(row["windows_missed"] for row in late_rows(storage, manifests[-1])) == late
+
+
+@pytest.mark.parametrize("lane", ["file", "frame"])
+def test_a_run_on_spark_for_every_batch(spark: SparkSession, tmp_path: Path, lane: str) -> None:
+    """Each takes what has arrived at once, and closes what its own events let end."""
+    batches = straggling_batches(5)[:4]
+    whole = make_world(tmp_path / "whole", batches, QUERIES, LATENESS)
+    plan = whole.plan("shared")
+    expected, manifests = run_in_process(whole, plan, close_each=True)
+    world = make_world(tmp_path / "arriving", [], QUERIES, LATENESS)
+    plan = world.plan("shared")
+    for number, batch in enumerate(batches):
+        add_batch(world.folder, number, batch)
+        storage, manifest, report = run_on_spark(spark, world, plan, lane, files_per_batch=0)
+        assert (report.batches, manifest.sequence) == (1, number)
+    assert answers_in(world, storage, manifest, plan) == answers_in(whole, expected, manifests[-1], plan)
+    names = ["ts", "windows_missed", "batch", "k", "n"]
+    assert by_content(late_rows(storage, manifest), names) == by_content(late_rows(expected, manifests[-1]), names)
 
 
 def test_an_event_without_a_time_is_counted_and_never_late(tmp_path: Path) -> None:

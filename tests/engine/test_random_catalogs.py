@@ -21,14 +21,16 @@ from tests.engine.running import answers_in, make_world, run_in_process
 QUICKLY = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 
 
-def evaluate_and_check(asked: list[Asked], arrival: Arrival, strategy: str, technique: str, buckets: int = 1) -> None:
+def evaluate_and_check(
+    asked: list[Asked], arrival: Arrival, strategy: str, technique: str, buckets: int = 1, last: bool = False
+) -> None:
     named = {f"q{number}": question for number, question in enumerate(asked)}
     folder = Path(tempfile.mkdtemp())
     try:
         entries = [question.entry(id) for id, question in named.items()]
         world = make_world(folder, arrival.batches, entries, arrival.lateness)
         plan = world.plan(strategy, technique)
-        storage, manifests = run_in_process(world, plan, buckets)
+        storage, manifests = run_in_process(world, plan, buckets, last=last)
         check(named, arrival.events, arrival.until, answers_in(world, storage, manifests[-1], plan))
         assert not manifests[-1].late
         assert sum(manifest.counts["events"] for manifest in manifests) == len(arrival.events)
@@ -40,7 +42,7 @@ def evaluate_and_check(asked: list[Asked], arrival: Arrival, strategy: str, tech
 @settings(QUICKLY, max_examples=8)
 @given(asked=st.lists(questions(), min_size=1, max_size=8), arrival=arrivals(), buckets=st.sampled_from([1, 3]))
 def test_strategies(strategy: str, asked: list[Asked], arrival: Arrival, buckets: int) -> None:
-    evaluate_and_check(asked, arrival, strategy, "auto", buckets)
+    evaluate_and_check(asked, arrival, strategy, "auto", buckets, last=buckets == 3)
 
 
 @pytest.mark.parametrize("technique", CARDS)
