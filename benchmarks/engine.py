@@ -43,7 +43,7 @@ def many_keys(spark: SparkSession, events: int) -> None:
 def _against_scan(spark: SparkSession, here: World, name: str, bound: int) -> None:
     """The whole job, results written, against one scan and against the engine alone."""
     scan = plain_spark("scan", here.root)
-    local, job = measured(here.local, lambda: here.job(spark), warm=15)
+    local, job = measured(here.local, lambda: here.job(spark), warm=15, clear=here.clear)
     show(f"{name}: job against scan", job / scan, f"at most {bound}", f"{job:.2f} / {scan:.2f} CPU s")
     show(f"{name}: job against the engine in process", job / local, "at most 1.6", f"{job:.2f} / {local:.2f} CPU s")
 
@@ -59,7 +59,7 @@ def by_frames(spark: SparkSession, events: int) -> None:
 def against_native(spark: SparkSession, events: int) -> None:
     """Spark's own windows for five of the hundred queries."""
     with world(events, 10, middle_point()) as here:
-        (job,) = measured(lambda: here.job(spark))
+        (job,) = measured(lambda: here.job(spark), clear=here.clear)
         own = plain_spark("native", here.root)
     show(f"native Spark, {NATIVE} of the 100 queries, against all 100 here", own / job, "at least 20")
     show("  extrapolated to all 100", own / job * 100 / NATIVE, "an extrapolation")
@@ -68,7 +68,7 @@ def against_native(spark: SparkSession, events: int) -> None:
 def against_polars(spark: SparkSession, events: int) -> None:
     """Polars for all hundred queries."""
     with world(events, 10, middle_point()) as here:
-        job, peer = measured(lambda: here.job(spark), lambda: by_polars(here), times=3, warm=5)
+        job, peer = measured(lambda: here.job(spark), lambda: by_polars(here), times=3, warm=5, clear=here.clear)
     show("polars on pre-aggregated seconds, all 100 queries", peer / job, "at least 5", f"{peer:.1f} / {job:.2f} CPU s")
 
 

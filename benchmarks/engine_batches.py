@@ -50,7 +50,7 @@ def linearity(spark: SparkSession, events: int) -> None:
     seconds = []
     for share in (events // 3, events):
         with world(share, 10, middle_point()) as part:
-            (spent,) = measured(lambda: part.job(spark), times=3, warm=3)
+            (spent,) = measured(lambda: part.job(spark), times=3, warm=3, clear=part.clear)
             seconds.append(spent / share)
     show("CPU per event, all events against a third", seconds[1] / seconds[0], "at most about 1: linear")
 
@@ -60,7 +60,7 @@ def more_queries(spark: SparkSession, events: int) -> None:
     seconds = []
     for queries in (100, 1_000):
         with world(events, 10, middle_point(queries)) as part:
-            seconds += measured(lambda: part.job(spark), times=3, warm=3)
+            seconds += measured(lambda: part.job(spark), times=3, warm=3, clear=part.clear)
     show("1,000 queries against 100, results included", seconds[1] / seconds[0], "at most 4")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import polars as pl
 
 from benchmarks.engine_world import World
@@ -11,7 +9,6 @@ from benchmarks.engine_world import World
 
 def by_polars(world: World) -> None:
     """All queries over sums and maxima of every machine and second, which polars makes first; results written."""
-    shutil.rmtree(world.root / "polars", ignore_errors=True)
     (world.root / "polars").mkdir()
     seconds = (
         pl.scan_parquet(str(world.data / "*.parquet"))

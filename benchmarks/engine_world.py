@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -85,8 +86,12 @@ class World:
         return evaluate(spark, self.catalog, self.plan, str(self._new()), options)
 
     def _new(self) -> Path:
-        shutil.rmtree(self.root / "warehouse", ignore_errors=True)
-        return self.root / "warehouse"
+        return self.root / "warehouses" / uuid.uuid4().hex
+
+    def clear(self) -> None:
+        """Remove what runs have written, which is no part of them."""
+        for folder in ("warehouses", "polars"):
+            shutil.rmtree(self.root / folder, ignore_errors=True)
 
 
 @contextmanager
@@ -99,20 +104,28 @@ def world(events: int, keys: int, windows: list[Window], files: int = 10, rate: 
         yield World(root, catalog, plan_stream(catalog, "events", rate, "weave_share", "two_stacks_block"))
 
 
-def measured(*runs: Callable[[], object], times: int = 6, warm: int = 6) -> list[float]:
+def nothing() -> None:
+    """There is nothing to clear."""
+
+
+def measured(
+    *runs: Callable[[], object], times: int = 6, warm: int = 6, clear: Callable[[], None] = nothing
+) -> list[float]:
     """CPU seconds of the whole process tree for each, the least of some rounds after some that warm up: in turn, so
     that a slow minute of the machine hits all alike."""
     for _ in range(warm):
         for run in runs:
             run()
-    rounds = [[cpu(run) for run in runs] for _ in range(times)]
+            clear()
+    rounds = [[cpu(run, clear) for run in runs] for _ in range(times)]
     return [min(spent) for spent in zip(*rounds, strict=True)]
 
 
-def cpu(run: Callable[[], object]) -> float:
+def cpu(run: Callable[[], object], clear: Callable[[], None] = nothing) -> float:
     """CPU seconds of one run."""
     with CpuMeter(poll_seconds=0.05) as meter:
         run()
+    clear()
     return meter.cpu_seconds
 
 

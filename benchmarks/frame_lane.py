@@ -28,7 +28,7 @@ def main(root: str) -> None:
     spark = spark_session("local[2,4]", {JAVA_OPTIONS: java_options(working=True)})
     catalog = load_catalog(Path(root) / "catalog")
     here = World(Path(root), catalog, plan_stream(catalog, "events", RATE, "weave_share", "two_stacks_block"))
-    print(*measured(lambda: here.job(spark, Options(lane="frame")), times=3, warm=3))
+    print(*measured(lambda: here.job(spark, Options(lane="frame")), times=3, warm=3, clear=here.clear))
 
 
 if __name__ == "__main__":
