@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.replan import Replanned, Say, Wish, done_before, keep, replan
+from jobs.replan import MEASURING, Replanned, Say, Wish, done_before, keep, replan
+from jobs.session import spark_session
 from jobs.settings import settings
 from jobs.tracking.promotion import decide
 from jobs.tracking.registry import champion, plan_of
@@ -35,12 +36,14 @@ def retire_query(folder: str, query: str, say: Say) -> str:
 
 def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say) -> Replanned:
     """Change the champion for the queries that joined or left, and put it in force."""
+    from jobs.recent_on_spark import recent_by  # it loads numba, which other steps of the platform do not need
+
     now = champion(store, stream)
     if now is None:
         return replan(store, catalog, Wish(stream, key=key), say)
     before = plan_of(store, now)
     started = time.perf_counter()
-    plan = reweave(before, catalog)
+    plan = reweave(before, catalog, recent_by(lambda: spark_session(MEASURING), catalog, stream))
     run = log_replan(store, Replan(catalog, plan, time.perf_counter() - started, plan.strategy, key=key))
     return keep(store, plan, run, decide(plan, before), True, say)
 

@@ -29,7 +29,10 @@ class Singles:
 
 
 def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> float:
-    """Operations per tick when every query has a tree of its own; `shares` of the events pass a measure's predicate."""
+    """Operations per tick and key when every query has a tree of its own.
+
+    `shares` of the events pass a measure's predicate.
+    """
     problem = rows.problem
     rates = problem.class_rates[rows.class_of]
     total = 0.0
@@ -37,12 +40,12 @@ def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> floa
         ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
         singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
         omegas = np.min([BULK_OMEGA[name](singles, rates[wanted]) for name in techniques], axis=0)
-        total += share * model.rate * len(ranges) + model.keys * float((rates[wanted] * omegas).sum())
+        total += share * model.rate * len(ranges) + float((rates[wanted] * omegas).sum())
     return total
 
 
 def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> float:
-    """Operations per tick of one tree for all queries; equal windows count once, planned one by one or not."""
+    """Operations per tick and key of one tree for all queries; equal windows count once, planned one by one or not."""
     windows = problem.windows
     rate = problem.space.rate_float(problem.everything)
     total = 0.0
@@ -50,7 +53,7 @@ def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> 
         asking = windows if asked is None else windows.take(asked)
         asking = asking.take(_firsts(asking))
         load = Load.of_columns(asking.range, asking.slide)
-        total += share * model.rate + model.keys * rate * min(OMEGA[name](load, rate) for name in techniques)
+        total += share * model.rate + rate * min(OMEGA[name](load, rate) for name in techniques)
     return total
 
 

@@ -19,7 +19,7 @@ from optimizer.strategies.watch import Watch
 
 
 def cost_model(group: Group, technique: str, traffic: Traffic) -> CostModel:
-    """The cost model of a group, in ticks of its clock."""
+    """The cost model of a group, per tick of its clock and per key."""
     return _model(group, group.rows.problem, technique, traffic)
 
 
@@ -52,7 +52,7 @@ def drafted(
 def _model(group: Group, problem: Problem, technique: str, traffic: Traffic) -> CostModel:
     rows = group.rows.windows.rows
     techniques = techniques_for(technique, problem.measures)
-    return CostModel(traffic.events_per_tick(rows), traffic.keys_of(group.group_by, rows), techniques)
+    return CostModel(traffic.events_per_tick(rows) / traffic.keys_of(group.group_by, rows), techniques)
 
 
 def _without_predicates(problem: Problem) -> Problem:

@@ -70,10 +70,11 @@ def plan_drafts(
     for number, (group, draft) in enumerate(found):
         model = cost_model(group, technique, traffic)
         trees += _apart(trees_of(group, draft, technique, traffic, recent), f"{number}.")
-        ticks = traffic.ticks_per_second(group.rows.windows.rows)
+        rows = group.rows.windows.rows
+        scale = traffic.ticks_per_second(rows) * traffic.keys_of(group.group_by, rows)
         shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
-        no_share += ticks * no_share_cost(group.rows, model, shares)
-        shared += ticks * shared_cost(group.rows.problem, model, shares)
+        no_share += scale * no_share_cost(group.rows, model, shares)
+        shared += scale * shared_cost(group.rows.problem, model, shares)
     named = _named(rolled_up(trees, recent, traffic) if recent else trees)
     exact = all(group.rows.problem.space.exact for group, _ in found)
     return Plan(stream, strategy, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)

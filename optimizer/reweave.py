@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.query import Query
 from optimizer.choosing import AUTO
-from optimizer.plan import EVENTS, Plan
+from optimizer.plan import EVENTS, Plan, Traffic, Tree
 from optimizer.planning import plan_drafts
 from optimizer.running import STRATEGY, Member, RunningPlan
-from optimizer.stream_planning import measures_of, plan_stream
+from optimizer.sharding import Recent
+from optimizer.stream_planning import measured_keys, measures_of, plan_stream
 
-GroupKey = tuple[tuple[str, ...], bool]  # group-by columns, and whether windows are in rows
+GroupKey = tuple[tuple[str, ...], bool, str]  # group-by columns, whether windows are in rows, and of which rows
 
 
-def reweave(plan: Plan, catalog: Catalog) -> Plan:
+def reweave(plan: Plan, catalog: Catalog, recent: Recent | None = None) -> Plan:
     """The plan, changed to answer the catalog by Incremental WeaveShare.
 
-    Trees that feed trees cannot be changed query by query: such a plan is searched anew by its own strategy.
+    Trees that feed trees cannot be changed query by query: such a plan is searched anew by its own strategy. Recent
+    events tell the keys, unless those were given.
     """
     technique = technique_of(plan)
     if any(tree.feed != EVENTS for tree in plan.trees):
-        return plan_stream(catalog, plan.stream, plan.rate, plan.strategy, technique, plan.keys)
+        keys = 1.0 if recent and not _given(plan) else plan.keys
+        found = plan_stream(catalog, plan.stream, plan.rate, plan.strategy, technique, keys, recent=recent)
+        return replace(found, traffic=replace(found.traffic, keys=plan.keys))
     queries = {query.id: query for query in catalog.of_stream(plan.stream)}
     woven = {id: query for id, query in queries.items() if AGGREGATES[query.aggregate].shared}
-    running = _running(plan, woven, technique)
+    traffic = _traffic(plan, woven.values(), recent)
+    running = _running(plan, woven, technique, traffic)
     placed = {str(query) for tree in plan.trees for query in tree.queries}
     for id in sorted(woven.keys() - placed):
-        group = running.setdefault(_key(woven[id]), RunningPlan(plan.traffic, technique, woven[id].group_by))
+        group = running.setdefault(_key(woven[id]), RunningPlan(traffic, technique, woven[id].group_by))
         group.add(id, woven[id].window, tuple(measures_of(woven[id])))
     drafts = [group.draft() for _, group in sorted(running.items()) if group.members]
-    found = plan_drafts(plan.stream, STRATEGY, drafts, technique, plan.traffic)
+    found = plan_drafts(plan.stream, STRATEGY, drafts, technique, traffic, recent)
     unshared = tuple(sorted(queries.keys() - woven.keys()))
     return replace(found, catalog_fingerprint=catalog.fingerprint(plan.stream), unshared=unshared)
 
@@ -43,19 +49,36 @@ def technique_of(plan: Plan) -> str:
     return names.pop() if len(names) == 1 else AUTO
 
 
-def _running(plan: Plan, woven: dict[str, Query], technique: str) -> dict[GroupKey, RunningPlan]:
+def _given(plan: Plan) -> bool:
+    """Whether a number of keys was given for all groupings, rather than counted for each."""
+    return not plan.traffic.groups and plan.keys != 1.0 and any(tree.group_by for tree in plan.trees)
+
+
+def _traffic(plan: Plan, queries: Iterable[Query], recent: Recent | None) -> Traffic:
+    """The plan's traffic, with the keys of every grouping there is now."""
+    if recent is None or _given(plan):
+        return plan.traffic
+    slides = [(query.group_by, query.window.slide) for query in queries if not query.window.rows]
+    return replace(plan.traffic, groups=measured_keys(slides, recent))
+
+
+def _running(plan: Plan, woven: dict[str, Query], technique: str, traffic: Traffic) -> dict[GroupKey, RunningPlan]:
     """The plan's trees as running plans, without the queries that are gone or ask something else now."""
     found: dict[GroupKey, RunningPlan] = {}
     for tree in plan.trees:
-        key = (tree.group_by, tree.windows.rows)
+        key = _key_of(tree)
         ids = [str(id) for id in tree.queries if str(id) in woven and _key(woven[str(id)]) == key]
         if not ids:
             continue
-        group = found.setdefault(key, RunningPlan(plan.traffic, technique, tree.group_by))
+        group = found.setdefault(key, RunningPlan(traffic, technique, tree.group_by))
         group.members |= {id: Member(woven[id].window, tuple(measures_of(woven[id]))) for id in ids}
         group.trees.append(ids)
     return found
 
 
 def _key(query: Query) -> GroupKey:
-    return query.group_by, query.window.rows
+    return query.group_by, query.window.rows, query.where if query.window.rows else ""
+
+
+def _key_of(tree: Tree) -> GroupKey:
+    return tree.group_by, tree.windows.rows, tree.measures[0].where if tree.windows.rows else ""

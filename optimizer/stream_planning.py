@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -43,7 +43,8 @@ def plan_stream(
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
     groups = [_group(table, ids, part, card.per_query) for part in _parts(table, order[shared[order]])]
-    counts = _measured_keys(groups, recent) if recent and keys == 1.0 else ()
+    slides = [(g.group_by, int(g.rows.windows.slide.min())) for g in groups if not g.rows.windows.rows]
+    counts = measured_keys(slides, recent) if recent and keys == 1.0 else ()
     traffic = Traffic(positive(rate, "rate"), positive(keys, "keys"), MICROSECONDS, counts)
     plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent)
     unshared = tuple(ids[row] for row in order[~shared[order]])
@@ -59,13 +60,15 @@ def measures_of(shape: Shape | Query) -> list[Measure]:
     ]
 
 
-def _measured_keys(groups: Sequence[Group], recent: Recent) -> tuple[tuple[tuple[str, ...], float], ...]:
+def measured_keys(
+    slides: Iterable[tuple[tuple[str, ...], int]], recent: Recent
+) -> tuple[tuple[tuple[str, ...], float], ...]:
     """The keys active in a slice of every grouping, a slice being as long as its shortest slide."""
-    slides: dict[tuple[str, ...], int] = {}
-    for group in groups:
-        if group.group_by and not group.rows.windows.rows:
-            slides[group.group_by] = int(group.rows.windows.slide.min())
-    return tuple((group_by, recent.keys(group_by, slide)) for group_by, slide in slides.items())
+    shortest: dict[tuple[str, ...], int] = {}
+    for group_by, slide in sorted(slides):
+        if group_by:
+            shortest.setdefault(group_by, slide)
+    return tuple((group_by, recent.keys(group_by, slide)) for group_by, slide in shortest.items())
 
 
 def _parts(table: QueryTable, rows: IntArray) -> list[IntArray]:

@@ -42,7 +42,7 @@ class Loom:
             present = (measure.queries[slot] + measure.queries[others]) > 0
             served += present
             total += np.where(present, measure.omegas(slot, others, rates), 0.0)
-        costs = pricing.feeds(rates, served) + pricing.model.keys * rates * total
+        costs = pricing.feeds(rates, served) + rates * total
         gains: FloatArray = self.costs[slot] + self.costs[others] - costs
         return gains
 

@@ -16,10 +16,13 @@ EPSILON = 1e-12  # of two costs that differ by less, relatively, neither is smal
 
 @dataclass(frozen=True)
 class CostModel:
-    """Events per tick, keys active in a slice, and per measure the techniques that may answer it."""
+    """Events per tick, and per measure the techniques that may answer it.
+
+    With group-by all but reading events is done for every key active in a slice, so searches count per key: of the
+    events, only a key's share.
+    """
 
     rate: float
-    keys: float
     techniques: tuple[tuple[str, ...], ...]
 
 
@@ -86,7 +89,7 @@ class Pricing:
         for measure in asked:
             tree = OneTree(self.units.profiles[measure], members)
             total += min(float(BULK_OMEGA[name](tree, rates)[0]) for name in self.model.techniques[measure])
-        return float(rates[0]) * self.model.keys * total, len(asked)
+        return float(rates[0]) * total, len(asked)
 
 
 def cheapest(omegas: dict[str, float]) -> str:

@@ -33,7 +33,7 @@ def subset_table(units: Units, model: CostModel) -> SubsetTable:
         present = subsets.queries > 0
         total += np.where(present, omegas, 0.0)
         served += present
-    return SubsetTable(rates, model.keys * rates * total, served)
+    return SubsetTable(rates, rates * total, served)
 
 
 class Subsets:

@@ -126,10 +126,19 @@ def test_cikm11_example_3() -> None:
     assert cost == pytest.approx({"no_share": 5.5, "woven": 4.3, "shared": 4.4})
 
 
-def test_keys_multiply_finals_and_nothing_else() -> None:
+def test_keys_multiply_finals_and_what_is_read_of_partials() -> None:
     one, many = TreeCost(Fraction(1, 4), {"sum": 6.0}), TreeCost(Fraction(1, 4), {"sum": 6.0}, keys=50)
+    root = TreeCost(Fraction(1, 2), {"sum": 0.0}, keys=50)
     assert weave_share.cost(2.0, [one]) == 2.0 + 1.5
     assert weave_share.cost(2.0, [many]) == 2.0 + 50 * 1.5
+    assert tri_weave.cost(2.0, [many], Fraction(1, 2)) == 2.0 + 50 * 0.5 + 50 * 1.5
+    assert cascade.cost(2.0, [many, root], [1, cascade.RAW]) == 50 * 0.5 + 50 * 1.5 + 2.0
+
+
+def test_partials_of_many_keys_are_dearer_than_events() -> None:
+    fed, feeder = (TreeCost(Fraction(1, edges), {"sum": 1.0}, keys=10) for edges in (8, 4))
+    assert cascade.cheapest_feeds(3.0, [fed, feeder], lambda outer, inner: outer > inner) == [1, cascade.RAW]
+    assert cascade.cheapest_feeds(2.0, [fed, feeder], lambda outer, inner: outer > inner) == [cascade.RAW] * 2
 
 
 def test_a_tree_is_fed_once_per_component() -> None:

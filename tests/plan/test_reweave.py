@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from optimizer.catalog import Catalog, load_catalog
 from optimizer.catalog.edit import add_query, remove_query
-from optimizer.plan import EVENTS
+from optimizer.plan import EVENTS, Tree
 from optimizer.reweave import reweave, technique_of
+from optimizer.sharding import Passing
 from optimizer.stream_planning import plan_stream
 
 QUERIES = """
@@ -60,3 +62,60 @@ def test_what_did_not_change_stays(folder: Path) -> None:
     again = reweave(plan, load_catalog(folder))
     assert again.fingerprint() == plan.fingerprint()
     assert all(tree.feed == EVENTS for tree in again.trees)
+
+
+ROWS = """
+streams:
+  s: {source: {format: parquet, path: data}, time: ts, lateness: 1 second}
+queries:
+  - {id: a, stream: s, select: max(x), where: x > 1, range: 20 rows, slide: 5 rows}
+  - {id: b, stream: s, select: max(x), where: x > 2, range: 20 rows, slide: 5 rows}
+"""
+
+
+def test_windows_in_rows_share_a_tree_only_with_the_same_predicate(folder: Path) -> None:
+    (folder / "queries.yaml").write_text(ROWS)
+    before = plan_stream(load_catalog(folder), "s", 1000.0, "weave_share", "two_stacks_block")
+    for id, where in (("c", "x > 2"), ("d", "x > 3")):
+        add_query(
+            folder,
+            {"id": id, "stream": "s", "select": "max(x)", "where": where, "range": "20 rows", "slide": "5 rows"},
+        )
+    after = reweave(before, load_catalog(folder))
+    assert sorted(tuple(tree.queries) for tree in after.trees) == [("a",), ("b", "c"), ("d",)]
+
+
+class Counted:
+    """Recent events of as many keys as there are letters in the columns' names."""
+
+    def keys(self, group_by: tuple[str, ...], slide: int) -> float:
+        return 10.0 * len("".join(group_by))
+
+    def share(self, where: str) -> float:
+        return 1.0
+
+    def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
+        raise AssertionError("there are no predicates")
+
+
+@pytest.mark.parametrize("strategy", ["weave_share", "tri_weave"])
+def test_recent_events_tell_the_keys_of_a_grouping_that_begins(folder: Path, strategy: str) -> None:
+    before = plan_stream(load_catalog(folder), "s", 1000.0, strategy, "two_stacks_block", recent=Counted())
+    new = {
+        "id": "d",
+        "stream": "s",
+        "select": "max(x)",
+        "group_by": ["both"],
+        "range": "9 seconds",
+        "slide": "9 seconds",
+    }
+    add_query(folder, new)
+    after = reweave(before, load_catalog(folder), Counted())
+    assert dict(after.traffic.groups) == {("k",): 10.0, ("both",): 40.0}
+    assert after.cost == pytest.approx(after.recomputed_cost())
+
+
+def test_keys_that_were_given_stay(folder: Path) -> None:
+    for strategy in ("weave_share", "tri_weave"):
+        before = plan_stream(load_catalog(folder), "s", 1000.0, strategy, "two_stacks_block", keys=3.0)
+        assert reweave(before, load_catalog(folder), Counted()).traffic == before.traffic

@@ -9,7 +9,7 @@ import pytest
 from optimizer import Plan, Window, optimize
 from optimizer.catalog import Catalog, load_catalog
 from optimizer.errors import HeddleError
-from optimizer.plan import Measure
+from optimizer.plan import EVENTS, Measure
 from optimizer.strategies import STRATEGIES
 from optimizer.stream_planning import plan_stream
 from optimizer.techniques import allowed
@@ -62,6 +62,22 @@ def test_trees_hold_one_clock_and_one_grouping(catalog: Catalog) -> None:
         (("machine",), False),
         (("machine",), True),
     ]
+
+
+@pytest.mark.parametrize("keys", [1.0, 7.0, 60.0, 4000.0])
+def test_cascade_is_never_dearer_whatever_the_keys(catalog: Catalog, keys: float) -> None:
+    costs = {s: plan_stream(catalog, "vibration", 500.0, s, "two_stacks_block", keys).cost for s in STRATEGIES}
+    assert costs["cascade"] == pytest.approx(min(costs.values()), rel=1e-9)
+
+
+def test_a_tree_reads_partials_only_while_they_are_fewer_than_events(catalog: Catalog) -> None:
+    for keys in (7.0, 4000.0):
+        plan = plan_stream(catalog, "vibration", 500.0, "tri_weave", "two_stacks_block", keys)
+        fed = [tree for tree in plan.trees if tree.feed != EVENTS]
+        assert bool(fed) == (keys == 7.0)
+        for tree in fed:
+            partials = float(plan.tree(tree.feed).edge_rate) * 1_000_000 * keys
+            assert partials < 500.0
 
 
 def test_measures_are_shared_between_aggregates(catalog: Catalog) -> None:

@@ -39,7 +39,7 @@ def test_exact_over_few_classes(seed: int, technique: str) -> None:
     windows, rate = instance(seed, 4)
     optimum, _ = best_partition(sorted(set(windows)), rate, technique, "cascade")
     problem = pose(WindowSet.of(windows)).problem
-    pricing = Pricing(Units.classes(problem), CostModel(rate, 1.0, ((technique,),)))
+    pricing = Pricing(Units.classes(problem), CostModel(rate, ((technique,),)))
     found = Cascades(pricing).price(exact(pricing, helpers=False))
     assert found == pytest.approx(float(optimum), rel=1e-9)
     assert Cascades(pricing).price(exact(pricing)) <= found * (1 + 1e-12)
@@ -48,7 +48,7 @@ def test_exact_over_few_classes(seed: int, technique: str) -> None:
 def test_annealing_is_repeatable_and_never_dearer() -> None:
     windows, rate = instance(1, 30)
     problem = pose(WindowSet.of(windows)).problem
-    pricing = Pricing(Units.classes(problem), CostModel(rate, 1.0, (("flat_fit",),)))
+    pricing = Pricing(Units.classes(problem), CostModel(rate, (("flat_fit",),)))
     start, price = [1 << unit for unit in range(len(pricing.units))], Cascades(pricing).cost
     first, second = (anneal(start, price, Watch(), steps=200) for _ in range(2))
     assert first == second

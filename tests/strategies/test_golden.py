@@ -58,7 +58,7 @@ def test_cascades(plan: dict[str, Any], kind: str) -> None:
         assert kind in ("flatfat", "inv")  # there, splitting a class can pay
         return
     problem = pose(WindowSet.of(windows_of(plan))).problem
-    pricing = Pricing(Units.classes(problem), CostModel(plan["lam"], 1.0, ((NAMES[kind],),)))
+    pricing = Pricing(Units.classes(problem), CostModel(plan["lam"], ((NAMES[kind],),)))
     assert Cascades(pricing).price(exact(pricing, helpers=False)) == pytest.approx(optimum, rel=1e-9)
     assert optimize(windows_of(plan), plan["lam"], "cascade", NAMES[kind]).cost <= optimum * (1 + 1e-9)
 

@@ -45,7 +45,7 @@ def test_bulk_formulas_are_the_formulas(technique: str) -> None:
         windows, rate = instance(seed, 12)
         problem = pose(WindowSet.of(windows)).problem
         for units in (Units.classes(problem), Units.windows(problem)):
-            pricing = Pricing(units, CostModel(rate, 1.0, ((technique,),)))
+            pricing = Pricing(units, CostModel(rate, ((technique,),)))
             table = subset_table(units, pricing.model)
             for mask in np.random.default_rng(seed).integers(1, 1 << len(units), 20).tolist():
                 edge_rate = problem.space.rate_float(units.edge_mask(mask))

@@ -19,7 +19,7 @@ def cost(rate: float, trees: Sequence[TreeCost], feeds: Sequence[int]) -> float:
 
 def feed(rate: float, trees: Sequence[TreeCost], index: int, source: int) -> float:
     """What one tree pays for its input: an operation per event or partial, once per component."""
-    return (rate if source == RAW else float(trees[source].edge_rate)) * trees[index].components
+    return (rate if source == RAW else trees[source].partials) * trees[index].components
 
 
 def cheapest_feeds(rate: float, trees: Sequence[TreeCost], contains: Callable[[int, int], bool]) -> list[int]:
@@ -35,6 +35,6 @@ def _cheapest(rate: float, trees: Sequence[TreeCost], index: int, contains: Call
     best, lowest = RAW, rate
     for source, tree in enumerate(trees):
         fits = tree.edge_rate > trees[index].edge_rate and trees[index].omegas.keys() <= tree.omegas.keys()
-        if fits and float(tree.edge_rate) < lowest and contains(source, index):
-            best, lowest = source, float(tree.edge_rate)
+        if fits and tree.partials < lowest and contains(source, index):
+            best, lowest = source, tree.partials
     return best

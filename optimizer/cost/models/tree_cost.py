@@ -21,6 +21,11 @@ class TreeCost:
         return len(self.omegas)
 
     @property
+    def partials(self) -> float:
+        """Slices closed per tick, one for every key: what a tree that it feeds reads."""
+        return float(self.edge_rate) * self.keys
+
+    @property
     def finals(self) -> float:
         """Final operations per tick: edge rate times Omega, for every key and component."""
-        return float(self.edge_rate) * self.keys * sum(self.omegas.values())
+        return self.partials * sum(self.omegas.values())

@@ -19,4 +19,4 @@ def cost(rate: float, trees: Sequence[TreeCost], union_rate: Fraction | float) -
 
 def feed(tree: TreeCost, union_rate: Fraction | float) -> float:
     """What a tree pays to read the union's partials; nothing when they are its own slices already."""
-    return 0.0 if tree.edge_rate == union_rate else float(union_rate) * tree.components
+    return 0.0 if tree.edge_rate == union_rate else float(union_rate) * tree.keys * tree.components
