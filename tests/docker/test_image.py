@@ -20,6 +20,10 @@ def test_hadolint() -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_its_syntax_is_named_where_it_counts() -> None:
+    assert TEXT.startswith("# syntax=")  # after any other line it is a comment
+
+
 def test_it_ends_as_a_user_without_rights() -> None:
     users = re.findall(r"^USER (\S+)", TEXT, re.M)
     assert users == ["10001:10001"]
