@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.tracking.calibrations import metrics_of, prices_of
+from jobs.tracking.calibrations import metrics_of, prices_of, telling
 from jobs.tracking.charts import Bars, throughput_chart
 from jobs.tracking.detail import as_parquet, query_table, tree_table
 from jobs.tracking.deviation import deviations, normalised
@@ -52,6 +52,7 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
     if done:
         return done
     past = past_runs(store, stream)
+    known = telling(store, stream, past)
     run = store.begin(_entry(evaluation), parent)
     if evaluation.children:
         log_trees(store, run, evaluation.plan, evaluation.report["trees"])
@@ -61,7 +62,7 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
     }
     mine = past_of(run, evaluation)
     if mine:
-        metrics, chart = _compared(mine, past)
+        metrics, chart = _compared(mine, past, known)
         store.measure(run, metrics)
         files["throughput.svg"] = chart
     store.files(run, files)
@@ -96,9 +97,8 @@ def _estimated(run: Past, found: Prices | None) -> float:
     return operations.total
 
 
-def _compared(mine: Past, past: Sequence[Past]) -> tuple[dict[str, float], bytes]:
-    before, together = prices_of(past), [mine, *past]
-    after = prices_of(together)
+def _compared(mine: Past, past: Sequence[Past], known: Sequence[Past]) -> tuple[dict[str, float], bytes]:
+    before, after, together = prices_of(known), prices_of([mine, *known]), [mine, *past]
     estimated, measured = estimates(together, before), [run.throughput for run in together]
     shares = list(zip(normalised(estimated), normalised(measured), strict=True))
     metrics = {

@@ -46,6 +46,11 @@ def past_runs(store: Store, stream: str, most: int = MOST) -> list[Past]:
     return [past for run in found[:most] if (past := _past(run))]
 
 
+def past_elsewhere(store: Store, stream: str, most: int) -> list[Past]:
+    """The newest evaluations of other streams that folded events."""
+    return [past for run in store.runs_elsewhere(stream, KINDS[0], "status = 'FINISHED'", most) if (past := _past(run))]
+
+
 def run_rows(store: Store, stream: str, kind: str, most: int = MOST) -> list[dict[str, Any]]:
     """Runs of a kind, the newest first: id, name, status, times in milliseconds, params, metrics, tags."""
     return [

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 KIND, KEY, STREAM = "heddle.kind", "heddle.key", "heddle.stream"
 PARENT = "mlflow.parentRunId"
+MOST_STREAMS = 100
 LONGEST = 500  # characters of a parameter that MLflow takes
 
 
@@ -123,12 +124,19 @@ class Store:
 
     def runs(self, stream: str, kind: str, also: str = "", most: int = 200) -> Sequence[Run]:
         """Runs of a kind, the newest first."""
-        wanted = f"tags.`{KIND}` = '{kind}'" + (f" and {also}" if also else "")
-        experiment = self.experiment(stream)
-        found: Sequence[Run] = self.client.search_runs(
-            [experiment], wanted, max_results=most, order_by=["attributes.start_time DESC"]
+        return self._search([self.experiment(stream)], kind, also, most)
+
+    def runs_elsewhere(self, stream: str, kind: str, also: str, most: int) -> Sequence[Run]:
+        """Runs of a kind on other streams, the newest first."""
+        others = self.client.search_experiments(filter_string="name LIKE 'heddle/%'", max_results=MOST_STREAMS)
+        return self._search(
+            [each.experiment_id for each in others if each.tags.get(STREAM) != stream], kind, also, most
         )
-        return found
+
+    def _search(self, experiments: list[str], kind: str, also: str, most: int) -> Sequence[Run]:
+        wanted = f"tags.`{KIND}` = '{kind}'" + (f" and {also}" if also else "")
+        newest = ["attributes.start_time DESC"]
+        return self.client.search_runs(experiments, wanted, max_results=most, order_by=newest) if experiments else []
 
     def read(self, run: str, name: str) -> bytes:
         """An artifact."""

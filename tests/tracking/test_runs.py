@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -11,7 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from jobs.settings import Settings
-from jobs.tracking.calibrations import prices
+from jobs.tracking.calibrations import ENOUGH, prices
 from jobs.tracking.comparisons import log_comparison
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import past_runs, run_rows
@@ -19,7 +20,9 @@ from jobs.tracking.registry import champion, plan_of
 from jobs.tracking.store import PARENT, Store
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
-from tests.tracking.world import catalog_of, planned, replanned, report
+from optimizer.plan_operations import operations_for
+from optimizer.stream_planning import plan_stream
+from tests.tracking.world import QUERIES, catalog_of, planned, replanned, report
 
 
 def test_a_replan_has_children_a_picture_and_a_row_per_query(store: Store, place: Settings) -> None:
@@ -61,6 +64,29 @@ def test_an_evaluation_says_how_far_estimates_are_off(store: Store, place: Setti
     assert found.error == pytest.approx(last["metrics"]["calibration.error"])
     assert len(past_runs(store, "readings")) == 3
     assert store.read(last["run"], "throughput.svg").startswith(b"<?xml")
+
+
+def test_few_runs_are_helped_by_those_of_other_streams(store: Store, place: Settings) -> None:
+    """Every run takes a second, whatever it brings: one run alone cannot tell."""
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    log_evaluation(store, Evaluation(catalog, plan, report(plan, 4000, 1.0)))
+    small = operations_for(plan, 1000)
+    alone = prices(store, "readings")
+    assert alone is not None
+    assert alone.seconds(small, 2) == pytest.approx(0.25, rel=0.1)
+    Path(place.catalog, "queries.yaml").write_text(QUERIES.replace("readings", "others"))
+    other = plan_stream(catalog_of(place), "others", 5000.0, "weave_share", "two_stacks_block")
+    for events in (500, 2000):
+        log_evaluation(store, Evaluation(catalog_of(place), other, report(other, events, 1.0)))
+    helped = prices(store, "readings")
+    assert helped is not None
+    assert helped.seconds(small, 2) == pytest.approx(1.0, rel=0.05)
+    for _ in range(ENOUGH):
+        log_evaluation(store, Evaluation(catalog, plan, report(plan, 4000, 2.0)))
+    own = prices(store, "readings")
+    assert own is not None
+    assert own.seconds(operations_for(plan, 4000), 2) == pytest.approx(5 / 3, rel=0.01)  # the best of its own nine
 
 
 def test_a_key_is_logged_once(store: Store, place: Settings) -> None:
