@@ -22,12 +22,15 @@ HEAD = 1 << 16  # characters of a file in which streams are looked for
 
 def stream(every: bool = False) -> Param:
     """The stream to work on, or none for every stream; Airflow's form takes "" for a field that is not filled in."""
-    what = "A stream of the catalog" + ("; empty: every stream that has queries." if every else ".")
+    what = "A stream of the catalog" + (", or every stream that has queries." if every else ".")
     names = known_streams()
     kind = ["null", "string"] if every else "string"
     if not names:
         return Param(None, what, type=kind, pattern=ID, title="Stream")
-    return Param(None if every else names[0], what, type=kind, enum=[None, *names] if every else names, title="Stream")
+    if not every:
+        return Param(names[0], what, type=kind, enum=names, title="Stream")
+    shown = {"null": "every stream"}  # the form would show null as it is
+    return Param(None, what, type=kind, enum=[None, *names], values_display=shown, title="Stream")
 
 
 def strategies(chosen: list[str]) -> Param:
@@ -70,6 +73,11 @@ def number(title: str, what: str) -> Param:
         None, f"{what}; measured from recent data when left empty.", type=["null", "number"], exclusiveMinimum=0,
         title=title,
     )  # fmt: skip
+
+
+def text(title: str, what: str, pattern: str = "") -> Param:
+    """Some text that may be left out."""
+    return Param("", what, type=["null", "string"], maxLength=2000, pattern=pattern, title=title)
 
 
 def count(title: str, what: str, default: int = 0) -> Param:

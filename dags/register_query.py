@@ -17,12 +17,16 @@ from dags.common import DAG_OPTIONS, LOG, PLAN, step
 PARAMS = {
     "id": Param(None, "A new name: a to z, digits and _.", type="string", pattern=forms.ID, title="Id"),
     "stream": forms.stream(),
-    "select": Param(None, "The aggregate, such as max(price).", type="string", minLength=3, maxLength=2000),
-    "where": Param("", "Only events that pass it count; empty: all.", type=["null", "string"], maxLength=2000),
-    "group_by": Param([], "A result per key of these columns.", type=["null", "array"], items={"type": "string"}),
+    "select": Param(
+        None, "The aggregate, such as max(price).", type="string", minLength=3, maxLength=2000, title="Select"
+    ),
+    "where": forms.text("Where", "Only events that pass it count; empty: all."),
+    "group_by": Param(
+        [], "A result per key of these columns.", type=["null", "array"], items={"type": "string"}, title="Group by"
+    ),
     "range": Param("1 minute", "How long a window is.", type="string", pattern=forms.DURATION, title="Range"),
     "slide": Param("10 seconds", "How often one ends.", type="string", pattern=forms.DURATION, title="Slide"),
-    "offset": Param("", "By how much starts are shifted.", type=["null", "string"], pattern=f"{forms.DURATION}|^$"),
+    "offset": forms.text("Offset", "By how much starts are shifted; empty: not.", pattern=f"{forms.DURATION}|^$"),
 }
 
 

@@ -23,7 +23,9 @@ PARAMS = {
     "technique": forms.technique(),
     "rate": forms.number("Events per second", "Lambda, how many events come in a second"),
     "keys": forms.number("Keys", "How many keys are active in a slice, on average"),
-    "promote": Param(True, "Promote the plan if it is better. Off: a dry run that only logs.", type="boolean"),
+    "promote": Param(
+        True, "Promote the plan if it is better. Off: a dry run that only logs.", type="boolean", title="Promote"
+    ),
 }
 
 

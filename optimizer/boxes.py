@@ -90,9 +90,9 @@ def _ranges(plan: Plan, trees: Sequence[Tree]) -> str:
 
 def _rate(plan: Plan, tree: Tree) -> str:
     if tree.windows.rows:
-        return f"{float(tree.edge_rate):.4g} edges a row"
+        return f"{float(tree.edge_rate):.4g} edges/row"
     unit = "tick" if plan.traffic.ticks == 1 else "s"
-    return f"{float(tree.edge_rate) * plan.traffic.ticks:.4g} edges a {unit}"
+    return f"{float(tree.edge_rate) * plan.traffic.ticks:.4g} edges/{unit}"
 
 
 def _share(plan: Plan, trees: Sequence[Tree]) -> float:

@@ -33,7 +33,8 @@ print("ANSWER" + json.dumps({
     "active": {name: dag.max_active_runs for name, dag in bag.dags.items()},
     "retries": {f"{n}.{t.task_id}": t.retries for n, dag in bag.dags.items() for t in dag.tasks},
     "alerts": all(t.on_failure_callback for dag in bag.dags.values() for t in dag.tasks),
-    "bare": [f"{n}.{p}" for n, dag in bag.dags.items() for p in dag.params if not dag.params.get_param(p).description],
+    "bare": [f"{n}.{p}" for n, dag in bag.dags.items() for p in dag.params if not dag.params.get_param(p).description
+             or not dag.params.get_param(p).schema.get("title")],
     "strategies": forms.STRATEGIES,
     "techniques": forms.TECHNIQUES,
     "streams": forms.known_streams(),
