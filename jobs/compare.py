@@ -1,7 +1,7 @@
 """The same events under several strategies and techniques; `spark-submit jobs/compare.py --help` says how.
 
-Every plan is evaluated from scratch into a warehouse of its own that is thrown away, the first one twice, so that none
-pays for warming up.
+Every plan is evaluated from scratch into a warehouse of its own that is thrown away, the first one of every technique
+twice, so that none pays for what a technique compiles and loads.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from jobs.engine.taken import arrived
-from jobs.measuring import measure
 from jobs.options import Options
-from jobs.recent_on_spark import Start, recent_by
+from jobs.recent_on_spark import Start
 from jobs.report import RunReport
-from jobs.request import ASSUMED_RATE
+from jobs.seen import seen
 from jobs.session import spark_session
 from jobs.stream_frames import driver_of
 from optimizer.catalog.catalog import Catalog
@@ -62,7 +61,8 @@ def compare(catalog: Catalog, asked: Comparison, start: Start | None, say: Say) 
     found: list[Compared] = []
     with tempfile.TemporaryDirectory(prefix="heddle-compare-") as folder:
         some = _first_files(catalog, asked, Path(folder, "events"))
-        evaluate(some, plans[0][1], str(Path(folder, "warm")))
+        for technique, plan in dict(reversed(plans)).items():
+            evaluate(some, plan, str(Path(folder, f"warm-{technique}")))
         for number, (technique, plan) in enumerate(plans):
             report = evaluate(some, plan, str(Path(folder, str(number))))
             found.append(Compared(technique, plan.to_json(), report.to_dict()))
@@ -90,13 +90,11 @@ def _plans(catalog: Catalog, asked: Comparison, start: Start | None) -> Iterator
     if not asked.strategies or not asked.techniques:
         raise HeddleError("nothing to compare; name at least one strategy and one technique")
     catalog.of_stream(asked.stream)
-    seen = measure(catalog, asked.stream)
-    recent = None if asked.keys else recent_by(start, catalog, asked.stream)
-    rate = asked.rate or seen.rate or (recent.rate if recent else None) or ASSUMED_RATE
-    keys = 1.0 if recent else asked.keys or max(seen.keys or 1.0, 1.0)
+    at = seen(catalog, asked.stream, start, asked.rate, asked.keys)
     for strategy in asked.strategies:
         for technique in asked.techniques:
-            yield technique, plan_stream(catalog, asked.stream, rate, strategy, technique, keys, recent=recent)
+            plan = plan_stream(catalog, asked.stream, at.rate, strategy, technique, at.keys, recent=at.recent)
+            yield technique, plan
 
 
 def _first_files(catalog: Catalog, asked: Comparison, folder: Path) -> Catalog:

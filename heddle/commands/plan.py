@@ -29,8 +29,8 @@ def plan(
     stream: Annotated[str, typer.Option(help="Only this stream.")] = "",
     strategy: Annotated[str, typer.Option(help="How to search: weave_share, cascade, tri_weave, ...")] = "weave_share",
     technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = "auto",
-    rate: Annotated[float, typer.Option(help="Events per second.")] = 1000.0,
-    keys: Annotated[float, typer.Option(help="Keys active in a slice, on average.")] = 1.0,
+    rate: Annotated[float | None, typer.Option(help="Events per second; measured when left out.")] = None,
+    keys: Annotated[float | None, typer.Option(help="Keys active in a slice; measured when left out.")] = None,
     master: Annotated[str, typer.Option(help="The Spark that measures events only Spark can read.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the plan here, as JSON.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the plan here, .svg or .png.")] = None,
@@ -38,7 +38,7 @@ def plan(
 ) -> None:
     """Plan a stream's queries and explain the plan. Ctrl-C ends the search with the best plan so far.
 
-    Where the stream's newest files can be read, they tell how many keys there are and what the predicates pass.
+    Where the stream's newest files can be read, they tell the rate, how many keys there are and what predicates pass.
     """
     from optimizer.catalog import load_catalog
     from optimizer.errors import HeddleError
@@ -49,13 +49,13 @@ def plan(
         raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
     for name in streams:
         started = time.perf_counter()
-        found, stopped = _planned(catalog, name, rate, strategy, technique, keys, master)
+        found, stopped, known = _planned(catalog, name, rate, strategy, technique, keys, master)
         seconds = time.perf_counter() - started
         _write(found, out, picture)
         if as_json:
             typer.echo(json.dumps(_as_json(found, seconds, stopped), indent=1))
         else:
-            _explain(found, seconds, stopped)
+            _explain(found, known, seconds, stopped)
             _next(folder, found, out, picture)
 
 
@@ -73,10 +73,10 @@ def _streams(catalog: Catalog, stream: str) -> list[str]:
 
 
 def _planned(
-    catalog: Catalog, stream: str, rate: float, strategy: str, technique: str, keys: float, master: str
-) -> tuple[Plan, bool]:
-    """The plan, and whether the search was stopped before its end."""
-    from jobs.recent_on_spark import recent_by
+    catalog: Catalog, stream: str, rate: float | None, strategy: str, technique: str, keys: float | None, master: str
+) -> tuple[Plan, bool, str]:
+    """The plan, whether the search was stopped before its end, and how its rate is known."""
+    from jobs.seen import seen
     from jobs.session import spark_session
     from optimizer.strategies.watch import Watch
     from optimizer.stream_planning import plan_stream
@@ -86,9 +86,9 @@ def _planned(
         bar = progress.add_task(f"{strategy} over {stream}", total=1.0)
         watch = Watch(lambda share: progress.update(bar, completed=share))
         with _stopped_by_ctrl_c(watch):
-            recent = recent_by((lambda: spark_session(master)) if master else None, catalog, stream)
-            found = plan_stream(catalog, stream, rate, strategy, technique, keys, watch, recent)
-    return found, watch.stopped
+            at = seen(catalog, stream, (lambda: spark_session(master)) if master else None, rate, keys)
+            found = plan_stream(catalog, stream, at.rate, strategy, technique, at.keys, watch, at.recent)
+    return found, watch.stopped, at.known
 
 
 @contextmanager
@@ -132,13 +132,14 @@ def _as_json(found: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
     return plan_as_is | summary
 
 
-def _explain(found: Plan, seconds: float, stopped: bool) -> None:
+def _explain(found: Plan, known: str, seconds: float, stopped: bool) -> None:
     from optimizer.explain import feed_text, shards_text, summary
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 160  # a file or a pipe has no width of its own
     console.print("\n".join(summary(found)))
+    console.print(f"  rate          {found.rate:.4g} events per second, {known}")
     console.print(f"  planned in    {seconds:.2f} s{', stopped before the end' if stopped else ''}")
     console.print(_table(found))
     for tree in found.trees[:LISTED]:

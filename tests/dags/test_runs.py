@@ -144,6 +144,9 @@ def test_a_failed_audit_publishes_nothing_until_a_person_decides(
     repaired = newest_ledger(stored(place)).pending(newest(stored(place)).results)
     values = [pq.read_table(stored(place).path(file.name))["value double"] for file in repaired]
     assert max(pc.max(each).as_py() for each in values) <= LARGEST
+    assert airflow.run("evaluate", {"sample": 2}, said.append)["state"] == "success"
+    assert not newest_ledger(stored(place)).quarantined
+    assert published_rows(place) == answers
 
 
 def published_rows(place: Settings) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -13,6 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from heddle.main import app
+from jobs.generate import generate
+from jobs.generate.options import Options
 from optimizer import Plan, Window, optimize
 from optimizer.boxes import boxes_of
 from optimizer.errors import HeddleError
@@ -31,6 +34,7 @@ def test_explains_every_stream() -> None:
     output = run()
     assert "plan of stream sensors by weave_share" in output
     assert "plan of stream trades by weave_share" in output
+    assert "1000 events per second, assumed, since its files do not tell" in output
     assert "saving" in output
     assert "Next: heddle evaluate" in output
 
@@ -43,6 +47,17 @@ def test_writes_a_plan_and_a_picture(tmp_path: Path) -> None:
     assert plan.recomputed_cost() == pytest.approx(plan.cost)
     assert picture.read_text().startswith("<?xml")
     assert f"--plan {out}" in output.replace("\n", "")
+
+
+def test_the_newest_files_tell_the_rate_and_the_keys(tmp_path: Path) -> None:
+    shutil.copytree(CATALOG, tmp_path / "catalog")
+    generate("trades", Options(events=20_000, rate=50.0, keys=20), tmp_path / "data" / "trades", lambda rows: None)
+    result = CliRunner().invoke(app, ["plan", str(tmp_path / "catalog"), "--stream", "trades", "--json"])
+    plan = Plan.from_json(result.stdout)
+    assert plan.rate == pytest.approx(50.0, rel=0.05)
+    assert max([plan.keys, *(keys for _, keys in plan.traffic.groups)]) > 10
+    said = CliRunner().invoke(app, ["plan", str(tmp_path / "catalog"), "--stream", "trades", "--rate", "7"]).stdout
+    assert "7 events per second, as given" in said
 
 
 def test_json_is_the_plan_and_its_summary() -> None:
