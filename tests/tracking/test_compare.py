@@ -8,10 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from heddle.main import app
+from jobs.compare import first_of_each
 from jobs.settings import Settings
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import Store
-from tests.tracking.world import write_events
+from tests.tracking.world import catalog_of, planned, write_events
 
 
 def test_one_line_and_one_run_a_plan(place: Settings, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,3 +29,11 @@ def test_one_line_and_one_run_a_plan(place: Settings, store: Store, monkeypatch:
     assert f"{parent['metrics']['deviation']:.1%} apart on average; MLflow run {parent['run']}" in said.stdout
     runs = run_rows(store, "readings", "comparison_run")
     assert [row["metrics"]["events"] for row in runs] == [600, 600]
+
+
+def test_every_technique_is_warmed_by_its_first_plan(place: Settings) -> None:
+    catalog = catalog_of(place)
+    plans = [(t, planned(catalog, s, t)) for s in ("no_share", "shared") for t in ("panes", "two_stacks_block")]
+    warmed = first_of_each(plans)
+    assert list(warmed) == ["panes", "two_stacks_block"]
+    assert {plan.strategy for plan in warmed.values()} == {"no_share"}
