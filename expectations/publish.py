@@ -42,9 +42,10 @@ def publish_batch(batch: Mapping[str, Any], say: Callable[[str], None], airflow:
     looked_at = f"{verdict['rows']:,} rows of {verdict['windows']:,} windows; the page is {page}"
     if not verdict["passed"]:
         failed = ", ".join(check["name"] for check in verdict["checks"] if not check["passed"])
-        held = ", ".join(map(str, found["quarantined"]))
-        raise HeddleError(f"{stream}: the audit failed ({failed}) and batch {held} is quarantined; {looked_at}")
-    say(f"{stream}: batch {', '.join(map(str, found['published'])) or 'none'} is published after {looked_at}")
+        raise HeddleError(
+            f"{stream}: the audit failed ({failed}) and {_are(found['quarantined'])} quarantined; {looked_at}"
+        )
+    say(f"{stream}: {_are(found['published'])} published after {looked_at}")
 
 
 def decide(warehouse: str, stream: str, batch: int, publish_it: bool) -> str:
@@ -63,3 +64,10 @@ def settled(storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool) 
     if ledger.in_use:
         ledger = settle(storage, ledger, manifest, passed)
     return batches_of(manifest, waited) if passed else [], batches_of(manifest, ledger.quarantined)
+
+
+def _are(batches: list[int]) -> str:
+    """Some batches, and their verb."""
+    if len(batches) > 1:
+        return f"batches {', '.join(map(str, batches))} are"
+    return f"batch {batches[0]} is" if batches else "no batch is"

@@ -62,6 +62,13 @@ def test_what_passed_is_published_once(place: Settings) -> None:
     assert said[1].endswith(f"http://airflow.example/heddle/audit/readings/{newest(storage(place)).sequence}")
 
 
+def test_several_batches_that_waited_are_published_together(place: Settings) -> None:
+    said: list[str] = []
+    evaluated(place, 1)
+    publish_batch(batch_with(place, True), said.append)
+    assert "batches 0, 1 are published" in said[0]
+
+
 def test_what_failed_is_put_away_and_told_in_one_line(place: Settings) -> None:
     batch = batch_with(place, False)
     for _ in range(2):
