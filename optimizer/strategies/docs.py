@@ -31,8 +31,8 @@ TAIL = """
 - cascade: a tree reads the raw events, or the partials of a tree whose edges contain its own. C = Σ (feed + E Ω). Trees
   that answer no query may stand in between wherever that pays; a root with all edges is one of them.
 
-E Ω counts once per active key, and feeds and finals once per measure (a component of an expression under a predicate).
-A tree that feeds others holds their measures too.
+E Ω, and the partials that one tree reads of another, count once per active key; feeds and finals count once per measure
+(a component of an expression under a predicate). A tree that feeds others holds their measures too.
 
 ## A running plan
 
