@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heddle.airflow import Airflow
-from jobs.engine.ledger import newest_ledger
+from jobs.engine.ledger import batches_of, newest_ledger
 from jobs.engine.manifest import newest
 from jobs.engine.storage import Storage
 from jobs.engine.warehouse import stream_storage
@@ -145,7 +145,7 @@ def test_a_failed_audit_publishes_nothing_until_a_person_decides(
     values = [pq.read_table(stored(place).path(file.name))["value double"] for file in repaired]
     assert max(pc.max(each).as_py() for each in values) <= LARGEST
     assert airflow.run("evaluate", {"sample": 2}, said.append)["state"] == "success"
-    assert not newest_ledger(stored(place)).quarantined
+    assert batches_of(newest(stored(place)), newest_ledger(stored(place)).quarantined) == []
     assert published_rows(place) == answers
 
 
