@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from optimizer.catalog.aggregates import AGGREGATES, Aggregate
@@ -11,7 +12,8 @@ from optimizer.errors import HeddleError
 from optimizer.techniques import CARDS
 from optimizer.windows.window import Window
 
-Windows = Window | tuple[int, int] | Sequence[Window | tuple[int, int]]
+Plain = tuple[int, int] | tuple[int, int, int]  # range, slide and, if it has one, offset
+Windows = Window | Plain | Sequence[Window | Plain]
 BLOCK = "two_stacks_block"
 BY_NAME = {alias: known for known in AGGREGATES.values() for alias in (known.name, *known.aliases)}
 
@@ -39,28 +41,32 @@ def known_aggregate(name: str) -> Aggregate:
     return known
 
 
-def full_windows(windows: Windows, rows: int) -> list[Window]:
-    """The windows, each of which fits into the column."""
+def known_windows(windows: Windows) -> list[Window]:
+    """The windows that were asked for, be it one or several, each as a Window."""
     single = isinstance(windows, Window) or (
-        isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], Window | tuple)
+        isinstance(windows, tuple) and len(windows) in (2, 3) and not isinstance(windows[0], Window | Sequence)
     )
-    return [_window(window, rows) for window in ([windows] if single else windows)]  # type: ignore[union-attr]
-
-
-def _pair(given: Any) -> Window:
     try:
-        range_, slide = given
-        return Window(int(range_), int(slide))
+        return [_window(window) for window in ([windows] if single else windows)]  # type: ignore[union-attr]
+    except TypeError:
+        raise _no_window(windows) from None
+
+
+def _no_window(given: Any) -> HeddleError:
+    return HeddleError(f"{given!r} is not a window; give Window(range, slide), or (range, slide) as integers")
+
+
+def _plain(given: Any) -> Window:
+    try:
+        range_, slide, *offset = (index(number) for number in given)
+        (shift,) = offset or [0]
+        return Window(range_, slide, shift)
     except (TypeError, ValueError):
-        raise HeddleError(f"{given!r} is not a window; give Window(range, slide) or a pair of integers") from None
+        raise _no_window(given) from None
 
 
-def _window(given: Any, rows: int) -> Window:
-    window = given if isinstance(given, Window) else _pair(given)
+def _window(given: Any) -> Window:
+    window = given if isinstance(given, Window) else _plain(given)
     if window.slide < 1 or window.range < window.slide:
         raise HeddleError(f"range {window.range}, slide {window.slide}: a slide is at least 1 and at most the range")
-    if window.range > rows:
-        raise HeddleError(f"range {window.range} is longer than the column, which has {rows} values")
-    if window.offset % window.slide + window.range > rows:
-        raise HeddleError(f"no full window: the first starts at {window.offset % window.slide} of {rows} values")
     return window

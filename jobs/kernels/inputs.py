@@ -23,9 +23,10 @@ class Input(NamedTuple):
     valid: Bools | None
 
 
-def make_input(need: Need, values: Column) -> Input:
-    """The input of one component, its expression applied as Spark would."""
+def make_input(need: Need, values: Column, given: Bools | None = None) -> Input:
+    """The input of one component, its expression applied as Spark would; `given` says which values are not null."""
     values, valid = _expression(need.expression, values)
+    valid = given if valid is None else valid if given is None else valid & given
     component = need.component
     if component == "sum_squares":
         values = _squares(values)
@@ -36,7 +37,7 @@ def make_input(need: Need, values: Column) -> Input:
     elif component.startswith("bool_") and values.dtype == np.int64:
         values = (values != 0).astype(np.int64)
     elif component in ("first", "last"):
-        values = np.arange(len(values))
+        values, valid = np.arange(len(values)), None  # the tick decides, whether a null stands there or not
     if (component, str(values.dtype)) not in OPS:
         raise HeddleError(f"aggregate {component} needs integers or booleans, and the values are {values.dtype}")
     return Input(component, OPS[component, str(values.dtype)], values, valid)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jobs.kernels.asked import BLOCK, Windows, full_windows, known_aggregate, known_kernel
-from jobs.kernels.columns import Column, Ints, identity
+from jobs.kernels.asked import BLOCK, Windows, known_aggregate, known_kernel, known_windows
+from jobs.kernels.columns import Ints, identity
 from jobs.kernels.finish import FINISH, Finished, Part, finish
+from jobs.kernels.given import ORDERED, Given, given_column, with_nulls
 from jobs.kernels.inputs import Input, make_input
 from jobs.kernels.literal import fold_literally
 from jobs.kernels.moments import fold_moments
@@ -21,88 +22,88 @@ from optimizer.errors import HeddleError
 from optimizer.techniques import require_allowed
 from optimizer.windows.window import Window
 
-ORDERED = ("min", "max")  # what strings, dates and timestamps can be asked for
-
 
 def sliding(values: ArrayLike, windows: Windows, aggregate: str, kernel: str | None = None) -> list[NDArray[Any]]:
     """The aggregate over every full window of the values, an array per window: window k holds the ticks from
-    k * slide + offset on. Without a kernel, the fastest safe one is taken; null answers are NaN, or masked integers."""
-    column = np.asarray(values)
+    k * slide + offset on, and an array is empty where no window is full. Without a kernel, the fastest safe one is
+    taken. What is masked, None or NaT is null; null answers are NaN, NaT or None, and masked among integers."""
     known = known_aggregate(aggregate)
-    wanted = full_windows(windows, len(column))
     technique = known_kernel(kernel)
     for need in known.needs:
         require_allowed(technique, need.component)
-    if column.dtype.kind in "OUSmM":
-        return _ordered(column, wanted, known, kernel)
-    numbers = _numbers(column)
+    wanted = known_windows(windows)
+    given = given_column(values)
+    if given.ordered and known.name not in ORDERED:
+        raise HeddleError(f"aggregate {known.name} needs numbers, and the values are {given.kind}; use min or max")
+    full = [window for window in wanted if window.offset % window.slide + window.range <= len(given.numbers)]
+    if len(full) == len(wanted):
+        return _answers(given, wanted, known, technique)
+    answers = iter(_answers(given, full, known, technique))
+    nothing = _nothing(given, known)
+    return [next(answers) if window in full else nothing.copy() for window in wanted]
+
+
+def _nothing(given: Given, known: Aggregate) -> NDArray[Any]:
+    """No answers, in the type that answers have: that of the answer to a single value."""
+    words = None if given.words is None else np.array([""], object)
+    single = Given(np.zeros(1, given.numbers.dtype), None, given.kind, words)
+    return _answers(single, [Window(1, 1)], known, BLOCK)[0][:0]
+
+
+def _answers(given: Given, windows: list[Window], known: Aggregate, technique: str) -> list[NDArray[Any]]:
+    if not windows:
+        return []
     if known.name in ("first", "last") and technique == BLOCK:
-        return [_ends(numbers, window, known.name) for window in wanted]
-    given = [make_input(need, numbers) for need in known.needs]
-    if technique == BLOCK and _answers_itself(known, given[0], wanted):
-        return weave(given[0].op, given[0].values, wanted)
-    folded = [_fold(each, wanted, technique) for each in given]
-    finished = [finish(known.name, parts) for parts in zip(*folded, strict=True)]
+        return [given.taken(_ends(len(given.numbers), window, known.name)) for window in windows]
+    inputs = [make_input(need, given.numbers, given.valid) for need in known.needs]
+    if technique == BLOCK and _answers_itself(known, inputs[0], windows):
+        return [_typed(given, known, answer) for answer in weave(inputs[0].op, inputs[0].values, windows)]
+    folded = [_fold(each, windows, technique) for each in inputs]
+    finished = [_fitting(known, finish(known.name, parts)) for parts in zip(*folded, strict=True)]
     if known.name in ("first", "last"):
-        return [numbers[answer.values] for answer in finished]
-    kind = np.dtype(np.bool_) if known.name.startswith("bool_") else None
-    return [_plain(answer, kind) for answer in finished]
+        return [given.taken(answer.values) for answer in finished]
+    return [_typed(given, known, with_nulls(answer.values, answer.valid)) for answer in finished]
 
 
 def _answers_itself(known: Aggregate, given: Input, windows: list[Window]) -> bool:
     """Whether the folds are the answers: of thousands of windows, each would be looked at for nothing."""
-    if known.name in FINISH or known.name.startswith("bool_") or given.valid is not None:
+    if known.name in FINISH or given.valid is not None:
         return False
     return given.op != SUM_INT or surely_fits(given.values, max(window.range for window in windows))
 
 
-def _numbers(column: NDArray[Any]) -> Column:
-    if column.ndim != 1:
-        raise HeddleError(f"the values have {column.ndim} dimensions; give one column")
-    if column.dtype.kind == "f":
-        return np.ascontiguousarray(column, np.float64)
-    if column.dtype.kind in "bi" or (column.dtype.kind == "u" and column.dtype.itemsize < 8):
-        return np.ascontiguousarray(column, np.int64)
-    raise HeddleError(f"values of type {column.dtype} cannot be aggregated; give integers, floats or strings")
+def _typed(given: Given, known: Aggregate, answers: NDArray[Any]) -> NDArray[Any]:
+    """Extremes are values of the column, and have its type; bool_and and bool_or are true or false."""
+    if known.name in ("min", "max"):
+        return given.restored(answers)
+    return answers.astype(np.bool_) if known.name.startswith("bool_") else answers
 
 
-def _ordered(column: NDArray[Any], windows: list[Window], known: Aggregate, kernel: str | None) -> list[NDArray[Any]]:
-    """Strings, dates and timestamps: their order is all that counts, so they go as integers in the same order. Spark
-    compares the bytes of UTF-8, which is the order of code points and so that of Python."""
-    if known.name not in (*ORDERED, "first", "last"):
-        raise HeddleError(f"aggregate {known.name} needs numbers, and the values are {column.dtype}; use min or max")
-    if column.dtype.kind in "mM":
-        answers = sliding(column.astype(np.int64), windows, known.name, kernel)
-        return [answer.astype(column.dtype) for answer in answers]
-    words = column.astype(object)
-    if any(word is None for word in words):
-        raise HeddleError("a column of strings may not hold nulls here; drop them first")
-    dictionary, codes = np.unique(words, return_inverse=True)
-    return [dictionary[answer] for answer in sliding(codes, windows, known.name, kernel)]
-
-
-def _ends(values: Column, window: Window, name: str) -> Column:
+def _ends(rows: int, window: Window, name: str) -> slice:
+    """The ticks that are the first, or the last, of their window."""
+    before = window.range - 1
     start = window.offset % window.slide
-    count = (len(values) - start - window.range) // window.slide + 1
-    first = start if name == "first" else start + window.range - 1
-    return values[first :: window.slide][:count].copy()
+    return slice(start, rows - before, window.slide) if name == "first" else slice(start + before, rows, window.slide)
 
 
 def _fold(given: Input, windows: list[Window], kernel: str) -> list[Part]:
     if kernel != BLOCK:
         return fold_literally(given, windows, kernel)
     if given.op == MOMENTS:
-        return [_moments(given.values, window) for window in windows]
+        return [_moments(given, window) for window in windows]
+    if given.valid is None:
+        return _fold_filled(given, windows)
+    nothing = given.values.dtype.type(identity(given.op, given.values.dtype))
+    filled = given._replace(values=np.where(given.valid, given.values, nothing))
+    counts = weave(COUNT, given.valid.astype(np.int64), windows)
+    return [Part(part.columns, count > 0) for part, count in zip(_fold_filled(filled, windows), counts, strict=True)]
+
+
+def _fold_filled(given: Input, windows: list[Window]) -> list[Part]:
     if given.op == SUM_INT and not surely_fits(given.values, max(window.range for window in windows)):
         high, low = (weave(SUM_INT, limb, windows) for limb in limbs(given.values))
         return [_sum_of_limbs(*pair) for pair in zip(high, low, strict=True)]
-    if given.valid is None:
-        folds = weave(given.op, given.values, windows)
-        return [Part((fold,), None) for fold in folds]
-    nothing = given.values.dtype.type(identity(given.op, given.values.dtype))
-    folds = weave(given.op, np.where(given.valid, given.values, nothing), windows)
-    counts = weave(COUNT, given.valid.astype(np.int64), windows)
-    return [Part((fold,), count > 0) for fold, count in zip(folds, counts, strict=True)]
+    return [Part((fold,), None) for fold in weave(given.op, given.values, windows)]
 
 
 def _sum_of_limbs(high: Ints, low: Ints) -> Part:
@@ -112,16 +113,17 @@ def _sum_of_limbs(high: Ints, low: Ints) -> Part:
     return Part((total,), None)
 
 
-def _moments(values: Column, window: Window) -> Part:
-    start = window.offset % window.slide
-    lo = np.arange(start, len(values) - window.range + 1, window.slide)
-    spread = np.where(np.isfinite(values), 0.0, np.nan)
-    columns = fold_moments((np.ones(len(values)), values, spread), lo, lo + window.range)
+def _moments(given: Input, window: Window) -> Part:
+    lo = np.arange(window.offset % window.slide, len(given.values) - window.range + 1, window.slide)
+    spread = np.where(np.isfinite(given.values), 0.0, np.nan)
+    columns = fold_moments((np.ones(len(given.values)), given.values, spread), lo, lo + window.range, given.valid)
     return Part(columns, columns[0] > 0)
 
 
-def _plain(answer: Finished, kind: np.dtype[Any] | None) -> NDArray[Any]:
-    values = answer.values if kind is None else answer.values.astype(kind)
-    if answer.valid is None or answer.valid.all():
-        return values
-    return np.where(answer.valid, values, np.nan)
+def _fitting(known: Aggregate, answer: Finished) -> Finished:
+    """The answers, unless max - min went beyond int64 and so below zero."""
+    if known.name != "range" or answer.values.dtype != np.int64:
+        return answer
+    if (answer.values < 0 if answer.valid is None else (answer.values < 0) & answer.valid).any():
+        raise HeddleError("range: a window's max - min does not fit into int64; give the values as float64")
+    return answer
