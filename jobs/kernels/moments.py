@@ -41,33 +41,39 @@ def _merge(a: Moments, b: Moments) -> Moments:
 
 
 @njit(cache=True, nogil=True)
-def _level(count: Column, mean: Column, low: int, high: int) -> float:
-    """A mean inside the window to measure the others from: around 1e9 a mean itself has only seven decimals."""
+def _last_finite(count: Column, mean: Column, low: int, high: int) -> int:
+    """The last slice of [low, high) that has a finite mean; low - 1, if none has."""
     for j in range(high - 1, low - 1, -1):
         if count[j] > 0 and np.isfinite(mean[j]):
-            return float(mean[j])
-    return 0.0
+            return j
+    return low - 1
 
 
 @njit(cache=True, nogil=True)
 def _fold_moments(
     count: Column, mean: Column, m2: Column, lo: Ints, hi: Ints, stack: Column, out: tuple[Column, Column, Column]
 ) -> None:
+    """Means are measured from a level, since around 1e9 a mean itself has only seven decimals. The level is the mean
+    of a slice that every window up to the flip holds: one that has left may have been a spike."""
     base = flip = end = 0
-    level, front = 0.0, (0.0, 0.0, 0.0)
+    level, levelled, front = 0.0, False, (0.0, 0.0, 0.0)
     for i in range(lo.size):
         low, high = lo[i], hi[i]
         if low >= flip:
-            level = _level(count, mean, low, high)
+            last = _last_finite(count, mean, low, high)
+            levelled = last >= low
+            level = mean[last] if levelled else 0.0
             back = (0.0, 0.0, 0.0)
             for j in range(high - 1, low - 1, -1):
                 back = _merge((count[j], mean[j] - level, m2[j]), back)
                 stack[0, j - low], stack[1, j - low], stack[2, j - low] = back
-            base, flip, end = low, high, high
+            base, flip, end = low, last + 1 if levelled else high, high
             front = (0.0, 0.0, 0.0)
             answer = back
         else:
             while end < high:
+                if not levelled and count[end] > 0 and np.isfinite(mean[end]):
+                    level, levelled = mean[end], True  # nothing finite so far: no mean depends on the level yet
                 front = _merge(front, (count[end], mean[end] - level, m2[end]))
                 end += 1
             j = low - base
