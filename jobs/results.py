@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
@@ -15,18 +16,21 @@ from jobs.engine.read_answers import read_answers
 from jobs.engine.result_files import QUERY, START, value_column
 from jobs.engine.warehouse import stream_storage
 from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.load import load_catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+CatalogOrFolder = Catalog | str | os.PathLike[str]
 
-def read_results(spark: SparkSession, warehouse: str, catalog: Catalog, query: str) -> DataFrame:
-    """A query's answers, with the very columns and types of its SQL."""
+
+def read_results(spark: SparkSession, warehouse: str, catalog: CatalogOrFolder, query: str) -> DataFrame:
+    """A query's answers, with the very columns and types of its SQL; the catalog, or the folder it is in."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
-    found = published(warehouse, catalog, query)
+    found = published(warehouse, _loaded(catalog), query)
     rows = _rows(spark, found)
     if len(found.queries) > 1:
         rows = _side_by_side(found, rows)
@@ -46,15 +50,19 @@ def read_results(spark: SparkSession, warehouse: str, catalog: Catalog, query: s
     return rows.select(*(sources[column.source].alias(column.name) for column in found.statement.columns))
 
 
-def results_table(warehouse: str, catalog: Catalog, query: str) -> pa.Table:
+def results_table(warehouse: str, catalog: CatalogOrFolder, query: str) -> pa.Table:
     """The same as an Arrow table in the memory of this process, by window and keys; needs no Spark."""
-    return read_answers(published(warehouse, catalog, query))
+    return read_answers(published(warehouse, _loaded(catalog), query))
 
 
 def late_table(warehouse: str, stream: str) -> pa.Table:
     """The events that some window missed: the columns the queries read, windows_missed, batch and its watermark."""
     storage = stream_storage(warehouse, stream)
     return read_late_files(storage, newest(storage).late)
+
+
+def _loaded(catalog: CatalogOrFolder) -> Catalog:
+    return catalog if isinstance(catalog, Catalog) else load_catalog(catalog)
 
 
 def _rows(spark: SparkSession, found: Published) -> DataFrame:
