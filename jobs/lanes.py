@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from jobs.engine.compile import compile_program, expressions, group_by_columns
-from jobs.engine.expressions import WIDTHS, NotExact, evaluate
+from jobs.engine.expressions import WIDTHS, Columns, NotExact, evaluate
 from jobs.engine.foldable import woven
 from jobs.engine.program import Program
 from jobs.engine.source import opened
@@ -36,7 +36,7 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
         empty = file.schema_arrow.empty_table()
     columns = {name: empty[name] for name in empty.column_names}
     values, predicates = expressions(catalog, plan)
-    found = {sql: evaluate(sql, columns).type for sql in (*values, *predicates)}
+    found = {sql: _type(sql, columns) for sql in (*values, *predicates)}
     for sql in predicates:
         if found[sql] != pa.bool_():
             raise NotExact(sql)
@@ -44,6 +44,13 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
         if name not in columns or plain(columns[name].type) not in KEY_TYPES:
             raise NotExact(name)
     return {name: column.type for name, column in columns.items()} | found
+
+
+def _type(sql: str, columns: Columns) -> pa.DataType:
+    try:
+        return evaluate(sql, columns).type
+    except NotExact as reason:
+        raise NotExact(sql if str(reason) == sql else f"{sql} ({reason})") from None
 
 
 def _named(catalog: Catalog, plan: Plan) -> list[str]:
