@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from jobs.stream_frames import driver_of, events_of, file_frame
 from jobs.unshared import unshared_types
 from optimizer.catalog.catalog import Catalog
 from optimizer.catalog.expressions import quote
+from optimizer.catalog.query import Stream
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
 
@@ -35,6 +36,7 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
     with opened(path) as file:
         empty = file.schema_arrow.empty_table()
     columns = {name: empty[name] for name in empty.column_names}
+    _require_time(catalog.streams[plan.stream], {name: column.type for name, column in columns.items()})
     values, predicates = expressions(catalog, plan)
     found = {sql: _type(sql, columns) for sql in (*values, *predicates)}
     for sql in predicates:
@@ -44,6 +46,18 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
         if name not in columns or plain(columns[name].type) not in KEY_TYPES:
             raise NotExact(name)
     return {name: column.type for name, column in columns.items()} | found
+
+
+def _require_time(stream: Stream, types: Mapping[str, pa.DataType]) -> None:
+    """Refuse events whose time is missing or no timestamp: windows would be of something else."""
+    found = types.get(stream.time)
+    if found is None:
+        raise HeddleError(f"the events of {stream.name} have no column {stream.time}; mend `time` in the catalog")
+    if not pa.types.is_timestamp(found):
+        raise HeddleError(
+            f"the time of {stream.name}, {stream.time}, is a {found}; it must be a timestamp: name another column, or "
+            "make one by the SQL of another stream"
+        )
 
 
 def _type(sql: str, columns: Columns) -> pa.DataType:
@@ -68,7 +82,9 @@ def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.
     names = _named(catalog, plan)
     texts = [*map(quote, names), *values]
     typed = to_arrow_schema(frame.selectExpr(*(f"{sql} AS v{i}" for i, sql in enumerate(texts))).schema, timezone="UTC")
-    return {name: field.type for name, field in zip([*names, *values], typed, strict=True)}
+    types = {name: field.type for name, field in zip([*names, *values], typed, strict=True)}
+    _require_time(catalog.streams[plan.stream], types)
+    return types
 
 
 def choose(

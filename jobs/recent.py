@@ -97,7 +97,7 @@ def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
         if not tables:
             return None
         events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
-    except (HeddleError, OSError):  # the evaluation will complain where it has to
+    except (HeddleError, OSError, pa.ArrowInvalid):  # the evaluation will complain where it has to
         return None
     return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
 

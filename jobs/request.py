@@ -15,7 +15,9 @@ from jobs.run import Progress
 from jobs.traffic import estimated_rate
 from optimizer.catalog.aggregates import AGGREGATES
 from optimizer.catalog.catalog import Catalog
+from optimizer.catalog.durations import parse_duration
 from optimizer.catalog.load import load_catalog
+from optimizer.catalog.mistakes import Mistake
 from optimizer.errors import HeddleError
 from optimizer.plan import Plan
 
@@ -45,6 +47,10 @@ class Request:
             raise HeddleError(f"there is no lane {self.options.lane!r}; use one of {', '.join(LANES)}")
         if self.options.files_per_batch < 0:
             raise HeddleError("--files-per-batch is at least 1; leave it out for one batch of all files")
+        if not self.warehouse.strip():
+            raise HeddleError("--warehouse is empty; name the folder where state and results are kept")
+        if self.options.interval:
+            _require_interval(self.options.interval)
         catalog = load_catalog(self.catalog)
         catalog.of_stream(self.stream)
         return catalog, self._plan(catalog, say, start)
@@ -60,12 +66,25 @@ class Request:
 
     def _given(self) -> Plan:
         try:
-            plan = Plan.from_json(Path(self.plan).read_text())
+            plan = Plan.from_json(Path(self.plan).read_text(encoding="utf-8"))
         except OSError as error:
             raise HeddleError(f"{self.plan}: cannot be read ({error.strerror}); name a plan of heddle plan") from None
+        except UnicodeDecodeError:
+            raise HeddleError(f"{self.plan}: is not a plan; write one with heddle plan --out FILE") from None
+        except HeddleError as error:
+            raise HeddleError(f"{self.plan}: {error}") from None
         if plan.stream != self.stream:
             raise HeddleError(f"{self.plan}: is a plan of stream {plan.stream}, not of {self.stream}")
         return plan
+
+
+def _require_interval(text: str) -> None:
+    try:
+        ticks = parse_duration(text)
+    except Mistake as mistake:
+        raise HeddleError(f"--interval: {mistake.wrong}; {mistake.right}") from None
+    if ticks < 0:
+        raise HeddleError(f"--interval: {text} goes back in time; give one as in '10 seconds'")
 
 
 def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> Plan:
@@ -92,6 +111,8 @@ def unshared_of(catalog: Catalog, stream: str) -> list[str]:
 
 def evaluate_request(request: Request, start: Start | None, say: Say, progress: Progress) -> RunReport:
     """Evaluate on Spark, or in this process when there is none. A mistake is found before Spark is started."""
+    if start is None and request.options.lane == "frame":
+        raise HeddleError("--lane frame needs Spark; leave it out, or leave out --local")
     catalog, plan = request.prepare(say, start)
     if start is None:
         left_out = unshared_of(catalog, request.stream)

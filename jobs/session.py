@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from jobs.cache import cache_folder
 from jobs.java import java_home
+from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,17 +62,31 @@ def java_options(working: bool = False) -> str:
     return f"{QUIET} {WORKING if working else LEAN}"
 
 
+def _known_master(master: str) -> str:
+    """The master, if it can be one: Spark would say so in a stack trace."""
+    if not re.match(r"local(\[[^]]+\])?$|(spark|k8s)://|local-cluster\[|yarn$", master):
+        raise HeddleError(f"--master {master!r} is none; use local[*], spark://HOST:PORT, yarn or k8s://HOST:PORT")
+    return master
+
+
 def spark_session(master: str | None = None, settings: dict[str, str] | None = None) -> SparkSession:
     """The running session, or a new one; under spark-submit the master is the submitter's choice."""
     prepare_environment()
+    from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("heddle").config(JAVA_OPTIONS, java_options())
     if master:
-        builder = builder.master(master)
+        builder = builder.master(_known_master(master))
     for name, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(name, value)
     # pyspark writes every failed query to stderr as JSON; errors reach the user as exceptions already
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    return builder.getOrCreate()
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        asked = f" by --master {master}" if master else ""
+        raise HeddleError(f"Spark does not start{asked}; Java says why in the lines above") from None

@@ -24,6 +24,7 @@ from jobs.spark_errors import in_words
 from jobs.stream_frames import driver_of, stream_frame
 from jobs.taken_files import files_of
 from jobs.unshared import with_unshared
+from optimizer.catalog.durations import parse_duration
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -140,7 +141,8 @@ class Streaming:
         if self.options.files_per_batch:
             listing = listing.option("maxFilesPerTrigger", self.options.files_per_batch)
         interval = self.options.interval
-        trigger: dict[str, Any] = {"processingTime": interval} if interval else {"availableNow": True}
+        pace = {"processingTime": f"{parse_duration(interval)} microseconds"} if interval else {}
+        trigger: dict[str, Any] = pace or {"availableNow": True}
         return (
             listing.load(driver.path)
             .select("path")

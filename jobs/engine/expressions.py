@@ -94,7 +94,9 @@ def _value(node: Any, columns: Columns) -> Value:
 
 def _column(node: exp.Expression, columns: Columns) -> Value:
     found = columns.get(node.name)
-    if found is None or node.args.get("table"):
+    if found is None:
+        raise NotExact(f"the first file has no column {node.name}")
+    if node.args.get("table"):
         raise NotExact(node.sql("spark"))
     if pa.types.is_dictionary(found.type):
         found = found.cast(found.type.value_type)

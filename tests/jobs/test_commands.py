@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from heddle.main import app
@@ -113,3 +115,43 @@ def test_a_plan_of_another_catalog(world: World, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(other.plan.to_json())
     with pytest.raises(HeddleError, match="was made for another catalog"):
         evaluate(other, "--plan", tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--warehouse", ""), "--warehouse is empty"),
+        (("--lane", "frame", "--local"), "--lane frame needs Spark"),
+        (("--interval", "10 parsecs"), "--interval: there is no unit 'parsecs'"),
+        (("--interval", "-1 second"), "goes back in time"),
+        (("--master", "nonsense"), "use local[*], spark://HOST:PORT"),
+    ],
+)
+def test_what_cannot_be_run(world: World, options: tuple[str, ...], line: str) -> None:
+    with pytest.raises(HeddleError) as refused:
+        run("evaluate", world.folder / "catalog", "--stream", STREAM, "--warehouse", world.folder / "none", *options)
+    assert line in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (world.folder / "none").exists()
+
+
+@pytest.mark.parametrize("text", [b"\xb9\xff", b"[]", b"{}", b"{"])
+def test_what_is_no_plan(world: World, tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "plan.json").write_bytes(text)
+    with pytest.raises(HeddleError, match=r"plan[.]json: .*not a plan.*; write one with heddle plan --out FILE$"):
+        evaluate(world, "--plan", tmp_path / "plan.json", warehouse="none")
+
+
+@pytest.mark.parametrize(
+    ("time", "line"), [("nots", "have no column nots; mend `time`"), ("name", "is a string; it must be a timestamp")]
+)
+def test_a_time_that_is_none(tmp_path: Path, time: str, line: str) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "catalog").mkdir()
+    pq.write_table(pa.table({"name": ["a"], "x": [1.0]}), tmp_path / "data" / "a.parquet")
+    source = {"source": {"format": "parquet", "path": str(tmp_path / "data")}, "time": time}
+    query = {"id": "q", "stream": "s", "select": "max(x)", "range": "1 minute"}
+    (tmp_path / "catalog" / "c.yaml").write_text(yaml.safe_dump({"streams": {"s": source}, "queries": [query]}))
+    with pytest.raises(HeddleError) as refused:
+        run("evaluate", tmp_path / "catalog", "--stream", "s", "--warehouse", tmp_path / "warehouse", "--local")
+    assert line in str(refused.value)

@@ -105,6 +105,6 @@ def test_no_window_has_ended(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "catalog" / "c.yaml").write_text(yaml.safe_dump({"streams": {"s": source}, "queries": [query]}))
     catalog = load_catalog(tmp_path / "catalog")
     evaluate_local(catalog, plan_stream(catalog, "s", 1.0, "shared", "two_stacks_block"), str(tmp_path / "warehouse"))
-    found = read_results(spark, str(tmp_path / "warehouse"), catalog, "q")
+    found = read_results(spark, str(tmp_path / "warehouse"), tmp_path / "catalog", "q")
     assert plain(found.schema) == [("window", "struct<start:timestamp,end:timestamp>"), ("max(x)", "double")]
     assert found.count() == 0
