@@ -47,21 +47,25 @@ def _empty_batches(spark: SparkSession, small: World) -> list[float]:
 
 def linearity(spark: SparkSession, events: int) -> None:
     """A third of the events against all of them, per event."""
-    seconds = []
-    for share in (events // 3, events):
-        with world(share, 10, middle_point()) as part:
-            (spent,) = measured(lambda: part.job(spark), times=3, warm=3, clear=part.clear)
-            seconds.append(spent / share)
-    show("CPU per event, all events against a third", seconds[1] / seconds[0], "at most about 1: linear")
+    with world(events // 3, 10, middle_point()) as third, world(events, 10, middle_point()) as whole:
+        less, more = _in_turn(spark, third, whole)
+    show("CPU per event, all events against a third", more / less / 3, "at most about 1: linear")
 
 
 def more_queries(spark: SparkSession, events: int) -> None:
     """Ten times the queries over the same slides."""
-    seconds = []
-    for queries in (100, 1_000):
-        with world(events, 10, middle_point(queries)) as part:
-            seconds += measured(lambda: part.job(spark), times=3, warm=3, clear=part.clear)
-    show("1,000 queries against 100, results included", seconds[1] / seconds[0], "at most 4")
+    with world(events, 10, middle_point()) as hundred, world(events, 10, middle_point(1_000)) as thousand:
+        less, more = _in_turn(spark, hundred, thousand)
+    detail = f"{more:.2f} / {less:.2f} CPU s"
+    show("1,000 queries against 100, results included", more / less, "at most 4", detail)
+
+
+def _in_turn(spark: SparkSession, one: World, other: World) -> list[float]:
+    def clear() -> None:
+        one.clear()
+        other.clear()
+
+    return measured(lambda: one.job(spark), lambda: other.job(spark), times=5, warm=5, clear=clear)
 
 
 def memory(events: int) -> None:
