@@ -60,7 +60,8 @@ class Naive:
     def _answers(self, part: Part) -> DataFrame:
         events = self.events.where(_inside(part, self.events, self.stream.time))
         if part.barrier is not None and self.late is not None:
-            events = without_missed(events, self.late, self.stream.time, part.barrier)
+            late = self.late.where(_inside(part, self.late, self.stream.time))
+            events = without_missed(events, late, self.stream.time, part.barrier)
         events.createOrReplaceTempView(quote(self.stream.name))
         rows = long_rows(self.spark.sql(with_extras(part.asked, self.stream.time)), part.asked)
         wanted = (F.col("end") > part.low) & (F.col("end") <= part.high)
