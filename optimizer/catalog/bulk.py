@@ -132,7 +132,7 @@ class _Bulk:
                 self.refuse(np.arange(self.rows) == row, lambda row, found=mistake: found)  # type: ignore[misc]
 
     def _stream(self, name: str) -> str:
-        if name not in self.draft.streams:
+        if name not in self.draft.streams and not self.draft.has_refused(name):
             raise unknown_stream(name, self.draft.streams)
         return name
 

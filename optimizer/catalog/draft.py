@@ -75,6 +75,8 @@ class Draft:
             self.refuse(self.places[name], name, mistake, "source")
         builder = TableBuilder()
         for statement, parsed, origin in self.pending:
+            if self.has_refused(parsed.stream):
+                continue  # whoever mends the stream hears of nothing else
             try:
                 self._check_stream(parsed)
                 self._add(builder, statement, parsed)
@@ -86,6 +88,10 @@ class Draft:
         if self.problems:
             raise CatalogError(self.problems)
         return Catalog(self.streams, table, self.columns, self.tables)
+
+    def has_refused(self, stream: str) -> bool:
+        """Whether a stream is there, and wrong."""
+        return stream in self.places and stream not in self.streams and stream not in self.tables
 
     def _check_stream(self, parsed: Parsed) -> None:
         stream = self.streams.get(parsed.stream)

@@ -20,7 +20,9 @@ def roots(folder: Path) -> list[Path]:
         return [Path(root).resolve() for root in configured.split(os.pathsep) if root]
     temporary = Path(tempfile.gettempdir()).resolve()
     beside = folder.resolve().parent
-    return [beside, Path.cwd().resolve(), *([temporary] if beside.is_relative_to(temporary) else [])]
+    return list(
+        dict.fromkeys([beside, Path.cwd().resolve(), *([temporary] if beside.is_relative_to(temporary) else [])])
+    )
 
 
 def locate(written: str, folder: Path) -> str:

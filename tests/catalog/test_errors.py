@@ -126,6 +126,16 @@ def test_what_is_wrong_with_a_stream(stream: str, said: str, tmp_path: Path) -> 
     assert [problem.line for problem in refused.value.problems] == [3]
 
 
+def test_a_refused_stream_is_the_only_mistake(tmp_path: Path) -> None:
+    query = "queries: [{id: q, stream: vibration, select: max(x), range: 1 minute}]"
+    stream = "streams: {vibration: {source: {format: parquet, path: /etc}, time: ts, lateness: 0 seconds}}"
+    bulk = "id,stream,select,range\nr,vibration,max(x),1 minute\n"
+    with pytest.raises(CatalogError) as refused:
+        load_catalog(write(tmp_path, {"catalog.yaml": f"{stream}\n{query}\n", "more.csv": bulk}))
+    (line,) = str(refused.value).splitlines()
+    assert "vibration: source: '/etc' is outside" in line
+
+
 def test_roots_can_be_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write(tmp_path, {"a.yaml": f"streams: {{a: {{source: {{path: {tmp_path}/data}}, time: ts}}}}"})
     assert load_catalog(folder).streams["a"].path == str(tmp_path / "data")
