@@ -95,8 +95,8 @@ def _run(
     if not before.standing:
         before = replace(before, standing=standing.save_standing(storage, begun(program)))
     joined = joined_by(storage, before)
-    work = Work(storage.root, batch, before.watermark, until, before.buckets, before.state, public, before.late, joined)
-    work = replace(work, lateness=lateness)
+    files = (before.state, public, before.late)
+    work = Work(storage.root, batch, before.watermark, until, before.buckets, *files, joined, lateness=lateness)
     outcome = executed(storage, program, work, execute, FOLDERS)
     step("collected")
     after = after_batch(before, program, work.seen(outcome.latest), outcome)
