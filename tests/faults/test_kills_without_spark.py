@@ -19,6 +19,16 @@ def test_a_killed_run_is_carried_on(world: World, step: str) -> None:
     assert_same(world, warehouse, world.warehouse("reference"))
 
 
+@pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
+def test_a_killed_run_of_one_batch_is_carried_on(world: World, step: str) -> None:
+    """The batch that closes what its own events let end."""
+    evaluate(world, world.copy("base", "calm_at_once"), files_per_batch=0)
+    warehouse = world.copy("base", f"killed_at_once_{step}")
+    assert run_apart(world, warehouse, kill_at=step, files_per_batch=0) == (-signal.SIGKILL, "")
+    evaluate(world, warehouse, files_per_batch=0)
+    assert_same(world, warehouse, world.warehouse("calm_at_once"))
+
+
 def test_killed_before_its_first_batch_is_out(world: World) -> None:
     for step in ("drafted", "results", "committed"):
         assert run_apart(world, world.warehouse("new"), kill_at=step)[0] == -signal.SIGKILL
