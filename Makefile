@@ -22,7 +22,7 @@ test: .venv/ready ## set up, then pass every check and test
 	@$(PY) -m pytest -n 2 --dist loadfile
 
 production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
-	@$(PY) -m pytest tests/production
+	@$(PY) -m pytest tests/whole/production
 
 lint: .venv/ready ## style, types and the direction of imports
 	@$(PY) -m ruff check .

@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import yaml
 
-from optimizer.catalog import load_catalog
+from optimizer.catalog.read.load import load_catalog
 
 YAML_QUERIES = 10_000
 BULK_QUERIES = 1_000_000

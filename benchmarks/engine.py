@@ -18,7 +18,7 @@ from benchmarks.engine_peers import by_polars
 from benchmarks.engine_world import RATE, World, measured, middle_point, show, world
 from benchmarks.frame_lane import frame_lane
 from benchmarks.plain_spark import NATIVE, plain_spark
-from jobs.session import spark_session
+from jobs.spark.session import spark_session
 
 
 def ten_keys(spark: SparkSession, events: int) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.engine_world import World, measured, middle_point, show, world
-from jobs.options import Options
-from jobs.streaming import LISTING
+from jobs.runs.on_spark import LISTING
+from jobs.runs.request import Options
 
 SMALL = 10_000  # events of a micro-batch
 BATCHES = 24
@@ -88,8 +88,8 @@ def run_alone(root: str) -> None:
     """Evaluate a world's events in this process, and print its peak memory."""
     import resource
 
-    from optimizer.catalog import load_catalog
-    from optimizer.stream_planning import plan_stream
+    from optimizer.catalog.read.load import load_catalog
+    from optimizer.planning.stream import plan_stream
 
     catalog = load_catalog(Path(root) / "catalog")
     World(Path(root), catalog, plan_stream(catalog, "events", 1000, "weave_share", "two_stacks_block")).local()

@@ -15,14 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from jobs.cpu_meter import CpuMeter
-from jobs.evaluate import evaluate
-from jobs.local import evaluate_local
-from jobs.options import Options
-from jobs.report import RunReport
-from optimizer.catalog import Catalog, load_catalog
-from optimizer.plan import Plan
-from optimizer.stream_planning import plan_stream
+from jobs.host.cpu_meter import CpuMeter
+from jobs.runs.evaluate import evaluate
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.report import RunReport
+from jobs.runs.request import Options
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.plan.definition import Plan
+from optimizer.planning.stream import plan_stream
 from optimizer.windows.window import Window
 from optimizer.workloads import workload
 

@@ -19,20 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.engine_world import write_events, write_queries
-from jobs.engine.batch import close, run_batch
-from jobs.engine.compile import compile_program
-from jobs.engine.in_process import in_process
-from jobs.engine.manifest import Manifest
-from jobs.engine.source import splits_of
-from jobs.engine.storage import Storage
-from jobs.lanes import file_types
+from jobs.engine.batch.in_process import in_process
+from jobs.engine.batch.run_batch import close, run_batch
+from jobs.engine.events.file_types import file_types
+from jobs.engine.events.parquet import splits_of
+from jobs.engine.program.compile import compile_program
+from jobs.engine.warehouse.manifest import Manifest
+from jobs.host.storage import Storage
 from jobs.tracking.deviation import deviations, mean
 from jobs.tracking.evaluations import WORK
-from optimizer.catalog import Catalog
-from optimizer.cost.prices import Measured, fit_prices
-from optimizer.plan import Plan
-from optimizer.plan_operations import operations_for
-from optimizer.stream_planning import plan_stream
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_for
+from optimizer.plan.prices import Measured, fit_prices
+from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 
 TECHNIQUES = ("panes", "flat_fat", "b_int", "flat_fit", "two_stacks", "daba", "two_stacks_block")

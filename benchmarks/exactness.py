@@ -12,9 +12,9 @@ import time
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from jobs.session import spark_session
+from jobs.spark.session import spark_session
 from tests.conftest import SMALL
-from tests.engine.comparing import Case, cases, compare_with_spark
+from tests.jobs.engine.comparing import Case, cases, compare_with_spark
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from jobs.engine.steps import DRIVER_STEPS, TASK_STEPS
-from jobs.session import spark_session
-from tests.faults.spark_runs import evaluate, run_apart
-from tests.faults.world import World, assert_same, make_world
+from jobs.host.kill_points import DRIVER_STEPS, TASK_STEPS
+from jobs.spark.session import spark_session
+from tests.whole.faults.spark_runs import evaluate, run_apart
+from tests.whole.faults.world import World, assert_same, make_world
 
 VICTIMS = {"driver": (*DRIVER_STEPS, *TASK_STEPS), "jvm": (*DRIVER_STEPS, *TASK_STEPS), "worker": TASK_STEPS}
 

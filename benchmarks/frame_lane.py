@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 from benchmarks.engine_world import RATE, World, measured
-from jobs.options import Options
-from jobs.session import JAVA_OPTIONS, java_options, spark_session
-from optimizer.catalog import load_catalog
-from optimizer.stream_planning import plan_stream
+from jobs.runs.request import Options
+from jobs.spark.session import JAVA_OPTIONS, java_options, spark_session
+from optimizer.catalog.read.load import load_catalog
+from optimizer.planning.stream import plan_stream
 
 
 def frame_lane(root: Path) -> float:

@@ -17,7 +17,7 @@ import pandas as pd
 import polars as pl
 from numba import njit
 
-from jobs.kernels.room import room
+from jobs.kernels.columns.scratch import room
 
 Array = Any
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 from statistics import median
 
-from optimizer.cost.operations import OPERATIONS, omega_error
-from optimizer.cost.operations.bounds import BOUNDS
 from optimizer.windows import Window
+from tests.oracle.operations import OPERATIONS, omega_error
+from tests.oracle.operations.bounds import BOUNDS
 
 TREES = 25
 

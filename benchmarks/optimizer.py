@@ -12,10 +12,10 @@ from statistics import mean
 from time import process_time
 
 from optimizer import optimize
+from optimizer.algebra.techniques import CARDS
 from optimizer.cost.omega import OMEGA
-from optimizer.techniques import CARDS
 from optimizer.workloads.factors import factors
-from tests.strategies.literal import literal_greedy
+from tests.optimizer.strategies.literal import literal_greedy
 
 MILLION = 1_000_000
 RATE = 10.0

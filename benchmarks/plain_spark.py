@@ -12,8 +12,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benchmarks.engine_world import cpu, measured
-from jobs.session import prepare_environment
-from optimizer.catalog import load_catalog
+from jobs.spark.session import prepare_environment
+from optimizer.catalog.read.load import load_catalog
 
 NATIVE = 5  # queries of the hundred that Spark runs itself
 

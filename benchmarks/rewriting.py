@@ -21,11 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from jobs.cpu_meter import CpuMeter
-from jobs.session import spark_session
-from optimizer.catalog import Catalog, load_catalog
+from jobs.host.cpu_meter import CpuMeter
+from jobs.spark.session import spark_session
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.planning.stream import plan_stream
 from optimizer.rewrite import Script, answer_types, rewrite
-from optimizer.stream_planning import plan_stream
 from optimizer.workloads import workload
 from optimizer.workloads.catalog import write_catalog
 

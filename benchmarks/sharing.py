@@ -33,20 +33,21 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from jobs.engine.batch import close, run_batch
-from jobs.engine.compile import compile_program
-from jobs.engine.in_process import in_process
-from jobs.engine.manifest import Manifest
-from jobs.engine.program import Program
-from jobs.engine.source import splits_of
-from jobs.engine.storage import Storage
+from jobs.engine.batch.in_process import in_process
+from jobs.engine.batch.run_batch import close, run_batch
+from jobs.engine.events.file_types import file_types
+from jobs.engine.events.parquet import splits_of
+from jobs.engine.program.compile import compile_program
+from jobs.engine.program.program import Program
+from jobs.engine.warehouse.manifest import Manifest
 from jobs.generate.options import Options
 from jobs.generate.trades import TABLES, trades
-from jobs.lanes import file_types
-from jobs.recent import RecentEvents, recent_events
-from optimizer.catalog import Catalog, load_catalog
-from optimizer.plan import Plan
-from optimizer.stream_planning import plan_stream
+from jobs.host.storage import Storage
+from jobs.measure.recent_events import RecentEvents, recent_events
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.plan.definition import Plan
+from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 from optimizer.workloads.catalog import write_catalog
 

@@ -31,7 +31,7 @@ def backfill() -> None:
 
     @step
     def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.past_interval import backfill_arguments
+        from jobs.steps.backfill import backfill_arguments
 
         return backfill_arguments(params, run_id, LOG.info)
 

@@ -19,7 +19,7 @@ BEGIN = datetime(2026, 1, 1)
 
 def alert(context: Any) -> None:
     """A line in the log and in alerts.log of the platform's home: what failed, where, why."""
-    from jobs.settings import settings
+    from jobs.host.settings import settings
 
     ti = context["ti"]
     place = f"{ti.dag_id}.{ti.task_id}" + (f"[{ti.map_index}]" if ti.map_index >= 0 else "")

@@ -32,13 +32,13 @@ def evaluate() -> None:
 
     @step
     def streams(params: dict[str, Any]) -> list[str]:
-        from jobs.streams import waiting_streams
+        from jobs.steps.streams import waiting_streams
 
         return waiting_streams(params["stream"], LOG.info)
 
     @step
     def prepare(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.micro_batch import prepare
+        from jobs.steps.evaluate import prepare
 
         return prepare(stream, run_id, params["files_per_batch"], params["sample"], LOG.info)
 
@@ -50,7 +50,7 @@ def evaluate() -> None:
 
     @step
     def log(batch: dict[str, Any]) -> dict[str, Any]:
-        from jobs.micro_batch import log_batch
+        from jobs.steps.evaluate import log_batch
 
         return log_batch(batch, LOG.info)
 
@@ -58,7 +58,7 @@ def evaluate() -> None:
     def micro_batch(stream: str) -> None:
         batch = prepare(stream)
         evaluated = submit("evaluate", "jobs/evaluate.py", batch)
-        evaluated >> submit("audit", "expectations/submit.py", batch) >> [publish(batch), log(batch)]
+        evaluated >> submit("audit", "expectations/audit.py", batch) >> [publish(batch), log(batch)]
 
     micro_batch.expand(stream=streams())
 

@@ -89,7 +89,7 @@ def known_streams() -> list[str]:
     """The streams that the YAML files of the catalog name, found without reading the queries."""
     import yaml
 
-    from jobs.settings import settings
+    from jobs.host.settings import settings
 
     found: set[str] = set()
     for file in sorted(Path(settings().catalog).glob("*.y*ml")):

@@ -30,7 +30,7 @@ def settle_batch() -> None:
     @step(retries=0)
     def decide(params: dict[str, Any]) -> None:
         from expectations.publish import decide
-        from jobs.settings import settings
+        from jobs.host.settings import settings
 
         told = decide(settings().warehouse, params["stream"], params["batch"], params["decision"] == "release")
         LOG.info("%s: %s", params["stream"], told)

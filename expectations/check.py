@@ -7,16 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from expectations.audit import Audit, audit
-from expectations.docs import write_docs
+from expectations.audit_stream import audit
 from expectations.publish import settled
-from expectations.sample import STATEMENTS, Scope
-from jobs.engine.ledger import Ledger, newest_ledger
-from jobs.engine.manifest import BEGINNING, Manifest
-from jobs.engine.storage import Storage
-from jobs.engine.warehouse import evaluated, stream_storage
-from jobs.spark_errors import in_words
-from optimizer.catalog.catalog import Catalog
+from expectations.report.audit import Audit
+from expectations.report.data_docs import write_docs
+from expectations.sample.windows import STATEMENTS, Scope
+from jobs.engine.program.clock import BEGINNING
+from jobs.engine.warehouse.ledger import Ledger, newest_ledger
+from jobs.engine.warehouse.lifecycle import evaluated, stream_storage
+from jobs.engine.warehouse.manifest import Manifest
+from jobs.host.storage import Storage
+from jobs.spark.errors import in_words
+from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:

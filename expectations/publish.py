@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.ledger import Ledger, batches_of, discard, newest_ledger, release, settle
-from jobs.engine.manifest import Manifest, load, manifest_name
-from jobs.engine.storage import Storage
-from jobs.engine.warehouse import stream_storage
+from jobs.engine.warehouse.ledger import Ledger, batches_of, discard, newest_ledger, release, settle
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import Manifest, load, manifest_name
+from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 
 

@@ -1,1 +1,7 @@
-"""The command line: one file per command."""
+"""The command line: one file per command.
+
+- __main__: `python -m heddle`.
+- main: `heddle`: the commands, and what a user sees when one fails.
+- commands: The commands of `heddle`, in the order --help lists them.
+- processes: The processes that `heddle demo` and `heddle ui` start.
+"""

@@ -1,5 +1,21 @@
-"""What runs on Spark: kernels, the engine, and one entry point per step."""
+"""What runs on Spark: kernels, the engine, and one entry point per step.
 
-from jobs.cache import use_kernel_cache
+- backfill: The job that computes a past interval anew; `spark-submit jobs/backfill.py --help` says how.
+- compare: The same events under several strategies and techniques; `spark-submit jobs/compare.py --help` says how.
+- evaluate: The job that evaluates what has arrived on a stream; `spark-submit jobs/evaluate.py --help` says how.
+- results: Published results: what the manifests of a warehouse name, with the columns of the user's SQL.
+- engine: Events to partials, partials to finals, and the commit between: everything a micro-batch does.
+- generate: Synthetic events, as Parquet files that arrive in order: numpy draws them, pyarrow writes them.
+- host: This machine: settings, storage, Java, signals.
+- kernels: The incremental techniques, jitted: KERNELS by name, streams of partials through them.
+- measure: What a stream is like: rate, keys, recent events.
+- plans: Plans of a stream: candidates, the champion, replans, queries that join and leave.
+- runs: A run over a stream's warehouse.
+- spark: The engine on Spark.
+- steps: What an Airflow task calls: one file per DAG.
+- tracking: What MLflow remembers. It is imported nowhere else.
+"""
+
+from jobs.host.cache import use_kernel_cache
 
 use_kernel_cache()  # before numba is imported anywhere below

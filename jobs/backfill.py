@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jobs.backfilling import backfill, parse_time, past_of, repair
-from jobs.request import Request, Say
-from jobs.session import spark_session
+from jobs.host.say import Say
+from jobs.runs.backfill import backfill, parse_time, past_of, repair
+from jobs.runs.request import Request
+from jobs.spark.session import spark_session
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
-    from jobs.recent_on_spark import Start
+    from jobs.spark.session import Start
 
 
 @dataclass(frozen=True)

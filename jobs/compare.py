@@ -9,113 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from jobs.engine.taken import arrived
-from jobs.options import Options
-from jobs.recent_on_spark import Start
-from jobs.report import RunReport
-from jobs.seen import seen
-from jobs.session import spark_session
-from jobs.stream_frames import driver_of
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.load import load_catalog
+from jobs.runs.compare import Comparison, compare
+from jobs.spark.session import spark_session
+from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
-from optimizer.plan import Plan
-from optimizer.stream_planning import plan_stream
-
-Say = Callable[[str], None]
-Evaluate = Callable[[Catalog, Plan, str], RunReport]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What is compared, on how many of the stream's oldest files (all when 0)."""
-
-    stream: str
-    strategies: tuple[str, ...]
-    techniques: tuple[str, ...]
-    rate: float | None = None
-    keys: float | None = None
-    files: int = 0
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One plan and what its evaluation reported."""
-
-    technique: str
-    plan: str  # as JSON
-    report: dict[str, Any]
-
-
-def compare(catalog: Catalog, asked: Comparison, start: Start | None, say: Say) -> list[Compared]:
-    """Evaluate every pair of strategy and technique on Spark, or in this process when there is none."""
-    plans = list(_plans(catalog, asked, start))
-    evaluate: Evaluate = partial(_on_spark, start) if start else _in_process
-    found: list[Compared] = []
-    with tempfile.TemporaryDirectory(prefix="heddle-compare-") as folder:
-        some = _first_files(catalog, asked, Path(folder, "events"))
-        for technique, plan in first_of_each(plans).items():
-            evaluate(some, plan, str(Path(folder, f"warm-{technique}")))
-        for number, (technique, plan) in enumerate(plans):
-            report = evaluate(some, plan, str(Path(folder, str(number))))
-            found.append(Compared(technique, plan.to_json(), report.to_dict()))
-            say(
-                f"{plan.strategy} with {technique}: {report.events:,} events in {report.cpu_seconds:.2f} CPU seconds, "
-                f"estimated cost {plan.cost:.5g}"
-            )
-    return found
-
-
-def first_of_each(plans: Sequence[tuple[str, Plan]]) -> dict[str, Plan]:
-    """The first plan of every technique, the one that would pay for what its kernels load."""
-    found: dict[str, Plan] = {}
-    for technique, plan in plans:
-        found.setdefault(technique, plan)
-    return found
-
-
-def _on_spark(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
-    from jobs.evaluate import evaluate
-
-    return evaluate(start(), catalog, plan, warehouse)
-
-
-def _in_process(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
-    """Here CPU seconds are the engine's alone."""
-    from jobs.local import evaluate_local
-
-    return evaluate_local(catalog, plan, warehouse, Options())
-
-
-def _plans(catalog: Catalog, asked: Comparison, start: Start | None) -> Iterator[tuple[str, Plan]]:
-    if not asked.strategies or not asked.techniques:
-        raise HeddleError("nothing to compare; name at least one strategy and one technique")
-    catalog.of_stream(asked.stream)
-    at = seen(catalog, asked.stream, start, asked.rate, asked.keys)
-    for strategy in asked.strategies:
-        for technique in asked.techniques:
-            plan = plan_stream(catalog, asked.stream, at.rate, strategy, technique, at.keys, recent=at.recent)
-            yield technique, plan
-
-
-def _first_files(catalog: Catalog, asked: Comparison, folder: Path) -> Catalog:
-    """The catalog, with the stream cut down to its oldest files."""
-    if not asked.files:
-        return catalog
-    source = driver_of(catalog, asked.stream)
-    if "://" in source.path:
-        raise HeddleError(f"stream {source.name} is not on this machine; compare on all of its files")
-    folder.mkdir()
-    for path, _ in arrived(source.path)[: asked.files]:
-        (folder / Path(path).name).symlink_to(path)
-    return replace(catalog, streams={**catalog.streams, source.name: replace(source, path=str(folder))})
 
 
 def parse(arguments: Sequence[str]) -> tuple[str, Comparison, str]:

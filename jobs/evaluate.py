@@ -7,39 +7,11 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from jobs.engine.manifest import Manifest
-from jobs.options import Options
-from jobs.report import RunReport
-from jobs.request import LANES, Request, evaluate_request
-from jobs.run import Progress, open_run, silent
-from jobs.session import spark_session
-from jobs.stopping import stop_on_signal
-from jobs.stream_frames import driver_of
-from jobs.streaming import Streaming
-from optimizer.catalog.catalog import Catalog
+from jobs.engine.warehouse.manifest import Manifest
+from jobs.runs.request import LANES, Options, Request, evaluate_request
+from jobs.spark.session import spark_session
 from optimizer.errors import HeddleError
-from optimizer.plan import Plan
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
-def evaluate(
-    spark: SparkSession,
-    catalog: Catalog,
-    plan: Plan,
-    warehouse: str,
-    options: Options = Options(),  # noqa: B008 (frozen)
-    progress: Progress = silent,
-) -> RunReport:
-    """Evaluate a stream's plan on what has arrived, and say what was done."""
-    buckets = options.buckets or spark.sparkContext.defaultParallelism
-    driver_of(catalog, plan.stream)
-    with open_run(catalog, plan, warehouse, "spark", buckets, progress) as run, stop_on_signal() as stop:
-        Streaming(spark, run, options, stop).go()
-    return run.report
 
 
 def parse(arguments: Sequence[str]) -> tuple[Request, str]:

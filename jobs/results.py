@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from jobs.engine.late_files import read_late_files
-from jobs.engine.manifest import newest
-from jobs.engine.published import Published, published
-from jobs.engine.read_answers import read_answers
-from jobs.engine.result_files import QUERY, START, value_column
-from jobs.engine.warehouse import stream_storage
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.load import load_catalog
+from jobs.engine.warehouse.late_files import read_late_files
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.engine.warehouse.published import Published, published
+from jobs.engine.warehouse.read_answers import read_answers
+from jobs.engine.warehouse.result_files import QUERY, START, value_column
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn

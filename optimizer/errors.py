@@ -1,8 +1,42 @@
-"""Mistakes that a user can mend: shown as lines, never as a traceback."""
+"""What is wrong with one field, before anyone knows which file and line it stands on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeVar
+
+SHOWN = 60
+Meaning = TypeVar("Meaning")
+
+
+class Mistake(Exception):  # noqa: N818 (the word users see)
+    """One field's mistake: what is wrong and what would be right."""
+
+    def __init__(self, wrong: str, right: str, field: str = "") -> None:
+        self.wrong, self.right, self.field = wrong, right, field
+        super().__init__(wrong)
+
+
+def show(text: object) -> str:
+    """A user's text inside a one-line message: quoted, without line breaks, cut when long."""
+    shown = str(text)
+    return repr(shown if len(shown) <= SHOWN else shown[: SHOWN - 3] + "...")
+
+
+def did_you_mean(name: str, choices: Iterable[str], otherwise: str) -> str:
+    """The nearest choice, or what to say when none is near."""
+    near = get_close_matches(name[:SHOWN].lower(), {str(choice) for choice in choices}, n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else otherwise
+
+
+def in_field(field: str, parse: Callable[[str], Meaning], text: str) -> Meaning:
+    """Parse a field's text; its mistake carries the field's name."""
+    try:
+        return parse(text)
+    except Mistake as mistake:
+        raise Mistake(mistake.wrong, mistake.right, field) from None
 
 
 class HeddleError(Exception):

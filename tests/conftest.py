@@ -13,7 +13,7 @@ if not hasattr(sys.modules["__main__"], "__file__"):
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.session import spark_session
+from jobs.spark.session import spark_session
 
 # Tests run many small jobs on young JVMs: compiling them well would take longer than running them.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")

@@ -1,4 +1,20 @@
-"""The commands of `heddle`, in the order --help lists them. Each module imports what is heavy inside its function."""
+"""The commands of `heddle`, in the order --help lists them. Each module imports what is heavy inside its function.
+
+- backfill: `heddle backfill`: compute a past interval anew, into a warehouse of its own or as a repair.
+- catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
+- check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
+- compare: `heddle compare`: the same events under several strategies and techniques, estimated and measured.
+- demo: `heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls.
+- evaluate: `heddle evaluate`: evaluate what has arrived on a stream, and report what it took.
+- generate: `heddle generate`: synthetic events and the papers' workloads.
+- plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
+- plans: `heddle plans`: the registered plans of a stream, which one is in force, and how to change that.
+- replan: `heddle replan`: plan a stream from recent data.
+- results: `heddle results`: a query's published answers, with the columns its SQL has.
+- rewrite: `heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine.
+- ui: `heddle ui`: Airflow and MLflow on this machine, until Ctrl-C; what `make ui` calls.
+- warm: `heddle warm`: fill numba's cache on disk.
+"""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def backfill(
 ) -> None:
     """Compute windows of the past from the raw events. The live state is never touched."""
     from jobs.backfill import Backfill
-    from jobs.request import Request
-    from jobs.session import spark_session
+    from jobs.runs.request import Request
+    from jobs.spark.session import spark_session
 
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     asked = Backfill(Request(str(folder), stream, warehouse, plan), low, high, into, repair)

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from optimizer.catalog import Catalog
-    from optimizer.catalog.query import Query
+    from optimizer.catalog.model.catalog import Catalog
+    from optimizer.catalog.model.query import Query
 
 catalog = typer.Typer(no_args_is_help=True, help="Check a catalog and show what is in it.")
 
@@ -26,7 +26,7 @@ LISTED = 200
 @catalog.command()
 def check(folder: Folder) -> None:
     """Find every mistake of a catalog; columns and types too, where the events are there to be read."""
-    from optimizer.catalog.check import check_catalog
+    from optimizer.catalog.read.check import check_catalog
 
     report = check_catalog(folder)
     console = _console()
@@ -39,7 +39,7 @@ def check(folder: Folder) -> None:
 @catalog.command()
 def show(folder: Folder) -> None:
     """Print a catalog's queries, stream by stream."""
-    from optimizer.catalog import load_catalog
+    from optimizer.catalog.read.load import load_catalog
 
     loaded = load_catalog(folder)
     console = _console()
@@ -74,9 +74,9 @@ def _table(loaded: Catalog, stream: str) -> Table:
 
 
 def _row(statement: str, queries: list[Query]) -> tuple[str, ...]:
-    from optimizer.catalog.aggregates import AGGREGATES
-    from optimizer.catalog.durations import print_length
-    from optimizer.catalog.render import user_aggregate
+    from optimizer.algebra.aggregates import AGGREGATES
+    from optimizer.catalog.model.render import user_aggregate
+    from optimizer.catalog.sql.durations import print_length
 
     query, window = queries[0], queries[0].window
     lengths = " / ".join(print_length(ticks, window.rows) for ticks in (window.range, window.slide))

@@ -34,7 +34,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, and nothing else.")] = False,
 ) -> None:
     """Recompute a sample of the emitted windows on plain Spark; exit code 1 when they differ."""
-    from optimizer.catalog.load import load_catalog
+    from optimizer.catalog.read.load import load_catalog
 
     catalog = load_catalog(folder)
     catalog.of_stream(stream)
@@ -44,8 +44,8 @@ def check(
         return
     from expectations.check import Choice
     from expectations.check import check as audit
-    from jobs.engine.warehouse import evaluated
-    from jobs.session import JAVA_OPTIONS, java_options, spark_session
+    from jobs.engine.warehouse.lifecycle import evaluated
+    from jobs.spark.session import JAVA_OPTIONS, java_options, spark_session
 
     evaluated(warehouse, stream)
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -71,8 +71,8 @@ def _refuse_mixtures(sample: int, require: bool, release: int, discard: int) -> 
 
 def _decide(warehouse: str, stream: str, release: int, discard: int) -> None:
     from expectations.publish import decide
-    from jobs.engine.ledger import require_audit
-    from jobs.engine.warehouse import stream_storage
+    from jobs.engine.warehouse.ledger import require_audit
+    from jobs.engine.warehouse.lifecycle import stream_storage
 
     if release >= 0 or discard >= 0:
         typer.echo(decide(warehouse, stream, max(release, discard), release >= 0))

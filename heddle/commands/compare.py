@@ -15,7 +15,7 @@ from rich.table import Table
 from heddle.commands.evaluate import MASTER
 
 if TYPE_CHECKING:
-    from jobs.compare import Compared
+    from jobs.runs.compare import Compared
 
 STRATEGIES = ("no_share", "weave_share", "cascade")
 TECHNIQUES = ("two_stacks_block",)
@@ -34,13 +34,13 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was compared as JSON, and nothing else.")] = False,
 ) -> None:
     """Evaluate every pair of strategy and technique from scratch, and log one MLflow run each."""
-    from jobs.compare import Comparison
-    from jobs.compare import compare as run
-    from jobs.log_runs import log_compared
-    from jobs.session import spark_session
-    from jobs.settings import settings
+    from jobs.host.settings import settings
+    from jobs.runs.compare import Comparison
+    from jobs.runs.compare import compare as run
+    from jobs.spark.session import spark_session
+    from jobs.steps.log_runs import log_compared
     from jobs.tracking.store import open_store
-    from optimizer.catalog.load import load_catalog
+    from optimizer.catalog.read.load import load_catalog
 
     catalog = load_catalog(folder)
     asked = Comparison(stream, tuple(strategy or STRATEGIES), tuple(technique or TECHNIQUES), rate, keys, files)
@@ -57,7 +57,7 @@ def compare(
 
 def _show(found: list[Compared], parent: str, deviation: float) -> None:
     from jobs.tracking.evaluations import engine_seconds
-    from optimizer.plan import Plan
+    from optimizer.plan.definition import Plan
 
     table = Table(box=SIMPLE_HEAD)
     for name in ("strategy", "technique"):

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from heddle.airflow import Airflow, start
+from heddle.processes.airflow import Airflow, start
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalog"
 EVENTS: dict[str, dict[str, Any]] = {
@@ -83,8 +83,8 @@ def _step(console: Console, name: str) -> Iterator[None]:
 
 
 def _summary(console: Console, home: Path, folder: Path) -> None:
-    from jobs.settings import settings
-    from jobs.summary import summaries
+    from jobs.host.settings import settings
+    from jobs.steps.summary import summaries
 
     console.print("\nWhat came of it", style="bold")
     for line in summaries(settings({"HEDDLE_HOME": str(home)}), list(EVENTS)):

@@ -14,8 +14,8 @@ from rich.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from jobs.engine.manifest import Manifest
-    from jobs.report import RunReport
+    from jobs.engine.warehouse.manifest import Manifest
+    from jobs.runs.report import RunReport
 
 LISTED = 40  # trees that are shown
 MASTER = "local[*,4]"  # all cores; a task whose worker died is tried again, up to four times
@@ -35,9 +35,8 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,
 ) -> None:
     """Evaluate what has arrived. Ctrl-C stops after the batch in hand; the next run carries on from there."""
-    from jobs.options import Options
-    from jobs.request import Request, evaluate_request
-    from jobs.session import spark_session
+    from jobs.runs.request import Options, Request, evaluate_request
+    from jobs.spark.session import spark_session
 
     if champion:
         plan = _champion(folder, stream)
@@ -65,9 +64,9 @@ def evaluate(
 
 
 def _champion(folder: Path, stream: str) -> str:
-    from jobs.replan import champion_file
-    from jobs.settings import settings
-    from optimizer.catalog.load import load_catalog
+    from jobs.host.settings import settings
+    from jobs.plans.champion import champion_file
+    from optimizer.catalog.read.load import load_catalog
 
     catalog = load_catalog(folder)
     catalog.of_stream(stream)

@@ -17,9 +17,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from optimizer.catalog import Catalog
-    from optimizer.plan import Plan
-    from optimizer.strategies.watch import Watch
+    from optimizer.catalog.model.catalog import Catalog
+    from optimizer.plan.definition import Plan
+    from optimizer.strategies.contract.watch import Watch
 
 LISTED = 40  # trees that are shown
 
@@ -40,7 +40,7 @@ def plan(
 
     Where the stream's newest files can be read, they tell the rate, how many keys there are and what predicates pass.
     """
-    from optimizer.catalog import load_catalog
+    from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
 
     catalog = load_catalog(folder)
@@ -76,10 +76,10 @@ def _planned(
     catalog: Catalog, stream: str, rate: float | None, strategy: str, technique: str, keys: float | None, master: str
 ) -> tuple[Plan, bool, str]:
     """The plan, whether the search was stopped before its end, and how its rate is known."""
-    from jobs.seen import seen
-    from jobs.session import spark_session
-    from optimizer.strategies.watch import Watch
-    from optimizer.stream_planning import plan_stream
+    from jobs.measure.stream import seen
+    from jobs.spark.session import spark_session
+    from optimizer.planning.stream import plan_stream
+    from optimizer.strategies.contract.watch import Watch
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -108,7 +108,7 @@ def _stopped_by_ctrl_c(watch: Watch) -> Iterator[None]:
 
 def _write(found: Plan, out: Path | None, picture: Path | None) -> None:
     from optimizer.errors import HeddleError
-    from optimizer.picture import draw
+    from optimizer.plan.picture import draw
 
     try:
         if out:
@@ -133,7 +133,7 @@ def _as_json(found: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
 
 
 def _explain(found: Plan, known: str, seconds: float, stopped: bool) -> None:
-    from optimizer.explain import feed_text, shards_text, summary
+    from optimizer.plan.explain import feed_text, shards_text, summary
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
@@ -152,7 +152,7 @@ def _explain(found: Plan, known: str, seconds: float, stopped: bool) -> None:
 
 
 def _table(found: Plan) -> Table:
-    from optimizer.explain import edges_text
+    from optimizer.plan.explain import edges_text
 
     table = Table("tree", "queries", "by", "edges", "edge rate", "technique", "fed by", "cost", box=SIMPLE_HEAD)
     for tree in found.trees[:LISTED]:

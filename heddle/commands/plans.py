@@ -69,7 +69,7 @@ def rollback(stream: Stream) -> None:
 
 
 def _store() -> Store:
-    from jobs.settings import settings
+    from jobs.host.settings import settings
     from jobs.tracking.store import open_store
 
     return open_store(settings())

@@ -21,12 +21,12 @@ def replan(
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, and nothing else.")] = False,
 ) -> None:
     """Measure the stream, plan it, compare with the champion, register and promote; MLflow remembers all of it."""
-    from jobs.replan import Wish
-    from jobs.replan import replan as run
-    from jobs.request import STRATEGY
-    from jobs.settings import settings
+    from jobs.host.settings import settings
+    from jobs.plans.replan import Wish
+    from jobs.plans.replan import replan as run
     from jobs.tracking.store import open_store
-    from optimizer.catalog.load import load_catalog
+    from optimizer.catalog.read.load import load_catalog
+    from optimizer.planning.defaults import STRATEGY
 
     catalog = load_catalog(folder)
     wish = Wish(stream, tuple(strategy or [STRATEGY]), technique, rate, keys, not dry_run)

@@ -29,7 +29,7 @@ def results(
 ) -> None:
     """Show or export what has been published of a query: the newest windows, or all with --out and --json."""
     from jobs.results import results_table
-    from optimizer.catalog.load import load_catalog
+    from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
 
     if out is not None and out.suffix not in WRITERS:

@@ -23,11 +23,11 @@ def rewrite(
     out: Annotated[Path | None, typer.Option(metavar="FILE.sql", help="Write the SQL here.")] = None,
 ) -> None:
     """Print a plan as plain Spark SQL: shared sub-aggregates as temporary views, then one statement per query."""
-    from optimizer.catalog import load_catalog
+    from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
+    from optimizer.planning.stream import plan_stream
     from optimizer.rewrite import answer_types
     from optimizer.rewrite import rewrite as rewritten
-    from optimizer.stream_planning import plan_stream
 
     catalog = load_catalog(folder)
     if not len(catalog.of_stream(stream)):

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from heddle.services import LOOPBACK, Service, free_port, start, stop, wait_for
+from heddle.processes.services import LOOPBACK, Service, free_port, start, stop, wait_for
 
 PASSWORDS = "simple_auth_manager_passwords.json.generated"
 QUIET = {
@@ -52,8 +52,8 @@ def ui(
 
 def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> tuple[str, str]:
     """Both services, answering: Airflow's address and MLflow's. They are added to `running` as they start."""
-    from heddle.airflow import ROOT, environment
-    from jobs.settings import settings
+    from heddle.processes.airflow import ROOT, environment
+    from jobs.host.settings import settings
 
     told = environment(home) | QUIET
     place = settings(told)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.engine.accumulate import accumulate
-from jobs.engine.merge import fill, merge_rows, telling
-from jobs.engine.slicing import cell_numbers, renumber, slice_numbers
-from jobs.kernels.block_operations import block_operations
-from jobs.kernels.operators import OPS, Rows, lift
+from jobs.kernels.algebra.operators import OPS, lift
+from jobs.kernels.arrays import Rows
+from jobs.kernels.columns.operations import block_operations
+from jobs.kernels.slices.accumulate import accumulate
+from jobs.kernels.slices.combine import fill, merge_rows, telling
+from jobs.kernels.slices.edges import cell_numbers, renumber, slice_numbers
 
 ROWS = 8
 

@@ -1,4 +1,12 @@
-"""Synthetic events, as Parquet files that arrive in order: numpy draws them, pyarrow writes them."""
+"""Synthetic events, as Parquet files that arrive in order: numpy draws them, pyarrow writes them.
+
+- arrivals: When events happen and to which key, in the order they arrive.
+- draws: Random draws by block and column, so that an event does not depend on the file it is written to.
+- files: Parquet files that arrive in order; a reader never sees half of one.
+- options: What a user may ask of generated events, each with its range.
+- sensors: Machines read a hundred times a second: three energy readings, a temperature.
+- trades: Trades: prices walk at random, symbol by symbol; a few volumes make up most.
+"""
 
 from __future__ import annotations
 

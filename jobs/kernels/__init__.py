@@ -1,6 +1,16 @@
-"""The incremental techniques, jitted: KERNELS by name, streams of partials through them, answers of a column."""
+"""The incremental techniques, jitted: KERNELS by name, streams of partials through them, answers of a column.
 
-from jobs.kernels.registry import KERNELS
-from jobs.kernels.sliding import sliding
+- arrays: The array types that kernels share.
+- warm: Compile every kernel for every type, so that numba's cache on disk holds them when a worker asks first.
+- algebra: Operators and how components become an answer.
+- columns: Our own kernels over whole columns of slices.
+- in_memory: Answers over one column in memory: `sliding`.
+- machine: What the papers' techniques share: memory, clock, loop, exact sums.
+- slices: Kernels that make and combine slices.
+- techniques: The table of kernels: one file each, one line each.
+"""
+
+from jobs.kernels.in_memory.sliding import sliding
+from jobs.kernels.techniques import KERNELS
 
 __all__ = ["KERNELS", "sliding"]

@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from jobs.kernels.grid import grid_of
-from jobs.kernels.operators import MAX, MIN, MOMENTS, OPS, SUM_FLOAT, lift
-from jobs.kernels.pick import pick
-from jobs.kernels.ranges import ranges
-from jobs.kernels.registry import KERNELS
-from jobs.kernels.runs import REGULAR
-from jobs.kernels.sliding import sliding
-from jobs.kernels.stream import advance, make, run
-from jobs.kernels.two_stacks_block import fold
-from optimizer.techniques import allowed
+from jobs.kernels.algebra.operators import MAX, MIN, MOMENTS, OPS, SUM_FLOAT, lift
+from jobs.kernels.columns.bounds import ranges
+from jobs.kernels.columns.fold import fold
+from jobs.kernels.columns.fold_bounds import REGULAR
+from jobs.kernels.columns.grid import grid_of
+from jobs.kernels.columns.selective import pick
+from jobs.kernels.in_memory.sliding import sliding
+from jobs.kernels.techniques import KERNELS
+from jobs.kernels.techniques.stream import advance, make, run
+from optimizer.algebra.techniques import allowed
 from optimizer.windows.window import Window
 
 KINDS = (np.float64, np.int64)

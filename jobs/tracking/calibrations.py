@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from jobs.tracking.past import Past, past_elsewhere, past_runs
 from jobs.tracking.store import Store
-from optimizer.cost.prices import Prices, fit_prices
+from optimizer.plan.prices import Prices, fit_prices
 
 ENOUGH = 8  # runs of a stream: about as many as there are prices
 

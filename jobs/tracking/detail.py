@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from optimizer.catalog.catalog import Catalog
-from optimizer.plan import Plan
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.plan.definition import Plan
 
 
 def query_table(catalog: Catalog, plan: Plan) -> pa.Table:

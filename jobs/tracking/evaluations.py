@@ -21,10 +21,10 @@ from jobs.tracking.deviation import deviations, normalised
 from jobs.tracking.past import FINALS, HANDLED, Past, past_runs
 from jobs.tracking.store import Entry, Store
 from jobs.tracking.trees import log_trees
-from optimizer.catalog.catalog import Catalog
-from optimizer.cost.prices import Measured, Prices
-from optimizer.plan import Plan
-from optimizer.plan_operations import operations_for
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_for
+from optimizer.plan.prices import Measured, Prices
 
 KIND = "evaluation"
 WORK = ("feed", "finals")  # the steps that the cost model speaks of

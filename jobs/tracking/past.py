@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jobs.tracking.store import Store
-from optimizer.cost.prices import Measured
-from optimizer.plan_operations import Operations
+from optimizer.plan.operations import Operations
+from optimizer.plan.prices import Measured
 
 if TYPE_CHECKING:
     from mlflow.entities import Run

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from optimizer.cost.prices import Prices
-from optimizer.plan import Plan
-from optimizer.plan_operations import operations_of
+from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_of
+from optimizer.plan.prices import Prices
 
 LEAST = 1e-9  # of the cost: what is less than this cheaper is not cheaper
 

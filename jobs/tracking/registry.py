@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.tracking.store import Store
 from optimizer.errors import HeddleError
-from optimizer.plan import Plan
+from optimizer.plan.definition import Plan
 
 if TYPE_CHECKING:
     from mlflow.entities.model_registry import ModelVersion

@@ -18,9 +18,9 @@ from jobs.tracking.promotion import Decision
 from jobs.tracking.registry import PLAN, Version
 from jobs.tracking.store import Entry, Store
 from jobs.tracking.trees import log_trees
-from optimizer.catalog.catalog import Catalog
-from optimizer.picture import draw
-from optimizer.plan import Plan
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.plan.definition import Plan
+from optimizer.plan.picture import draw
 
 KIND = "replan"
 

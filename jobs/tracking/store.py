@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.settings import Settings
+from jobs.host.settings import Settings
 
 # before mlflow is imported: it reports to nobody, and draws no bars into task logs
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")

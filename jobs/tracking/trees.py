@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.tracking.store import Entry, Store
-from optimizer.plan import Plan, Tree
+from optimizer.plan.definition import Plan, Tree
 
 MOST = 50  # the rest is in trees.parquet
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.mistakes import Mistake
-from optimizer.catalog.numbers import UNKNOWN
-from optimizer.catalog.query import Query
-from optimizer.catalog.schema import Schema, Unread
-from optimizer.catalog.types import result_type
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Query
+from optimizer.catalog.spark_types.numbers import UNKNOWN
+from optimizer.catalog.spark_types.parquet import Schema, Unread
+from optimizer.catalog.spark_types.results import result_type
+from optimizer.errors import Mistake
 from optimizer.rewrite.columns import columns_of
 
 ADDING = ("sum", "sum_squares", "avg")

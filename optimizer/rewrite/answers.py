@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.expressions import quote
-from optimizer.catalog.query import Column, Query, Statement
-from optimizer.catalog.render import window_call
-from optimizer.plan import Plan, Tree
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Column, Query, Statement
+from optimizer.catalog.model.render import window_call
+from optimizer.catalog.sql.expressions import quote
+from optimizer.plan.definition import Plan, Tree
 from optimizer.rewrite.answer_types import widens
 from optimizer.rewrite.finals import final
 from optimizer.rewrite.views import Names, passing, select

@@ -6,14 +6,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.expressions import parse, print_tree
-from optimizer.catalog.mistakes import Mistake
-from optimizer.catalog.numbers import UNKNOWN
-from optimizer.catalog.query import Stream
-from optimizer.catalog.schema import Schema, read_schema
-from optimizer.catalog.streams import sources_of
-from optimizer.catalog.types import expression_type
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Stream
+from optimizer.catalog.read.streams import sources_of
+from optimizer.catalog.spark_types.numbers import UNKNOWN
+from optimizer.catalog.spark_types.parquet import Schema, read_schema
+from optimizer.catalog.spark_types.results import expression_type
+from optimizer.catalog.sql.expressions import parse, print_tree
+from optimizer.errors import Mistake
 
 
 def columns_of(catalog: Catalog, name: str) -> Schema:

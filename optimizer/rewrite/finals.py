@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from optimizer.catalog.query import Query
-from optimizer.plan import Measure
+from optimizer.catalog.model.query import Query
+from optimizer.plan.definition import Measure
+from optimizer.plan.measures import measures_of
 from optimizer.rewrite.partials import folded
-from optimizer.stream_planning import measures_of
 
 FINALS: dict[str, str] = {  # {0}, {1}: the folded measures in the order the aggregate needs them
     "avg": "{0} / nullif({1}, 0)",

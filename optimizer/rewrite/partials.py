@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from optimizer.catalog.expressions import quote
-from optimizer.plan import Measure
+from optimizer.catalog.sql.expressions import quote
+from optimizer.plan.definition import Measure
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from optimizer.plan import EVENTS, Plan, Tree
+from optimizer.plan.definition import EVENTS, Plan, Tree
 
 
 def without_copies(plan: Plan) -> Plan:

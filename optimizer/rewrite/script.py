@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.expressions import quote
-from optimizer.catalog.query import Query
-from optimizer.plan import EVENTS, Plan, Tree
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Query
+from optimizer.catalog.sql.expressions import quote
+from optimizer.plan.definition import EVENTS, Plan, Tree
 from optimizer.rewrite.answers import Members, answer, answering_trees, members_of
 from optimizer.rewrite.same_slices import without_copies
 from optimizer.rewrite.sources import source_views

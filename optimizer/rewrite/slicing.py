@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from optimizer.catalog.expressions import quote
-from optimizer.catalog.render import window_call
+from optimizer.catalog.model.render import window_call
+from optimizer.catalog.sql.expressions import quote
 from optimizer.windows.edges import Progressions, common_step, period
 from optimizer.windows.window import Window
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.expressions import quote
-from optimizer.catalog.query import Stream, Table
-from optimizer.catalog.streams import sources_of
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Stream, Table
+from optimizer.catalog.read.streams import sources_of
+from optimizer.catalog.sql.expressions import quote
 
 SCHEMA = "schema"  # the one option that a view takes as its columns
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from optimizer.catalog.expressions import quote
-from optimizer.catalog.render import window_call
-from optimizer.plan import EVENTS, Measure, Plan, Tree
+from optimizer.catalog.model.render import window_call
+from optimizer.catalog.sql.expressions import quote
+from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
 from optimizer.rewrite.partials import made, merged
 from optimizer.rewrite.slicing import slice_start, slice_window
 

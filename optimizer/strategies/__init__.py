@@ -1,9 +1,24 @@
-"""The strategies: one file each, and one line here."""
+"""The strategies: one file each, and one line here.
+
+- cascade: Cascade: every tree reads the raw events or the partials of a tree whose edges contain its own.
+- exhaustive: All partitions of a few windows: the oracle that the other strategies are measured by.
+- factor_windows: Factor windows: compute windows from sub-aggregates of others.
+- incremental_weave_share: Incremental WeaveShare: queries join one by one where they add least.
+- insert_then_weave: Insert-then-Weave: put the queries one by one where they add least.
+- local_search: Local search: from every class in a tree of its own.
+- no_share: Every query in a tree of its own: what Spark does by itself, and the yardstick of every other plan.
+- random: Random plans, the cheapest of a few: how good is no strategy at all? A fixed seed makes them repeatable.
+- shared: All queries in one tree: the least partial work, the most final work.
+- tri_weave: TriWeave: one sub-aggregation at the union of all edges, whose partials every tree folds into its own.
+- weave_share: WeaveShare: greedy merging with a cost lookup over classes of equal edges.
+- contract: What every strategy takes and gives.
+- search: What strategies search with.
+"""
 
 from __future__ import annotations
 
-from optimizer.strategies.card import Card
 from optimizer.strategies.cascade import cascade
+from optimizer.strategies.contract.card import Card
 from optimizer.strategies.exhaustive import exhaustive
 from optimizer.strategies.factor_windows import factor_windows
 from optimizer.strategies.incremental_weave_share import incremental_weave_share

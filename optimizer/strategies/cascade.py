@@ -6,19 +6,19 @@ WeaveShare, TriWeave and factor windows are special cases and candidates, so non
 
 from __future__ import annotations
 
-from optimizer.problem import Problem
-from optimizer.strategies.annealing import anneal
-from optimizer.strategies.cascading import Cascade, Cascades, as_draft, draft_cost, forest_of
-from optimizer.strategies.draft import Draft
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.factor_windows import factor_windows
-from optimizer.strategies.forest_moves import descend
-from optimizer.strategies.helpers import with_helpers
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.subset_dp import cheapest_cascade
-from optimizer.strategies.subset_table import MOST_UNITS, subset_table
+from optimizer.strategies.search.annealing import anneal
+from optimizer.strategies.search.feeds import Cascade, Cascades, as_draft, draft_cost, forest_of
+from optimizer.strategies.search.forest_moves import descend
+from optimizer.strategies.search.free_trees import with_helpers
+from optimizer.strategies.search.subset_dp import cheapest_cascade
+from optimizer.strategies.search.subset_table import MOST_UNITS, subset_table
 from optimizer.strategies.tri_weave import tri_weave
-from optimizer.strategies.units import Units
-from optimizer.strategies.watch import Watch
 from optimizer.strategies.weave_share import FEW, weave_share
 
 STARTS = (weave_share, tri_weave, factor_windows)

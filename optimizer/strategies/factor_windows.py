@@ -6,8 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optimizer.problem import Problem
-from optimizer.strategies.coverage import (
+from optimizer.algebra.techniques import CARDS
+from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.strategies.contract.pricing import CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.watch import Watch
+from optimizer.strategies.search.coverage import (
     Graph,
     Relation,
     cheapest_graph,
@@ -18,11 +23,6 @@ from optimizer.strategies.coverage import (
     partitioned_by,
     period,
 )
-from optimizer.strategies.draft import RAW, Draft
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units
-from optimizer.strategies.watch import Watch
-from optimizer.techniques import CARDS
 from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import progressions
 from optimizer.windows.window import Window

@@ -5,14 +5,14 @@ This is the strategy as a plan from nothing; optimizer/running.py keeps a plan u
 
 from __future__ import annotations
 
-from optimizer.problem import Problem
-from optimizer.strategies.draft import Draft
-from optimizer.strategies.drift import Drift
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units, bits
+from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.insert_then_weave import insert
-from optimizer.strategies.moves import merge_best, refine
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units, bits
-from optimizer.strategies.watch import Watch
+from optimizer.strategies.search.drift import Drift
+from optimizer.strategies.search.moves import merge_best, refine
 
 FEW = 64  # so many classes are woven from nothing; of more, the trees are refined as they are
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from optimizer.problem import Problem
-from optimizer.strategies.draft import Draft
-from optimizer.strategies.moves import Price, merge_best
-from optimizer.strategies.pricing import EPSILON, CostModel, Pricing
-from optimizer.strategies.units import Units
-from optimizer.strategies.watch import Watch
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.watch import Watch
+from optimizer.strategies.search.moves import Price, merge_best
 
 
 def insert_then_weave(problem: Problem, model: CostModel, watch: Watch) -> Draft:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from optimizer.problem import Problem
-from optimizer.strategies.draft import Draft
-from optimizer.strategies.moves import refine
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units
-from optimizer.strategies.watch import Watch
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.watch import Watch
+from optimizer.strategies.search.moves import refine
 
 
 def local_search(problem: Problem, model: CostModel, watch: Watch) -> Draft:

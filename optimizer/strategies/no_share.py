@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.problem import Problem
-from optimizer.strategies.draft import RAW, Draft
-from optimizer.strategies.pricing import CostModel
-from optimizer.strategies.watch import Watch
+from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.strategies.contract.pricing import CostModel
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.watch import Watch
 
 
 def no_share(problem: Problem, model: CostModel, watch: Watch) -> Draft:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.problem import Problem
-from optimizer.strategies.draft import Draft
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units
-from optimizer.strategies.watch import Watch
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.watch import Watch
 
 DRAWS = 20
 SEED = 2011

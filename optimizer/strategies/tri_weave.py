@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.columns import BoolArray, FloatArray
-from optimizer.problem import Problem
-from optimizer.strategies.draft import RAW, Draft
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units
-from optimizer.strategies.watch import Watch
+from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.strategies.contract.pricing import CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.weave_share import woven
+from optimizer.windows.columns import BoolArray, FloatArray
 
 
 class TriPricing(Pricing):

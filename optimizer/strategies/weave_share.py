@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from optimizer.problem import Problem
-from optimizer.strategies.draft import Draft
-from optimizer.strategies.greedy import greedy
-from optimizer.strategies.moves import refine
-from optimizer.strategies.pricing import CostModel, Pricing
-from optimizer.strategies.units import Units, bits
-from optimizer.strategies.watch import Watch
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units, bits
+from optimizer.strategies.contract.watch import Watch
+from optimizer.strategies.search.greedy import greedy
+from optimizer.strategies.search.moves import refine
 from optimizer.windows.edge_space import mask_of
 from optimizer.windows.pair_table import LoosePairs
 

@@ -18,7 +18,7 @@ from optimizer.windows.counters import bit_set, divisor_mask, sampled, stretch
 from optimizer.windows.counters.prime_recursion import BUDGET
 from optimizer.windows.edges import Progressions, period, union
 from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
-from optimizer.windows.recursive_rates import RecursiveRates
+from optimizer.windows.rates import RecursiveRates
 
 MOST_REMEMBERED = 1 << 20
 MOST_ROW_BYTES = 1 << 26

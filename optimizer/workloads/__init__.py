@@ -1,4 +1,19 @@
-"""The workloads of the papers, deterministic by seed: as windows in memory, or as catalogs."""
+"""The workloads of the papers, deterministic by seed: as windows in memory, or as catalogs.
+
+- card: What is known of a workload, as data: the command line and the docs are made from it.
+- catalog: A workload as a catalog folder: YAML that a person can read.
+- draws: What the generators draw with: Zipf's law, the factors of a number, ranges for slides, checked parameters.
+- factors: Weave Share's workload: slides from the factors of S_max, so that trees have edges in common.
+- market: What the four trades workloads have in common: trades joined with Close and Index.
+- random_gen: RandomGen of Factor Windows: distinct windows, each a random multiple of a random seed.
+- sequential_gen: SequentialGen of Factor Windows: the multiples 2, 3, 4, ... of one random seed.
+- trades_a: Workload A of on-the-fly sharing: the same predicate, different windows (shared time slices).
+- trades_b: Workload B of on-the-fly sharing: different predicates, the same window (shared data fragments).
+- trades_c: Workload C of on-the-fly sharing, regular: predicates and windows differ.
+- trades_c_low: Workload C of on-the-fly sharing, low-sharing: predicates and windows differ.
+- workload: A workload: many windows, and the few shapes of query that ask for them.
+- zipf_slides: The large workload of the multi-query papers: any slide up to 100,000, hardly a common factor.
+"""
 
 from __future__ import annotations
 

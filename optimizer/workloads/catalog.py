@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from optimizer.catalog.durations import LONGEST, parse_duration, print_duration
-from optimizer.catalog.mistakes import Mistake
-from optimizer.errors import HeddleError
+from optimizer.catalog.sql.durations import LONGEST, parse_duration, print_duration
+from optimizer.errors import HeddleError, Mistake
 from optimizer.workloads.workload import Workload
 
 READABLE = 1000  # queries; more of them become a bulk file

@@ -9,11 +9,11 @@ from airflow.api_fastapi.core_api.security import requires_access_dag
 from fastapi import Depends, FastAPI, HTTPException
 from fastapi.responses import FileResponse, HTMLResponse, Response
 
-from jobs.settings import settings
-from plugins.heddle_page.audits import audit_page
-from plugins.heddle_page.gather import gather
-from plugins.heddle_page.run_view import run_view
-from plugins.heddle_page.show import show
+from jobs.host.settings import settings
+from plugins.heddle_page.page import gather
+from plugins.heddle_page.read.audits import audit_page
+from plugins.heddle_page.render import show
+from plugins.heddle_page.view.run import run_view
 
 STATIC = Path(__file__).parent / "static"
 FILES = {path.name for path in STATIC.iterdir()}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from heddle.airflow import Airflow, start
-from jobs.settings import Settings
-from tests.tracking.world import home, write_events
+from heddle.processes.airflow import Airflow, start
+from jobs.host.settings import Settings
+from tests.jobs.tracking.world import home, write_events
 
 SMALL = {
     "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",

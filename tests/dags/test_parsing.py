@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from heddle.airflow import ROOT, environment
+from heddle.processes.airflow import ROOT, environment
+from optimizer.algebra.techniques import CARDS
 from optimizer.strategies import STRATEGIES
-from optimizer.techniques import CARDS
 
 HEAVY = ["pyspark", "numba", "mlflow", "great_expectations", "matplotlib", "sqlglot", "pyarrow"]
 SCRIPT = """

@@ -11,18 +11,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from heddle.airflow import Airflow
-from jobs.engine.ledger import batches_of, newest_ledger
-from jobs.engine.manifest import newest
-from jobs.engine.storage import Storage
-from jobs.engine.warehouse import stream_storage
+from heddle.processes.airflow import Airflow
+from jobs.engine.warehouse.ledger import batches_of, newest_ledger
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.host.settings import Settings
+from jobs.host.storage import Storage
 from jobs.results import results_table
-from jobs.settings import Settings
-from jobs.streams import waiting_streams
+from jobs.steps.streams import waiting_streams
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
-from optimizer.catalog.load import load_catalog
+from optimizer.catalog.read.load import load_catalog
 
 LARGEST = 99  # of all readings
 HOT = """

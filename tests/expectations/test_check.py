@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
-from jobs.engine.ledger import release, require_audit
-from jobs.engine.manifest import newest
-from jobs.engine.result_files import QUERY
+from jobs.engine.warehouse.ledger import release, require_audit
+from jobs.engine.warehouse.manifest import newest
+from jobs.engine.warehouse.result_files import QUERY
 from jobs.results import late_table, results_table
 from tests.expectations.world import STREAM, World, make_world
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from expectations.publish import publish, publish_batch
-from jobs.engine.ledger import newest_ledger, require_audit
-from jobs.engine.manifest import newest
-from jobs.engine.storage import Storage
-from jobs.engine.warehouse import stream_storage
-from jobs.local import evaluate_local
-from jobs.settings import Settings
-from optimizer.catalog.load import load_catalog
+from jobs.engine.warehouse.ledger import newest_ledger, require_audit
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.host.settings import Settings
+from jobs.host.storage import Storage
+from jobs.runs.in_process import evaluate_local
+from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
-from tests.tracking.world import home, planned, write_events
+from tests.jobs.tracking.world import home, planned, write_events
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from expectations.audit import Audit
-from expectations.docs import page
-from expectations.frames import FRAMES, Sides
-from expectations.pairs import close
-from expectations.rows import NAIVE_SCHEMA, SCHEMA
+from expectations.report.audit import Audit, Check
+from expectations.report.data_docs import page
+from expectations.sides.row import NAIVE_SCHEMA, SCHEMA, Sides
 from expectations.suites import SUITES
-from expectations.validate import Check, validate
+from expectations.suites.column_pairs import close
+from expectations.suites.frames import FRAMES
+from expectations.suites.validate import validate
 
 Row = tuple[Any, ...]
 DEFECTS = {

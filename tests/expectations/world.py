@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from jobs.engine.storage import Storage
-from jobs.engine.warehouse import stream_storage
-from jobs.local import evaluate_local
-from jobs.options import Options
-from jobs.report import RunReport
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.load import load_catalog
-from optimizer.stream_planning import plan_stream
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.host.storage import Storage
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.report import RunReport
+from jobs.runs.request import Options
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.planning.stream import plan_stream
 
 STREAM = "events"
 SECOND = 1_000_000

@@ -13,11 +13,11 @@ import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from jobs.local import evaluate_local
 from jobs.results import read_results, results_table
-from optimizer.catalog.catalog import Catalog
-from optimizer.catalog.load import load_catalog
-from optimizer.stream_planning import plan_stream
+from jobs.runs.in_process import evaluate_local
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.planning.stream import plan_stream
 
 START = datetime(2024, 2, 29, 12)
 WINDOW = "window(ts, '10 seconds', '5 seconds')"

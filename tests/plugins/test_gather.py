@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine.manifest import manifest_name, newest
-from jobs.engine.warehouse import stream_storage
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import manifest_name, newest
+from jobs.host.settings import settings
 from jobs.results import late_table
-from jobs.settings import settings
-from plugins.heddle_page.gather import Page, gather
-from plugins.heddle_page.run_view import run_view
+from plugins.heddle_page.page import Page, gather
+from plugins.heddle_page.view.run import run_view
 from tests.plugins.world import KEY, STREAM, Lived
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from jobs.settings import settings
-from optimizer.catalog.load import load_catalog
-from optimizer.plan import Plan
-from optimizer.stream_planning import plan_stream
+from jobs.host.settings import settings
+from optimizer.catalog.read.load import load_catalog
+from optimizer.plan.definition import Plan
+from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 from optimizer.workloads.catalog import write_catalog
-from plugins.heddle_page.gather import Page, gather
-from plugins.heddle_page.plan_view import plan_view
-from plugins.heddle_page.run_view import run_view
-from plugins.heddle_page.show import show
+from plugins.heddle_page.page import Page, gather
+from plugins.heddle_page.render import show
+from plugins.heddle_page.view.plan import plan_view
+from plugins.heddle_page.view.run import run_view
 from tests.plugins.page_parser import PageParser
 from tests.plugins.world import HOSTILE, KEY, STREAM, Lived
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from expectations.audit import Audit
-from expectations.docs import write_docs
-from expectations.validate import Check
-from jobs.engine.ledger import newest_ledger, require_audit, settle
-from jobs.engine.manifest import newest
-from jobs.settings import Settings, settings
+from expectations.report.audit import Audit, Check
+from expectations.report.data_docs import write_docs
+from jobs.engine.warehouse.ledger import newest_ledger, require_audit, settle
+from jobs.engine.warehouse.manifest import newest
+from jobs.host.settings import Settings, settings
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.store import open_store
-from optimizer.stream_planning import plan_stream
+from optimizer.planning.stream import plan_stream
 from tests.expectations import world as events
-from tests.tracking.world import replanned
+from tests.jobs.tracking.world import replanned
 
 STREAM = events.STREAM
 HOSTILE = "<script>alert(1)</script>"

@@ -1,4 +1,9 @@
-"""How a stream is cut into slices for one window; `edges` and `partials` of every slicing."""
+"""How a stream is cut into slices for one window; `edges` and `partials` of every slicing.
+
+- cutty: Cutty: only the starts of windows are edges; a final may read the open partial (Carbone et al., CIKM 2016).
+- pairs: Pairs: a slide is cut in two where a window ends (Krishnamurthy et al., SIGMOD 2006).
+- panes: Panes: slices of one size, the greatest common divisor of range and slide (Li et al., SIGMOD Record 2005).
+"""
 
 from __future__ import annotations
 

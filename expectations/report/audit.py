@@ -1,0 +1,57 @@
+"""An audit and its checks, as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from expectations.suites.validate import sentences
+
+
+@dataclass
+class Audit:
+    """What an audit looked at and what it found."""
+
+    stream: str
+    statements: int
+    windows: int
+    rows: int
+    checks: list[Check]
+    results: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation was met."""
+        return all(check.passed for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {
+            "stream": self.stream,
+            "passed": self.passed,
+            "statements": self.statements,
+            "windows": self.windows,
+            "rows": self.rows,
+            "checks": [check.to_dict() for check in self.checks],
+        }
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """What Great Expectations says is expected, by check."""
+        return sentences(self.results)
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of one expectation."""
+
+    suite: str
+    name: str
+    passed: bool
+    rows: int
+    failing: int
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return asdict(self)

@@ -1,0 +1,102 @@
+"""The engine's side of an audit: its answers, read from the files that a manifest names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from expectations.sample.statements import Asked, groupings
+from expectations.sides.row import COLUMNS, SCHEMA, about, first_of, key_column, past_edge, text_of
+from jobs.engine.program.clock import BEGINNING
+from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.warehouse.manifest import DataFile
+from jobs.engine.warehouse.result_files import QUERY, START, value_column
+from jobs.host.storage import Storage
+
+LABEL = "label"
+FACTS = pa.schema(
+    [
+        (LABEL, pa.string()),
+        ("query", pa.string()),
+        ("aggregate", pa.string()),
+        ("about", pa.string()),
+        ("range", pa.int64()),
+        ("slide", pa.int64()),
+        ("offset", pa.int64()),
+        ("rows", pa.bool_()),
+        ("exact", pa.bool_()),
+        ("after", pa.int64()),
+    ]
+)
+
+
+def engine_rows(spark: SparkSession, storage: Storage, files: Sequence[DataFile], asked: Iterable[Asked]) -> DataFrame:
+    """Every answer to the statements asked about."""
+    frames = []
+    for grouping, members in groupings(asked).items():
+        paths = [storage.uri(file.name) for file in files if file.grouping == grouping]
+        if paths:
+            frames.append(_rows(spark, paths, members))
+    return reduce(DataFrame.unionByName, frames) if frames else spark.createDataFrame([], SCHEMA)
+
+
+def _rows(spark: SparkSession, paths: list[str], members: Sequence[Asked]) -> DataFrame:
+    keys = members[0].first.group_by
+    kinds = list(dict.fromkeys(each.types[id] for each in members for id in each.queries))
+    held = [
+        (QUERY, pa.string()),
+        *((f"key {key}", members[0].types[key]) for key in keys),
+        (START, INSTANT),
+        *((value_column(kind), kind) for kind in kinds),
+    ]
+    read = spark.read.schema(from_arrow_schema(pa.schema(held), prefer_timestamp_ntz=True)).parquet(*paths)
+    facts = spark.createDataFrame(pa.Table.from_pylist(_facts(members), FACTS))
+    start = F.unix_micros(F.col(START))
+    named = read.withColumnRenamed(QUERY, LABEL).join(F.broadcast(facts), LABEL)
+    named = named.where(start + F.col("range") > F.col("after"))
+    text, number = _values(kinds)
+    return named.select(
+        "query",
+        "aggregate",
+        "about",
+        key_column({key: F.col(f"`key {key}`") for key in keys}).alias("key"),
+        start.alias("start"),
+        (start + F.col("range")).alias("end"),
+        past_edge(start, F.col("slide"), F.col("offset")).alias("past_edge"),
+        "rows",
+        F.when(F.col("exact"), text).alias("text"),
+        F.when(~F.col("exact"), number).alias("number"),
+    ).select(*COLUMNS)
+
+
+def _values(kinds: Sequence[pa.DataType]) -> tuple[Column, Column]:
+    """A row's answer is in the column of its type, and the others are null."""
+    columns = {kind: F.col(f"`{value_column(kind)}`") for kind in kinds}
+    texts = [text_of(column, pa.types.is_floating(kind)) for kind, column in columns.items()]
+    numbers = [column.cast("double") for kind, column in columns.items() if pa.types.is_floating(kind)]
+    return first_of(texts, "string"), first_of(numbers, "double")
+
+
+def _facts(members: Sequence[Asked]) -> list[dict[str, Any]]:
+    return [
+        {
+            LABEL: each.labels[id],
+            "query": id,
+            "aggregate": query.aggregate,
+            "about": about(query),
+            "range": each.window.range,
+            "slide": each.window.slide,
+            "offset": each.window.offset,
+            "rows": each.window.rows,
+            "exact": each.exact(id),
+            "after": BEGINNING if each.window.rows else each.after,  # a time, which rows are not counted in
+        }
+        for each in members
+        for id, query in each.queries.items()
+    ]

@@ -1,0 +1,151 @@
+"""One micro-batch: give out the work, gather the reports, commit one manifest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from jobs.engine.batch.carry import begun
+from jobs.engine.program.clock import BEGINNING
+from jobs.engine.program.program import Program
+from jobs.engine.stopwatch import summed
+from jobs.engine.warehouse import late_files, result_files
+from jobs.engine.warehouse import retained as standing
+from jobs.engine.warehouse import state_files as state
+from jobs.engine.warehouse.ledger import newest_ledger
+from jobs.engine.warehouse.manifest import DataFile, Manifest, commit
+from jobs.engine.warehouse.marks import Mark, marked
+from jobs.engine.work import Executor, Outcome, Work
+from jobs.host.kill_points import step
+from jobs.host.storage import Storage, in_a_line
+from optimizer.errors import HeddleError
+
+FOLDERS = (result_files.FOLDER, late_files.FOLDER, state.FOLDER)
+
+
+def run_batch(
+    storage: Storage, before: Manifest, program: Program, batch: int, execute: Executor, last: bool = False
+) -> Manifest:
+    """Evaluate a batch of events. Windows end by the watermark of the batches before it, as in Spark; in the last batch
+    of a run, those that would be left to `close` end at once."""
+    lateness = program.lateness if last else None
+    return _run(storage, before, program, batch, watermark(before, program), execute, lateness)
+
+
+def close(storage: Storage, before: Manifest, program: Program, execute: Executor) -> Manifest:
+    """Emit what the last batch's events let end, as Spark's batch without data does at the end of a run."""
+    until = watermark(before, program)
+    return _run(storage, before, program, before.batch, until, execute) if until > before.watermark else before
+
+
+def results_of(outcome: Outcome) -> list[DataFile]:
+    """The result files of all tasks."""
+    woven = [file for report in outcome.buckets for file in report.results]
+    return woven + [file for files in outcome.unshared.values() for file in files]
+
+
+def pass_over(storage: Storage, before: Manifest, batch: int) -> Manifest:
+    """Commit a batch that brought nothing."""
+    after = replace(
+        before,
+        sequence=before.sequence + 1,
+        batch=batch,
+        counts=counts_of(Outcome(), [], []),
+        marks=marked(before.marks, Mark(batch, before.latest, before.watermark)),
+    )
+    commit(storage, after)
+    return after
+
+
+def watermark(manifest: Manifest, program: Program) -> int:
+    """The largest event time seen, less the allowed lateness; it never goes back."""
+    if manifest.latest == BEGINNING:
+        return manifest.watermark
+    return max(manifest.watermark, manifest.latest - program.lateness)
+
+
+def _run(
+    storage: Storage,
+    before: Manifest,
+    program: Program,
+    batch: int,
+    until: int,
+    execute: Executor,
+    lateness: int | None = None,
+) -> Manifest:
+    public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
+    if not before.standing:
+        before = replace(before, standing=standing.save_standing(storage, begun(program)))
+    joined = joined_by(storage, before)
+    files = (before.state, public, before.late)
+    work = Work(storage.root, batch, before.watermark, until, before.buckets, *files, joined, lateness=lateness)
+    outcome = executed(storage, program, work, execute, FOLDERS)
+    step("collected")
+    after = after_batch(before, program, work.seen(outcome.latest), outcome)
+    started = time.perf_counter()
+    commit(storage, after)
+    after.counts["seconds"]["commit"] = time.perf_counter() - started  # for the report; the file is written already
+    step("committed")
+    return after
+
+
+def joined_by(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    """The queries that were not there from the beginning, and after which time they are answered."""
+    return standing.load_standing(storage, manifest.standing).joined()
+
+
+def executed(storage: Storage, program: Program, work: Work, execute: Executor, folders: Sequence[str]) -> Outcome:
+    """What the tasks report, or the first of their errors."""
+    try:
+        for folder in folders:
+            storage.make_folder(folder)
+        outcome = execute(program, work)
+    except ConnectionError:  # of the driver with Spark's Java process: whoever knows Spark finds the words
+        raise
+    except OSError as error:
+        raise HeddleError(in_a_line(error)) from None
+    if outcome.errors:
+        raise HeddleError(outcome.errors[0])
+    return outcome
+
+
+def after_batch(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
+    """The manifest of a batch."""
+    gone = {file.name for report in outcome.buckets for file in report.merged}
+    added = results_of(outcome)
+    late = [file for report in outcome.feeds for file in report.late]
+    merged = [file for report in outcome.buckets for file in report.late]
+    latest = max(before.latest, outcome.latest)
+    return replace(
+        before,
+        sequence=before.sequence + 1,
+        batch=work.batch,
+        watermark=work.until,
+        latest=latest,
+        plan=program.fingerprint,
+        results=tuple(file for file in (*before.results, *added) if file.name not in gone),
+        state=tuple(file for report in outcome.buckets for file in report.state),
+        late=tuple(file for file in (*before.late, *merged, *late) if file.name not in gone),
+        types=before.types | {name: str(kind) for name, kind in program.types.items()},
+        counts=counts_of(outcome, [file for file in added if not file.level], late),
+        marks=marked(before.marks, Mark(work.batch, latest, work.until)),
+    )
+
+
+def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFile]) -> dict[str, Any]:
+    """What a batch counted, for the manifest and the report."""
+    return {
+        "events": sum(report.events for report in outcome.feeds),
+        "without_time": sum(report.without_time for report in outcome.feeds),
+        "results": sum(file.rows for file in results),
+        "late": sum(file.rows for file in late),
+        "windows_missed": sum(report.windows_missed for report in outcome.feeds),
+        "partials": summed(report.partials for report in outcome.buckets),
+        "operations": summed([r.operations for r in outcome.feeds] + [r.operations for r in outcome.buckets]),
+        "seconds": summed(
+            [r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets] + [outcome.seconds]
+        ),
+        "unshared": {query: sum(file.rows for file in files) for query, files in outcome.unshared.items()},
+    }

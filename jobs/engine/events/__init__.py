@@ -1,0 +1,11 @@
+"""Events: columns of Parquet files, keys, values and predicates.
+
+- arrow: Arrow tables: whole columns, and several tables in one stream, each with its label.
+- columns: A batch of events as the columns the fold needs: times, keys, values with their nulls, predicates.
+- expressions: Evaluates an expression on Arrow columns where that gives exactly what Spark gives.
+- file_types: The types of a stream's expressions and columns, as the schema of one of its Parquet files gives them.
+- keys: Group-by keys as numbers: a code per row, and the distinct keys the codes stand for.
+- parquet: The file lane: Parquet files are read by the tasks themselves, only the columns needed.
+- signatures: Signatures: which predicates an event passes, one bit each. Those that occur are numbered.
+- text_ranks: Texts as numbers in the order of the texts.
+"""

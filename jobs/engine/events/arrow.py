@@ -1,0 +1,43 @@
+"""Arrow tables: whole columns, and several tables in one stream, each with its label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import ipc
+
+
+def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """A column as one array; copied only if it comes in parts."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+
+
+LABEL = b"heddle.label"
+
+
+PLAIN = ipc.IpcWriteOptions()
+
+
+COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
+
+
+def write_tables(sink: Any, tables: Mapping[str, pa.Table], options: ipc.IpcWriteOptions) -> None:
+    """Write tables one after another, each with its label."""
+    for label, table in tables.items():
+        labelled = table.replace_schema_metadata({LABEL: label.encode()})
+        with ipc.new_stream(sink, labelled.schema, options=options) as writer:
+            writer.write_table(labelled)
+
+
+def read_tables(source: Any) -> dict[str, pa.Table]:
+    """Read every table of a source, by its label."""
+    tables = {}
+    while source.tell() < source.size():
+        with ipc.open_stream(source) as reader:
+            table = reader.read_all()
+        tables[table.schema.metadata[LABEL].decode()] = table
+    return tables

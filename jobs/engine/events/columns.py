@@ -1,0 +1,132 @@
+"""A batch of events as the columns the fold needs: times, keys, values with their nulls, predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.engine.events.arrow import whole
+from jobs.engine.events.signatures import Signatures, signatures
+from jobs.engine.events.text_ranks import text_ranks
+from jobs.engine.program.program import ALL, TIME, Program
+from jobs.engine.program.spark_types import plain
+from jobs.kernels.arrays import Rows
+
+FILE, POSITION = "__file__", "__position__"
+Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Value:
+    """One input column: numbers that order as Spark orders the values, which are not null, and the column itself."""
+
+    numbers: Rows
+    valid: Mask | None
+    column: pa.Array
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events that have a time. Every array has one entry per event."""
+
+    times: Ints
+    keys: pa.Table
+    values: dict[str, Value]
+    predicates: dict[str, Mask]
+    without_time: int
+    arrival: pa.Table  # where every event stood; without columns unless some windows are in rows
+
+    @cached_property
+    def signatures(self) -> Signatures:
+        """Which of all predicates each event passes."""
+        return signatures(list(self.predicates.values()))
+
+    def signatures_of(self, names: Sequence[str]) -> Signatures:
+        """Which of these predicates each event passes."""
+        place = {name: number for number, name in enumerate(self.predicates)}
+        return self.signatures.of([place[name] for name in names])
+
+
+def events_from(table: pa.Table, program: Program) -> Events:
+    """Take apart a table whose columns are the time, the keys, and the program's inputs by name."""
+    time = table[TIME]
+    without_time = time.null_count
+    if without_time:
+        table = table.filter(pc.is_valid(time))
+    names = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
+    keys = _keys(table.select(sorted(names)))
+    if any(grouping.keys == (ALL,) for grouping in program.groupings):
+        keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
+    return Events(
+        microseconds(whole(table[TIME])),
+        keys,
+        {value.name: value_of(whole(table[value.name])) for value in program.values},
+        {test.name: _truth(table[test.name]) for test in program.predicates},
+        without_time,
+        table.select([FILE, POSITION] if program.in_rows else []),
+    )
+
+
+def with_arrival(table: pa.Table, file: str, position: int) -> pa.Table:
+    """A table of inputs that says where its events stood: in this file, from this position on."""
+    names = pa.DictionaryArray.from_arrays(np.zeros(table.num_rows, np.int32), pa.array([file]))
+    positions = pa.array(np.arange(position, position + table.num_rows))
+    return table.append_column(FILE, names).append_column(POSITION, positions)
+
+
+def _keys(keys: pa.Table) -> pa.Table:
+    """Spark groups -0.0 with 0.0."""
+    for number, field in enumerate(keys.schema):
+        if pa.types.is_floating(field.type):
+            keys = keys.set_column(number, field.name, pc.add(keys[number], pa.scalar(0.0, field.type)))
+    return keys
+
+
+def value_of(column: pa.Array) -> Value:
+    """Numbers and nulls of a column of any type a measure can fold."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(plain(column.type))
+    valid = pc.is_valid(column).to_numpy(zero_copy_only=False) if column.null_count else None
+    return Value(_numbers(column), valid, column)
+
+
+def microseconds(column: pa.Array) -> Ints:
+    """Timestamps of any unit as microseconds since the epoch."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return np.asarray(column.view(pa.int64()))
+
+
+def _numbers(column: pa.Array) -> Rows:
+    kind = column.type
+    if pa.types.is_floating(kind):
+        return np.asarray(_filled(column.cast(pa.float64()), 0.0))
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+        return np.asarray(_filled(column.cast(pa.int64()), 0))
+    if pa.types.is_timestamp(kind):
+        return microseconds(_filled(column, pa.scalar(0, kind)))
+    if pa.types.is_date32(kind):
+        return np.asarray(_filled(column.view(pa.int32()).cast(pa.int64()), 0))
+    return text_ranks(column)
+
+
+def _filled(column: pa.Array, value: Any) -> pa.Array:
+    return pc.fill_null(column, value) if column.null_count else column
+
+
+def _truth(column: pa.ChunkedArray) -> Mask:
+    """A predicate keeps an event only when it is true; unknown is not."""
+    known = pc.fill_null(whole(column).cast(pa.bool_()), False)
+    bits = np.frombuffer(known.buffers()[1], np.uint8) if len(known) else np.empty(0, np.uint8)
+    return np.unpackbits(bits, count=known.offset + len(known), bitorder="little")[known.offset :].view(np.bool_)
+
+
+BATCH = "batch"

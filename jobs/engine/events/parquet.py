@@ -1,0 +1,170 @@
+"""The file lane: Parquet files are read by the tasks themselves, only the columns needed, and never row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from sqlglot import exp
+
+from jobs.engine.events.expressions import Remembered, evaluate, evaluate_some, parsed
+from jobs.engine.program.program import ALL, TIME, Input, Program
+from jobs.engine.program.spark_types import plain, widens
+from jobs.host.storage import Storage
+from optimizer.errors import HeddleError
+
+BATCH_ROWS = 1 << 20
+LARGE = 64 << 20  # bytes; a larger file is split by its row groups
+
+
+@dataclass(frozen=True)
+class Split:
+    """What one task reads at a time: some row groups of a file, all of them when none are named."""
+
+    path: str
+    size: int
+    row_groups: tuple[int, ...] = ()
+
+
+def splits_of(files: Sequence[tuple[str, int]], parts: int) -> list[list[Split]]:
+    """Splits in at most `parts` heaps of about the same size."""
+    heaps: list[list[Split]] = [[] for _ in range(max(1, parts))]
+    weights = [0] * len(heaps)
+    for split in sorted((s for path, size in files for s in _split(path, size)), key=lambda s: (-s.size, s.path)):
+        lightest = weights.index(min(weights))
+        heaps[lightest].append(split)
+        weights[lightest] += split.size
+    return [sorted(heap, key=lambda split: (split.path, split.row_groups)) for heap in heaps if heap]
+
+
+def _split(path: str, size: int) -> list[Split]:
+    if size <= LARGE:
+        return [Split(path, size)]
+    with opened(path) as file:
+        count = file.num_row_groups
+    return [Split(path, size // count, (group,)) for group in range(count)]
+
+
+def opened(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+    """A Parquet file, or one line that says why it cannot be read."""
+    folder, _, name = path.rpartition("/")
+    storage = Storage(folder)
+    try:
+        return pq.ParquetFile(
+            storage.path(name),
+            filesystem=storage.filesystem,
+            read_dictionary=list(dictionaries),
+            coerce_int96_timestamp_unit="us",
+        )
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: str, error: Exception) -> HeddleError:
+    """The one line for a file that cannot be read."""
+    reason = str(error).splitlines()[0][:160]
+    return HeddleError(f"{path}: cannot be read as Parquet ({reason}); mend or remove the file, then run again")
+
+
+def columns_needed(program: Program) -> list[str]:
+    """The columns of the events that the program reads."""
+    keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
+    read = {
+        column.parts[0].name
+        for item in (*program.values, *program.predicates)
+        for column in parsed(item.sql).find_all(exp.Column)
+    }
+    shown = {name for query in program.unshared for name in query.columns}
+    return sorted(keys | read | shown | {program.time})
+
+
+def read_split(split: Split, program: Program, earlier: bool = False) -> Iterator[pa.Table]:
+    """The events of a split, a batch of rows at a time; columns that earlier files do not have yet are null."""
+    needed = columns_needed(program)
+    keys = [name for grouping in program.groupings for name in grouping.keys]
+    with opened(split.path) as probe:
+        absent = [name for name in needed if earlier and name not in probe.schema_arrow.names]
+        needed = [name for name in needed if name not in absent]
+        widened = _widened(split.path, probe.schema_arrow, needed, program)
+        texts = [
+            name
+            for name in dict.fromkeys(keys)
+            if name in needed and pa.types.is_string(probe.schema_arrow.field(name).type)
+        ]
+        groups = list(split.row_groups or range(probe.num_row_groups))
+    try:
+        with opened(split.path, texts) as file:
+            for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=needed, use_threads=False):
+                yield _with_nulls(_cast(pa.Table.from_batches([batch]), widened), absent, program)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(split.path, error) from None
+
+
+def _widened(path: str, schema: pa.Schema, needed: Sequence[str], program: Program) -> dict[str, pa.DataType]:
+    """The columns that this file holds in a narrower type than the first one; any other difference is refused."""
+    widened = {}
+    for name in needed:
+        if name not in schema.names:
+            raise HeddleError(f"{path}: has no column {name}; it has {', '.join(schema.names)}")
+        found = plain(schema.field(name).type)
+        wanted = program.columns.get(name, found)
+        if found != wanted and not widens(found, wanted):
+            raise HeddleError(f"{path}: column {name} is {found}; write it as {wanted}, as it was in the files before")
+        if found != wanted:
+            widened[name] = wanted
+    return widened
+
+
+def _cast(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
+    for name, kind in types.items():
+        table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(kind))
+    return table
+
+
+def _with_nulls(table: pa.Table, absent: Sequence[str], program: Program) -> pa.Table:
+    for name in absent:
+        table = table.append_column(name, pa.nulls(table.num_rows, program.columns[name]))
+    return table
+
+
+def with_inputs(table: pa.Table, program: Program) -> pa.Table:
+    """The columns the fold wants: time, keys, and every input evaluated once."""
+    columns = Remembered({name: table[name] for name in table.column_names})
+    out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
+    out[TIME] = columns[program.time]
+    for item in program.predicates:
+        out[item.name] = _whole(_evaluated(item, lambda sql: evaluate(sql, columns)), table.num_rows)
+    for item in program.values:
+        out[item.name] = _whole(_value(item, columns, program, out), table.num_rows)
+    return pa.table(out)
+
+
+def _value(item: Input, columns: Mapping[str, Any], program: Program, out: Mapping[str, Any]) -> Any:
+    try:
+        return evaluate(item.sql, columns)
+    except pa.ArrowInvalid:  # Spark refuses only the rows that it has to look at
+        return _evaluated(item, lambda sql: evaluate_some(sql, columns, _looked_at(item, program, out)))
+
+
+def _evaluated(item: Input, evaluation: Callable[[str], Any]) -> Any:
+    try:
+        return evaluation(item.sql)
+    except pa.ArrowInvalid as error:
+        raise HeddleError(f"{item.sql}: {error}, and Spark would refuse it too; cast to double first") from None
+
+
+def _looked_at(item: Input, program: Program, out: Mapping[str, Any]) -> Any:
+    """The rows that some query aggregates: they have a time, and pass its predicate."""
+    rows = np.zeros(len(out[TIME]), np.bool_)
+    for where in program.wheres(item.name):
+        rows |= np.asarray(pc.fill_null(out[where], False)) if where else True
+    return rows & np.asarray(pc.is_valid(out[TIME]))
+
+
+def _whole(value: Any, rows: int) -> Any:
+    return pa.repeat(value, rows) if isinstance(value, pa.Scalar) else value

@@ -1,0 +1,86 @@
+"""Signatures: which predicates an event passes, one bit each. Those that occur are numbered, never those that might."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.engine.events.keys import Keys, occurring
+
+SIGNATURE = "__signature__"  # the column beside the group-by columns of a shard
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+
+
+class Signatures(NamedTuple):
+    """Event i has the signature codes[i]; signature s passes the predicates where tests[s] is true."""
+
+    codes: Ints
+    tests: Mask
+
+    @property
+    def some(self) -> Mask:
+        """Which signatures pass any predicate at all."""
+        return np.asarray(self.tests.any(axis=1))
+
+    def of(self, predicates: Sequence[int]) -> Signatures:
+        """The signatures of some of the predicates alone."""
+        if list(predicates) == list(range(self.tests.shape[1])):
+            return self
+        codes, tests = numbered(np.packbits(self.tests[:, predicates], axis=1, bitorder="little"), len(predicates))
+        return Signatures(codes[self.codes], tests)
+
+
+def signatures(masks: Sequence[Mask]) -> Signatures:
+    """The signatures of all events, from one mask per predicate."""
+    events = len(masks[0])
+    packed = np.zeros((-(-len(masks) // 8), events), np.uint8)
+    shifted = np.empty(events, np.uint8)
+    for bit, mask in enumerate(masks):
+        np.left_shift(mask.view(np.uint8), bit % 8, out=shifted)
+        packed[bit // 8] |= shifted
+    return Signatures(*numbered(packed.T, len(masks)))
+
+
+def signature_column(tests: Mask) -> pa.Array:
+    """Signatures as bytes, eight predicates each."""
+    return _binary(np.packbits(tests, axis=1, bitorder="little"))
+
+
+def passed_by(column: pa.ChunkedArray, predicates: int) -> Mask:
+    """Which predicates each of some signatures passes, back from their bytes."""
+    flat = column.combine_chunks()
+    whole = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
+    width = whole.type.byte_width
+    packed = np.frombuffer(whole.buffers()[1], np.uint8)[whole.offset * width : (whole.offset + len(whole)) * width]
+    return _unpacked(packed.reshape(-1, width), predicates)
+
+
+def signed(keys: Keys, found: Signatures) -> Keys:
+    """Keys and signatures together as keys: what shards are grouped by."""
+    count = max(1, len(found.tests))
+    used, codes = occurring(keys.codes * count + found.codes, keys.distinct.num_rows * count)
+    distinct = keys.distinct.take(pa.array(used // count))
+    return Keys(codes, distinct.append_column(SIGNATURE, signature_column(found.tests).take(pa.array(used % count))))
+
+
+def numbered(packed: Bytes, predicates: int) -> tuple[Ints, Mask]:
+    """The code of every signature given as bytes, and what the codes stand for."""
+    encoded = _binary(packed).dictionary_encode()
+    codes = np.asarray(encoded.indices).astype(np.int64)
+    return codes, passed_by(pa.chunked_array([encoded.dictionary]), predicates)
+
+
+def _binary(packed: Bytes) -> pa.Array:
+    content = pa.py_buffer(np.ascontiguousarray(packed))
+    return pa.Array.from_buffers(pa.binary(packed.shape[1]), len(packed), [None, content])
+
+
+def _unpacked(packed: Bytes, predicates: int) -> Mask:
+    return np.unpackbits(packed, axis=1, count=predicates, bitorder="little").astype(np.bool_)

@@ -1,0 +1,71 @@
+"""Feed: events become partials, one per key and slice of every tree that reads raw events."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.engine.events.columns import Events, Value
+from jobs.engine.events.keys import Keys, key_codes
+from jobs.engine.events.signatures import signed
+from jobs.engine.program.program import MeasureProgram
+from jobs.engine.slices.cells import Cells, cells_of
+from jobs.engine.slices.roll_up import Feed
+from jobs.engine.slices.slices import Slices, carry
+from jobs.kernels.algebra.operators import COUNT, LAST, MIN, SUM_FLOAT
+from jobs.kernels.arrays import Rows
+from jobs.kernels.slices.accumulate import accumulate
+
+Ints = npt.NDArray[np.int64]
+
+
+def feed(events: Events, fed: Feed, emitted: int) -> Slices:
+    """The partials of a tree. Events whose windows were all emitted are left out; the late table names them."""
+    tree = fed.tree
+    keys = key_codes(events.keys.select(list(fed.grouping.keys)))
+    wanted = events.times > emitted - fed.reach
+    if tree.bits:
+        found = events.signatures_of([test.name for test in tree.bits])
+        keys = signed(keys, found)
+        if all(measure.where for measure in fed.measures):
+            wanted &= found.some[found.codes]
+    chosen = None if wanted.all() else np.flatnonzero(wanted)
+    times, codes = (events.times, keys.codes) if chosen is None else (events.times[chosen], keys.codes[chosen])
+    cells = cells_of(tree.edges, times, codes, keys.distinct.num_rows)
+    rows: dict[str, Rows] = {}
+    carried: dict[str, pa.Array] = {}
+    for measure in fed.held:
+        value, valid = input_of(events, measure, chosen)
+        held = accumulate(measure.op, len(cells.code), cells.cell, value, valid, places=bool(measure.carries))
+        if measure.op == SUM_FLOAT:
+            held[:, 0] += held[:, 1]  # what is left of the error is less than the last digit of the slice's sum
+            held[:, 1] = 0
+        if not measure.carries and MIN <= measure.op <= LAST:
+            held[:, 1] = 0  # nobody asks from where it was taken
+        elif measure.carries and chosen is not None:
+            held[:, 1] = chosen[held[:, 1].astype(np.int64)] if len(chosen) else 0
+        carried |= carry(
+            measure, held, {name: events.values[source].column for name, source in measure.carries.items()}
+        )
+        rows[measure.key] = held
+    return _slices(cells, keys, rows, carried)
+
+
+def input_of(events: Events, measure: MeasureProgram, chosen: Ints | None) -> tuple[Rows, npt.NDArray[np.bool_] | None]:
+    """The numbers a measure folds and which of them count, of the chosen events or of all."""
+    value = events.values.get(measure.order) or Value(events.times, None, pa.nulls(0))
+    valid = value.valid
+    if measure.where:
+        passing = events.predicates[measure.where]
+        valid = passing if valid is None else valid & passing
+    if measure.op == COUNT and not measure.order and not measure.where:
+        valid = None
+    if chosen is None:
+        return value.numbers, valid
+    return value.numbers[chosen], None if valid is None else valid[chosen]
+
+
+def _slices(cells: Cells, keys: Keys, rows: dict[str, Rows], carried: dict[str, pa.Array]) -> Slices:
+    sizes = np.bincount(cells.code, minlength=keys.distinct.num_rows)
+    return Slices(keys.distinct, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)

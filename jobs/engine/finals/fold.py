@@ -1,0 +1,149 @@
+"""The partials of the windows that end: one measure of a tree under one window, by the technique of the plan."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.engine.finals.bounds import Bounds
+from jobs.engine.finals.grid import Columns, Folded, OnGrid
+from jobs.engine.program.program import MeasureProgram, TreeProgram
+from jobs.engine.slices.slices import Slices
+from jobs.kernels.algebra.operators import COUNT, MOMENTS, SUM_FLOAT, SUM_INT, VALID, lower
+from jobs.kernels.arrays import Rows
+from jobs.kernels.columns.bounds import Ranges, ranges
+from jobs.kernels.columns.fold import fold as fold_block
+from jobs.kernels.columns.grid import Emitted, grid_of
+from jobs.kernels.columns.operations import block_operations
+from jobs.kernels.columns.selective import pick
+from jobs.kernels.techniques.stream import run_counted
+from optimizer.windows.window import Window
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+BLOCK = "two_stacks_block"
+
+
+class Finals:
+    """The windows of one tree that end in (after, until], or within the bounds; each is folded once a measure."""
+
+    def __init__(self, slices: Slices, tree: TreeProgram, after: int, until: int, bounds: Bounds | None = None) -> None:
+        self.slices, self.tree, self.bounds = slices, tree, bounds
+        self.after, self.until = bounds.span if bounds else (after, until)
+        self.operations: dict[str, int] = {}
+        self._ranges: dict[Window, Ranges] = {}
+        self._folded: dict[tuple[str, Window], Folded] = {}
+        self._columns: dict[str, Columns] = {}
+
+    def emitted(self, window: Window) -> Emitted:
+        """The windows that end and hold a slice."""
+        if self._on_grid:
+            return self._on_grid.emitted(window)
+        found = self.ranges(window)
+        return Emitted(found.group, found.start, None)
+
+    def ranges(self, window: Window) -> Ranges:
+        """The slices of every window that ends and holds some."""
+        if window not in self._ranges:
+            found = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
+            if self.bounds:
+                inside = self.bounds.inside(found.group, found.start + window.range)
+                found = Ranges(*(column[inside] for column in found))
+            self._ranges[window] = found
+        return self._ranges[window]
+
+    def folded(self, key: str, window: Window) -> Folded:
+        """The answers of one measure, one per window of `emitted(window)`."""
+        if (key, window) not in self._folded:
+            self._fold(self.tree.measure(key), window)
+        return self._folded[key, window]
+
+    @cached_property
+    def _on_grid(self) -> OnGrid | None:
+        """The slices on a grid, where that pays for a technique that takes columns."""
+        if self.bounds or any(self._technique(measure) != BLOCK for measure in self.tree.measures):
+            return None
+        windows = sorted({query.window for query in self.tree.queries})
+        grid = grid_of(self.slices.offsets, self.slices.start, windows, self.after, self.until)
+        return OnGrid(grid) if grid else None
+
+    def _technique(self, measure: MeasureProgram) -> str:
+        return self.tree.techniques.get(measure.key, BLOCK)
+
+    @cached_property
+    def _is_closed(self) -> Mask:
+        """The literal kernels take closed partials only: of slices that start before the watermark."""
+        return self.slices.start < self.until
+
+    @cached_property
+    def _closed_offsets(self) -> Ints:
+        seen = np.concatenate([[0], np.cumsum(self._is_closed)])
+        return seen[self.slices.offsets]
+
+    def _fold(self, measure: MeasureProgram, window: Window) -> None:
+        technique = self._technique(measure)
+        if technique != BLOCK:
+            self._literal(measure, technique)
+        elif self._on_grid and self._on_grid.takes(measure):
+            self._folded[measure.key, window] = self._on_grid.folded(measure, self._prepared(measure), window)
+            self._count(measure.key, self._on_grid.operations(window))
+        else:
+            found = self.ranges(window)
+            self._folded[measure.key, window] = _block(measure, self._prepared(measure), found)
+            self._count(measure.key, block_operations(found.lo, found.hi))
+
+    def _prepared(self, measure: MeasureProgram) -> Columns:
+        """The measure's columns, taken from its rows once for all windows."""
+        if measure.key not in self._columns:
+            rows = self.slices.rows[measure.key]
+            valid = rows[:, VALID] != 0
+            self._columns[measure.key] = Columns(_columns(measure.op, rows), None if valid.all() else valid)
+        return self._columns[measure.key]
+
+    def _count(self, key: str, operations: int) -> None:
+        self.operations[key] = self.operations.get(key, 0) + operations
+
+    def _literal(self, measure: MeasureProgram, technique: str) -> None:
+        """One pass answers all windows of the tree that ask for the measure."""
+        windows = sorted({q.window for q in self.tree.queries if measure.key in (*q.measures, q.passing)})
+        rows = self.slices.rows[measure.key].copy()
+        if measure.carries:
+            rows[:, 1] = np.arange(len(rows))
+        closed = self._is_closed
+        starts, offsets = self.slices.start[closed], self._closed_offsets
+        answers, counted = run_counted(
+            technique, windows, measure.component, offsets, starts, rows[closed], self.until, self.after
+        )
+        self._count(measure.key, counted.total)
+        for number, window in enumerate(windows):
+            mine = np.flatnonzero(answers.query == number)
+            if self.bounds:
+                mine = mine[self.bounds.inside(answers.group[mine], answers.start[mine] + window.range)]
+            self._folded[measure.key, window] = _lowered(measure, answers.rows[mine])
+
+
+def _block(measure: MeasureProgram, held: Columns, found: Ranges) -> Folded:
+    if measure.carries:
+        index = pick(measure.op, held.columns[0], found.lo, found.hi, held.valid)
+        return Folded((), index >= 0, taken=np.maximum(index, 0))
+    answer = fold_block(measure.op, held.columns, found.lo, found.hi, held.valid)
+    valid = None if measure.op == COUNT or answer.valid.all() else answer.valid
+    return Folded(answer.columns, valid, bool(answer.overflow.any()))
+
+
+def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
+    if op == MOMENTS:
+        return rows[:, 0], rows[:, 1], rows[:, 2]
+    if op == SUM_FLOAT:
+        return (rows[:, 0] + rows[:, 1],)
+    if op == SUM_INT:
+        return np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
+    return (np.ascontiguousarray(rows[:, 0]),)
+
+
+def _lowered(measure: MeasureProgram, rows: Rows) -> Folded:
+    numbers, valid, overflow = lower(measure.op, rows)
+    columns = (rows[:, 0], rows[:, 1], rows[:, 2]) if measure.op == MOMENTS else (numbers,)
+    return Folded(columns, valid, bool(overflow.any()), rows[:, 1].astype(np.int64) if measure.carries else None)

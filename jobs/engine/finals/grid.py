@@ -1,0 +1,87 @@
+"""The partials of windows by a grid: each measure is laid out once, and its levels serve all windows of the tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jobs.engine.program.program import MeasureProgram
+from jobs.kernels.algebra.operators import COUNT, LAST, MAX, MOMENTS, SUM_INT
+from jobs.kernels.arrays import Bools, Column
+from jobs.kernels.columns.fold import from_limbs
+from jobs.kernels.columns.grid import Emitted, Grid
+from jobs.kernels.columns.grid_levels import Levels
+from jobs.kernels.columns.operations import regular_operations
+from jobs.kernels.columns.operators import identity
+from optimizer.windows.window import Window
+
+
+class Columns(NamedTuple):
+    """A measure's partials as the columnar kernels want them; no mask when none is null."""
+
+    columns: tuple[Column, ...]
+    valid: Bools | None
+
+
+class Folded(NamedTuple):
+    """One number per window (three for moments), which are not null (None: all), whether a sum left int64, and the
+    slice that a selective one was taken from, where that is asked for."""
+
+    numbers: tuple[Column, ...]
+    valid: Bools | None = None
+    overflow: bool = False
+    taken: Column | None = None
+
+
+class OnGrid:
+    """A tree's slices on a grid, and the levels of the measures that were asked for."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self._emitted: dict[Window, Emitted] = {}
+        self._levels: dict[str, list[Levels]] = {}
+
+    @staticmethod
+    def takes(measure: MeasureProgram) -> bool:
+        """Whether a measure is folded by a grid: one column at a time, without asking from where."""
+        return not measure.carries and measure.op != MOMENTS
+
+    def emitted(self, window: Window) -> Emitted:
+        """The windows that end and hold a slice."""
+        if window not in self._emitted:
+            self._emitted[window] = self.grid.emitted(window)
+        return self._emitted[window]
+
+    def folded(self, measure: MeasureProgram, held: Columns, window: Window) -> Folded:
+        """The answers of one measure, one per window."""
+        folds = [self._fold(levels, window) for levels in self._of(measure, held)]
+        valid = folds.pop() > 0 if held.valid is not None and measure.op != COUNT else None
+        if measure.op != SUM_INT:
+            return Folded((folds[0],), valid)
+        total, overflow = from_limbs(*folds)
+        return Folded((total,), valid, bool(overflow.any()))
+
+    def operations(self, window: Window) -> int:
+        """Combine operations that the block form of two stacks takes for a measure."""
+        run = self.grid.run(window)
+        return int(regular_operations(run.range, run.slide, run.windows) * self.grid.groups * self.grid.share)
+
+    def _of(self, measure: MeasureProgram, held: Columns) -> list[Levels]:
+        """The levels of every column; behind them those of the slices that are not null, where some are."""
+        if measure.key not in self._levels:
+            op = MAX if measure.op == LAST else measure.op
+            found = [self.grid.levels(op, _filled(op, column, held.valid)) for column in held.columns]
+            if held.valid is not None and measure.op != COUNT:
+                found.append(self.grid.levels(COUNT, held.valid.astype(np.int64)))
+            self._levels[measure.key] = found
+        return self._levels[measure.key]
+
+    def _fold(self, levels: Levels, window: Window) -> Column:
+        fold = levels.fold(self.grid.run(window)).reshape(-1)
+        kept = self.emitted(window).kept
+        return fold if kept is None else fold[kept]
+
+
+def _filled(op: int, column: Column, valid: Bools | None) -> Column:
+    return column if valid is None else np.where(valid, column, column.dtype.type(identity(op, column.dtype)))

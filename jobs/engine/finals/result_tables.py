@@ -1,0 +1,66 @@
+"""The answers of one bucket and grouping as tables, one per row group of the result file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.engine.events.keys import spelled
+from jobs.engine.finals.answers import Answer
+from jobs.engine.program.program import ALL, Grouping
+from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.warehouse.result_files import LABELS, QUERY, ROW_GROUP, START, value_column
+
+if TYPE_CHECKING:
+    from jobs.engine.finals.answers import Answer
+
+
+def result_tables(grouping: Grouping, found: Sequence[tuple[pa.Table, Sequence[Answer]]]) -> list[pa.Table]:
+    """Answers by the keys of their trees, a table per row group; by query, so that a reader of one skips the others."""
+    answers = [(keys, answer) for keys, mine in found for answer in mine]
+    kinds = list(dict.fromkeys(answer.value.type for _, answer in answers))
+    tables = [_table(grouping, some, kinds) for some in _row_groups(answers)]
+    nullable = {name for table in tables for name in table.column_names if table[name].null_count}
+    return [_saying(table, nullable) for table in tables]
+
+
+def _row_groups(answers: Sequence[tuple[pa.Table, Answer]]) -> Iterator[list[tuple[pa.Table, Answer]]]:
+    """Whole answers, until there are enough rows or labels."""
+    group: list[tuple[pa.Table, Answer]] = []
+    rows = 0
+    for keys, answer in answers:
+        if group and (rows + len(answer.group) > ROW_GROUP or len(group) == LABELS):
+            yield group
+            group, rows = [], 0
+        group.append((keys, answer))
+        rows += len(answer.group)
+    yield group
+
+
+def _table(grouping: Grouping, answers: Sequence[tuple[pa.Table, Answer]], kinds: Sequence[pa.DataType]) -> pa.Table:
+    labels = pa.array([answer.query.label for _, answer in answers])
+    numbers = (np.full(len(answer.group), number, np.int8) for number, (_, answer) in enumerate(answers))
+    columns = {QUERY: _chunked(pa.DictionaryArray.from_arrays(pa.array(each), labels) for each in numbers)}
+    for name in grouping.keys:
+        if name != ALL:
+            columns[f"key {name}"] = _chunked(
+                spelled(keys[name].combine_chunks(), each.group) for keys, each in answers
+            )
+    columns[START] = _chunked(pa.array(answer.start).view(INSTANT) for _, answer in answers)
+    for kind in kinds:
+        columns[value_column(kind)] = _chunked(
+            answer.value if answer.value.type == kind else pa.nulls(len(answer.value), kind) for _, answer in answers
+        )
+    return pa.table(columns).unify_dictionaries()
+
+
+def _chunked(parts: Iterable[pa.Array]) -> pa.ChunkedArray:
+    return pa.chunked_array(list(parts))
+
+
+def _saying(table: pa.Table, nullable: Collection[str]) -> pa.Table:
+    """The same table, whose columns say when they hold no null: Parquet then keeps none in mind, at half the price."""
+    return table.cast(pa.schema([field.with_nullable(field.name in nullable) for field in table.schema]))

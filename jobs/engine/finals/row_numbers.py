@@ -1,0 +1,98 @@
+"""Rows with their numbers: a key's events in event time, ties by arrival. A row is settled by the watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.engine.events.columns import BATCH, FILE, POSITION
+from jobs.engine.events.keys import Keys, key_codes
+from jobs.engine.events.text_ranks import text_ranks
+from jobs.engine.finals.bounds import Bounds
+from jobs.engine.program.program import Grouping, TreeProgram
+from jobs.engine.slices.slices import Slices, merge, partials_of
+from jobs.kernels.slices.edges import slice_starts
+
+COUNT = "count"
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """The slices of the settled rows, which windows end, and what to keep: rows, and how many came before them."""
+
+    slices: Slices
+    bounds: Bounds
+    kept: pa.Table
+    before: pa.Table
+
+
+def dropped_label(label: str) -> str:
+    """What state files call the numbers of rows that are kept no longer."""
+    return f"{label}|before"
+
+
+def number(
+    grouping: Grouping,
+    tree: TreeProgram,
+    retained: Sequence[pa.Table],
+    incoming: Sequence[pa.Table],
+    before: Sequence[pa.Table],
+    emitted: int,
+    until: int,
+) -> Numbered:
+    """Number the rows of every key. Those up to `until` are settled; those up to `emitted` were so already."""
+    table = pa.concat_tables([*retained, *incoming], promote_options="permissive").combine_chunks()
+    keys, dropped = _keys(grouping, table, before)
+    groups, codes = keys.distinct.num_rows, keys.codes
+    time = np.asarray(table["start"])
+    order = _order(table, codes, time)
+    first = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=groups))])[:-1]
+    numbers = np.empty(len(codes), np.int64)
+    numbers[order] = dropped[codes[order]] + np.arange(len(order)) - first[codes[order]]
+    settled = time <= until
+    earlier = settled & (time <= emitted) & (np.arange(len(time)) < sum(part.num_rows for part in retained))
+    bounds = Bounds(
+        dropped + np.bincount(codes[earlier], minlength=groups), dropped + np.bincount(codes[settled], minlength=groups)
+    )
+    counted = order[settled[order]]
+    partials = partials_of(table.take(pa.array(counted)), grouping.keys, tree.measures)
+    placed = partials._replace(
+        codes=codes[counted], keys=keys.distinct, start=slice_starts(tree.edges, numbers[counted])
+    )
+    kept = ~settled | (numbers > bounds.until[codes] - tree.reach)
+    gone = dropped + np.bincount(codes[~kept], minlength=groups)
+    return Numbered(merge(placed, tree.measures), bounds, table.filter(pa.array(kept)), _counts(keys, gone))
+
+
+def _keys(grouping: Grouping, table: pa.Table, before: Sequence[pa.Table]) -> tuple[Keys, Ints]:
+    """The keys of the rows, and of every key how many rows are kept no longer."""
+    names = [f"key {name}" for name in grouping.keys]
+    counts = [part.select([*names, COUNT]) for part in before]
+    both = pa.concat_tables(
+        [table.select(names), *(part.select(names) for part in counts)], promote_options="permissive"
+    )
+    keys = key_codes(both.rename_columns(list(grouping.keys)))
+    dropped = np.zeros(keys.distinct.num_rows, np.int64)
+    rows = table.num_rows
+    for part in counts:
+        dropped[keys.codes[rows : rows + part.num_rows]] += np.asarray(part[COUNT])
+        rows += part.num_rows
+    return Keys(keys.codes[: table.num_rows], keys.distinct), dropped
+
+
+def _order(table: pa.Table, codes: Ints, time: Ints) -> Ints:
+    file = table[FILE].combine_chunks()
+    ranks = text_ranks(pa.concat_arrays(file.chunks) if isinstance(file, pa.ChunkedArray) else file)
+    return np.lexsort((np.asarray(table[POSITION]), ranks, np.asarray(table[BATCH]), time, codes))
+
+
+def _counts(keys: Keys, gone: Ints) -> pa.Table:
+    some = np.flatnonzero(gone)
+    distinct = keys.distinct.take(pa.array(some))
+    columns = {f"key {name}": distinct[name] for name in distinct.column_names}
+    return pa.table({**columns, COUNT: pa.array(gone[some])})

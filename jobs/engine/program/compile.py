@@ -1,0 +1,205 @@
+"""Compiles a plan and its catalog into the program the engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from jobs.engine.program.definition import BY_TIME, COUNT_ALL, aligned, answer_type, inputs_of, label_of
+from jobs.engine.program.foldable import woven
+from jobs.engine.program.program import (
+    ALL,
+    Coding,
+    Grouping,
+    Input,
+    MeasureProgram,
+    Program,
+    QueryProgram,
+    TreeProgram,
+    Unshared,
+)
+from jobs.engine.program.spark_types import coding_of, plain
+from jobs.kernels.algebra.operators import OPS
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Query
+from optimizer.catalog.sql.expressions import parse
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
+from optimizer.plan.measures import measures_of
+
+
+def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
+    """The expressions and the predicates that the plan's queries evaluate, each once, in a fixed order."""
+    values, predicates = set(), set()
+    for tree in plan.trees:
+        for query in map(catalog.query, map(str, tree.queries)):
+            values |= {sql for measure in measures_of(query) for sql in inputs_of(measure)}
+            predicates |= {query.where} - {""}
+    predicates |= {catalog.query(id).where for id in plan.unshared} - {""}
+    return sorted(values), sorted(predicates)
+
+
+def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> Program:
+    """The program of a plan; `types` holds the type of every expression and group-by column."""
+    stream, fingerprint = catalog.streams[plan.stream], plan.fingerprint()
+    plan = woven(catalog, plan, types)
+    values, predicates = expressions(catalog, plan)
+    compiler = Compiler(catalog, stream.time, types, dict(_named("__v", values)), dict(_named("__p", predicates)))
+    groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
+    compiler.group_by.update({tree.id: tree.group_by for tree in plan.trees})
+    compiled = [compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings]
+    return Program(
+        stream.time,
+        tuple(Input(name, sql) for sql, name in compiler.values.items()),
+        tuple(Input(name, sql) for sql, name in compiler.predicates.items()),
+        tuple(grouping for grouping in compiled if grouping.trees),
+        stream.lateness,
+        fingerprint,
+        {name: plain(types[name]) for name in _typed(catalog, plan, types)},
+        {name: plain(kind) for name, kind in types.items()},
+        tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
+    )
+
+
+def group_by_columns(catalog: Catalog, plan: Plan) -> list[str]:
+    """The columns that some query groups by."""
+    unshared = (catalog.query(id).group_by for id in plan.unshared)
+    return sorted({key for keys in (*(tree.group_by for tree in plan.trees), *unshared) for key in keys})
+
+
+def _typed(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> list[str]:
+    """The columns and expressions whose types tell the types of all answers."""
+    values, _ = expressions(catalog, plan)
+    labels = [label for id in plan.unshared if (label := label_of(catalog.query(id))) in types]
+    return [catalog.streams[plan.stream].time, *group_by_columns(catalog, plan), *values, *labels]
+
+
+def _named(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(text, f"{letter}{number}") for number, text in enumerate(texts)]
+
+
+@dataclass
+class Compiler:
+    """Compiles the trees of a stream, one grouping after another."""
+
+    catalog: Catalog
+    time: str
+    types: Mapping[str, pa.DataType]
+    values: dict[str, str]
+    predicates: dict[str, str]
+    group_by: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of every tree
+
+    def grouping(self, keys: tuple[str, ...], trees: Sequence[Tree]) -> Grouping:
+        """The trees of one grouping, feeders first, each holding what the trees below it need."""
+        fed: dict[str, list[Tree]] = {}
+        for tree in trees:
+            fed.setdefault(self._feed(tree), []).append(tree)
+        ordered = []
+        queue = list(fed.get(EVENTS, []))
+        while queue:
+            ordered.append(queue.pop(0))
+            queue += fed.get(ordered[-1].id, [])
+        compiled: dict[str, TreeProgram] = {}
+        for tree in reversed(ordered):
+            below = [compiled[child.id] for child in fed.get(tree.id, []) if child.id in compiled]
+            if tree.queries or below:
+                compiled[tree.id] = self._tree(tree, below)
+        types = tuple(self.types[key] for key in keys) or (pa.bool_(),)
+        return Grouping(keys or (ALL,), types, tuple(compiled[tree.id] for tree in ordered if tree.id in compiled))
+
+    def _tree(self, tree: Tree, below: Sequence[TreeProgram]) -> TreeProgram:
+        queries = [self._query(self.catalog.query(str(id))) for id in tree.queries]
+        measures = {
+            measure.key: measure
+            for query in map(self.catalog.query, map(str, tree.queries))
+            for measure in self._needed(query)
+        }
+        measures |= {measure.key: measure for child in below for measure in child.measures}
+        bits = self._bits(measures.values()) if tree.sharded else ()
+        reach = max([query.window.range for query in queries] + [child.reach for child in below], default=0)
+        return TreeProgram(
+            tree.id,
+            tuple(sorted(tree.edges())),
+            self._feed(tree),
+            reach,
+            tuple(measures[key] for key in sorted(measures)),
+            tuple(queries),
+            {str(measure): technique for measure, technique in tree.techniques.items()},
+            bits,
+            {key: self._base(measure) for key, measure in measures.items()} if bits else {},
+            tree.windows.rows,
+            self._rows_where(tree, measures) if tree.windows.rows else "",
+            "" if tree.feed == self._feed(tree) else tree.feed,
+        )
+
+    def _feed(self, tree: Tree) -> str:
+        """What feeds a tree within its grouping; from another one, partials come as those of the events do."""
+        return tree.feed if self.group_by.get(tree.feed) == tree.group_by else EVENTS
+
+    def _rows_where(self, tree: Tree, measures: Mapping[str, MeasureProgram]) -> str:
+        """The predicate that decides which events are numbered; the planner keeps those of others apart."""
+        wheres = {measure.where for measure in measures.values()}
+        if len(wheres) > 1:
+            raise HeddleError(f"tree {tree.id} numbers the rows of several predicates; make a new plan")
+        return wheres.pop()
+
+    def _bits(self, measures: Iterable[MeasureProgram]) -> tuple[Input, ...]:
+        names = {measure.where for measure in measures}
+        return tuple(Input(name, sql) for sql, name in self.predicates.items() if name in names)
+
+    def _base(self, measure: MeasureProgram) -> MeasureProgram:
+        """The same measure of all events."""
+        sql = next((sql for sql, name in self.predicates.items() if name == measure.where), "")
+        return replace(measure, key=measure.key.removesuffix(f" where {sql}"), where="")
+
+    def unshared(self, query: Query) -> Unshared:
+        """A query that plain Spark answers."""
+        if query.window.rows:
+            raise HeddleError(
+                f"query {query.id}: {query.aggregate} is not woven here, so its windows are not in rows; use a time"
+            )
+        texts = [text for text in query.arguments if text != "*"]
+        read = {column.parts[0].name for text in texts for column in parse(text).find_all(exp.Column)}
+        where = self.predicates.get(query.where, "")
+        return Unshared(
+            query.id, label_of(query), aligned(query.window), where, tuple(sorted(read | {*query.group_by}))
+        )
+
+    def _needed(self, query: Query) -> list[MeasureProgram]:
+        needed = list(measures_of(query))
+        if query.where and not query.window.rows:  # every row of a window in rows passes
+            needed.append(Measure("count", COUNT_ALL, query.where))
+        return [self._measure(measure) for measure in needed]
+
+    def _query(self, query: Query) -> QueryProgram:
+        measures = measures_of(query)
+        counted = query.where and not query.window.rows
+        passing = str(Measure("count", COUNT_ALL, query.where)) if counted else ""
+        return QueryProgram(
+            query.id,
+            aligned(query.window),
+            query.aggregate,
+            tuple(map(str, measures)),
+            self.predicates.get(query.where, ""),
+            passing,
+            answer_type(query, self.types),
+            label_of(query),
+        )
+
+    def _measure(self, measure: Measure) -> MeasureProgram:
+        component, sources = measure.component, [self.values[sql] for sql in inputs_of(measure)]
+        where = self.predicates.get(measure.where, "")
+        if component in BY_TIME or not sources:  # the time is always there: it orders, and is not carried
+            return MeasureProgram(
+                str(measure), component, OPS[component, "int64"], "int64", "", sources[0] if sources else "", where
+            )
+        kind = self.types[inputs_of(measure)[-1]]
+        coding: Coding = "int64" if component == "count" else coding_of(kind)
+        op = OPS.get((component, "int64" if coding == "text" else coding))
+        if op is None:
+            raise HeddleError(f"{measure}: {component} is not defined for {kind}; cast it first")
+        payload = sources[0] if len(sources) == 2 else ""
+        return MeasureProgram(str(measure), component, op, coding, sources[-1], payload, where)

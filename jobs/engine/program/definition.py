@@ -1,0 +1,59 @@
+"""What a query's definition says without its events: its label in result files, and the type of its answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+
+from jobs.engine.program.spark_types import result_type
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.catalog.model.query import Query
+from optimizer.plan.definition import Measure
+from optimizer.plan.measures import measures_of
+from optimizer.windows.window import Window
+
+COUNT_ALL = ("*",)
+BY_TIME = ("first", "last")
+
+
+def aligned(window: Window) -> Window:
+    """Offsets that differ by whole slides name the same windows."""
+    return replace(window, offset=window.offset % window.slide)
+
+
+def label_of(query: Query) -> str:
+    """What result files call it: an answer belongs to a query as it was defined, not just to its id."""
+    window = aligned(query.window)
+    clock = (window.range, window.slide, window.offset, window.rows)
+    definition = (clock, query.aggregate, query.arguments, query.where, query.group_by)
+    return f"{query.id}@{hashlib.sha256(repr(definition).encode()).hexdigest()[:12]}"
+
+
+def inputs_of(measure: Measure) -> list[str]:
+    """The expressions a measure folds: what is compared or added up last, what is carried before it."""
+    if measure.arguments == COUNT_ALL:
+        return []
+    if measure.component == "sum_squares":
+        return [f"({measure.arguments[0]}) * ({measure.arguments[0]})"]
+    if measure.component == "product":
+        return [f"cast({measure.arguments[0]} AS DOUBLE)"]
+    return list(measure.arguments)
+
+
+def typed_by(query: Query, known: Container[str]) -> list[str]:
+    """Whose types tell the type of a query's answers: its expressions, or, on plain Spark, the query itself."""
+    if not AGGREGATES[query.aggregate].shared or label_of(query) in known:
+        return [label_of(query)]
+    return [sql for measure in measures_of(query) for sql in inputs_of(measure)]
+
+
+def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
+    """The type of the query's answers, from the types of its expressions."""
+    if not AGGREGATES[query.aggregate].shared or label_of(query) in types:
+        return types[label_of(query)]
+    measures = measures_of(query)
+    argument = inputs_of(measures[-1 if query.aggregate == "avg" else 0])  # avg sums a cast, and counts the argument
+    return result_type(query.aggregate, [types[sql] for sql in argument])

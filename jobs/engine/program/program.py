@@ -1,0 +1,169 @@
+"""What the engine runs: a plan and its catalog, compiled into plain data that tasks can carry."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from optimizer.plan.definition import EVENTS
+from optimizer.windows.window import Window
+
+if TYPE_CHECKING:
+    from jobs.kernels.slices.edges import Edges
+
+ALL = "__all__"  # the one key of a query without group-by
+TIME = "__time__"
+Coding = Literal["int64", "float64", "text"]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A column that events bring into the fold: an expression, evaluated once per event."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class MeasureProgram:
+    """How one measure is folded. `order` is the input compared or added up, `payload` the input carried along."""
+
+    key: str
+    component: str
+    op: int
+    coding: Coding
+    order: str  # "" for count(*)
+    payload: str  # "" unless the answer is another input's value (argmax, first)
+    where: str  # the predicate's input, "" when every event counts
+
+    @property
+    def carries(self) -> dict[str, str]:
+        """The columns kept beside the rows, by name, and the input each is taken from."""
+        carried = {"order": self.order} if self.coding == "text" else {}
+        if self.payload:
+            carried["payload"] = self.payload
+        return {f"{label} {self.key}": source for label, source in carried.items()}
+
+
+@dataclass(frozen=True)
+class QueryProgram:
+    """How one query is finished: its window, the measures it reads, and the type of its answers."""
+
+    id: str
+    window: Window
+    aggregate: str
+    measures: tuple[str, ...]
+    where: str  # the predicate's input, "" when every event counts
+    passing: str  # the measure that counts the events passing the predicate; "" when all do
+    type: pa.DataType
+
+    label: str  # what result files call it
+
+
+@dataclass(frozen=True)
+class TreeProgram:
+    """One tree: its slices, what they hold, who feeds it, how far back windows reach, and the queries it answers."""
+
+    id: str
+    edges: Edges
+    feed: str
+    reach: int
+    measures: tuple[MeasureProgram, ...]
+    queries: tuple[QueryProgram, ...]
+    techniques: dict[str, str]
+    bits: tuple[Input, ...] = ()  # the predicates of its shards' signatures; () where each is evaluated separately
+    bases: dict[str, MeasureProgram] = field(default_factory=dict)  # by measure: the same of all events, in shards
+    rows: bool = False  # whether its clock counts the rows of a key
+    where: str = ""  # the predicate's input of those rows, "" when every event is one
+    rolled_from: str = ""  # the tree of a finer grouping whose partials feed it; its state is its own all the same
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the edges and what a shard's signature means, whatever plan they are part of."""
+        cut = (self.edges, [test.sql for test in self.bits], self.rows) if self.bits or self.rows else self.edges
+        return hashlib.sha256(repr(cut).encode()).hexdigest()[:16]
+
+    @cached_property
+    def held(self) -> tuple[MeasureProgram, ...]:
+        """What its partials hold: its measures, or those that shards of all signatures have in common."""
+        found = {measure.key: measure for measure in self.bases.values()}
+        return tuple(found[key] for key in sorted(found)) if self.bits else self.measures
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The measures that its own queries read."""
+        return frozenset(key for query in self.queries for key in (*query.measures, query.passing))
+
+    @cached_property
+    def _by_key(self) -> dict[str, MeasureProgram]:
+        return {measure.key: measure for measure in self.measures}
+
+    def measure(self, key: str) -> MeasureProgram:
+        """The measure of this key."""
+        return self._by_key[key]
+
+
+@dataclass(frozen=True)
+class Unshared:
+    """A query that plain Spark answers. The engine counts the windows that miss a late event, and shows its columns."""
+
+    id: str
+    label: str
+    window: Window
+    where: str  # the predicate's input, "" when every event counts
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The trees of all queries with the same group-by columns, every feeding tree before those it feeds."""
+
+    keys: tuple[str, ...]
+    types: tuple[pa.DataType, ...]
+    trees: tuple[TreeProgram, ...]
+
+    @property
+    def name(self) -> str:
+        """How files and manifests call it."""
+        return ",".join(self.keys)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything a task needs to know about a stream's plan."""
+
+    time: str
+    values: tuple[Input, ...]
+    predicates: tuple[Input, ...]
+    groupings: tuple[Grouping, ...]
+    lateness: int
+    fingerprint: str
+    types: dict[str, pa.DataType]  # of the time, the group-by columns and all expressions
+    columns: dict[str, pa.DataType]  # of the first events; those of later files are brought into these types
+    unshared: tuple[Unshared, ...] = ()
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether some windows are measured in rows, so that the order of arrival matters."""
+        return any(tree.rows for _, tree in self.roots())
+
+    def wheres(self, value: str) -> set[str]:
+        """The predicates under which a value is folded; "" when some measure takes it from every event."""
+        return {
+            measure.where
+            for _, tree in self.roots()
+            for measure in tree.measures
+            if value in (measure.order, measure.payload)
+        }
+
+    def roots(self) -> Iterator[tuple[Grouping, TreeProgram]]:
+        """The trees that read raw events; they alone keep state."""
+        for grouping in self.groupings:
+            for tree in grouping.trees:
+                if tree.feed == EVENTS:
+                    yield grouping, tree

@@ -1,0 +1,89 @@
+"""Types: how values are coded as numbers, and what type Spark gives an aggregate of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from jobs.engine.program.program import Coding
+from optimizer.catalog.spark_types.parquet import spark_type
+from optimizer.catalog.spark_types.results import NEEDS, RESULTS
+from optimizer.errors import HeddleError
+
+ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that answers may have
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+
+
+class Unfoldable(HeddleError):  # noqa: N818 (such values are answered by Spark)
+    """Values that the kernels have no numbers for."""
+
+
+def coding_of(kind: pa.DataType) -> Coding:
+    """How values of a type become numbers that order as Spark orders the values."""
+    if pa.types.is_floating(kind):
+        return "float64"
+    if (
+        pa.types.is_integer(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_date32(kind)
+        or pa.types.is_timestamp(kind)
+    ):
+        return "int64"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "text"
+    raise Unfoldable(f"values of type {kind} cannot be folded; cast them to double, bigint, string, date or timestamp")
+
+
+def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType:
+    """The type of an aggregate's answers, as Spark has it."""
+    if not arguments:
+        return pa.int64()
+    found = spark_type(arguments[0])
+    needs, finish = RESULTS["sum" if aggregate == "sum_squares" else aggregate]  # the squares are the argument here
+    if not needs(found):
+        raise HeddleError(f"{aggregate} of a {found}: it needs {NEEDS[needs]}; cast it first")
+    if finish(found) not in ARROW:
+        raise Unfoldable(f"{aggregate} of a {found} is not evaluated here; cast it to double or string first")
+    return ARROW[finish(found)]
+
+
+def plain(kind: pa.DataType) -> pa.DataType:
+    """The type of a column's values, however a file happens to encode them."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", "UTC" if kind.tz else None)
+    return pa.string() if pa.types.is_large_string(kind) else kind
+
+
+def widens(narrow: pa.DataType, wide: pa.DataType) -> bool:
+    """Whether every value of one type is a value of the other, as Spark's own reader has it."""
+    for family in (pa.types.is_signed_integer, pa.types.is_floating):
+        if family(narrow) and family(wide):
+            return bool(narrow.bit_width <= wide.bit_width)
+    return False
+
+
+def type_named(name: str) -> pa.DataType:
+    """The type whose text this is: what str(type) says, read back."""
+    zoned = re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name)
+    decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", name)
+    if decimal:
+        return pa.decimal128(*map(int, decimal.groups()))
+    return pa.timestamp(*zoned.groups()) if zoned else pa.type_for_alias(name)
+
+
+INSTANT = pa.timestamp("us", "UTC")

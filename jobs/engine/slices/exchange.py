@@ -1,0 +1,76 @@
+"""Exchange: partials go to the bucket of their key; a bucket is what one task finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.engine.events.keys import buckets, key_codes
+from jobs.engine.events.signatures import SIGNATURE
+from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
+from jobs.engine.slices.parcels import pack, unpack
+from jobs.engine.slices.slices import Slices, from_tables, to_table
+
+Parcel = tuple[int, bytes]  # bucket, packed tables
+OVERLAP = 1.1  # the times that tables span, of the time that they span together
+
+
+def label(grouping: Grouping, tree: TreeProgram) -> str:
+    """What a tree's slices are called in parcels and state files: keys, edges, and which of several such trees."""
+    return f"{grouping.name}|{tree.digest}|{tree.id}"
+
+
+def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], count: int) -> Iterator[Parcel]:
+    """The partials of every bucket that has any; those that need not be joined come as tables."""
+    sorted_out: dict[int, dict[str, pa.Table]] = {}
+    for grouping, tree, slices in fed:
+        if isinstance(slices, pa.Table):
+            for bucket, table in _by_bucket(grouping, slices, count):
+                sorted_out.setdefault(bucket, {})[label(grouping, tree)] = table
+            continue
+        of_group = buckets(slices.keys.select(list(grouping.keys)), count)
+        of_slice = of_group[slices.group]
+        for bucket in np.unique(of_slice).tolist():
+            kept = None if count == 1 else np.flatnonzero(of_slice == bucket)
+            sorted_out.setdefault(bucket, {})[label(grouping, tree)] = to_table(slices, kept)
+    for bucket, tables in sorted_out.items():
+        yield bucket, pack(tables)
+
+
+def _by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tuple[int, pa.Table]]:
+    if count == 1 or not table.num_rows:
+        yield 0, table
+        return
+    names = [f"key {name}" for name in grouping.keys]
+    keys = key_codes(table.select(names).rename_columns(list(grouping.keys)))
+    of_row = buckets(keys.distinct, count)[keys.codes]
+    for bucket in np.flatnonzero(np.bincount(of_row, minlength=count)).tolist():
+        yield bucket, table.filter(pa.array(of_row == bucket))
+
+
+def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
+    """The tables of many parcels by label; in one order, whichever task was the fastest, so that sums round alike."""
+    tables: dict[str, list[pa.Table]] = {}
+    for content in sorted(contents):
+        for name, table in unpack(content).items():
+            tables.setdefault(name, []).append(table)
+    return tables
+
+
+def hardly_overlap(tables: Sequence[pa.Table]) -> bool:
+    """Whether each has slices of another time than the others, so that to join them would not make them fewer."""
+    ends = [pc.min_max(table["start"]).as_py() for table in tables if table.num_rows]
+    spans = sum(end["max"] - end["min"] for end in ends)
+    whole = max((end["max"] for end in ends), default=0) - min((end["min"] for end in ends), default=0)
+    return bool(spans <= OVERLAP * whole)
+
+
+def joined(
+    grouping: Grouping, tree: TreeProgram, tables: list[pa.Table], measures: Sequence[MeasureProgram] = ()
+) -> Slices:
+    """One tree's slices from its tables, with what it holds or with more."""
+    names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
+    return from_tables(tables, names, measures or tree.held)

@@ -1,0 +1,98 @@
+"""Roll-up: before the exchange, the partials of a coarser grouping are folded from those of a finer one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from jobs.engine.events.keys import key_codes
+from jobs.engine.events.signatures import SIGNATURE, passed_by, signature_column
+from jobs.engine.program.program import ALL, Grouping, MeasureProgram, Program, TreeProgram
+from jobs.engine.slices.slices import Partials, Slices, merge
+from jobs.kernels.slices.edges import slice_starts
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A tree that keeps state, where its partials come from, and the trees that are rolled up from it in turn."""
+
+    grouping: Grouping
+    tree: TreeProgram
+    finer: Feed | None = None
+    coarser: Sequence[TreeProgram] = ()
+
+    @property
+    def held(self) -> tuple[MeasureProgram, ...]:
+        """What it folds: what it holds, and what it lends."""
+        found = {measure.key: measure for tree in (self.tree, *self.coarser) for measure in tree.held}
+        return tuple(found[key] for key in sorted(found))
+
+    @property
+    def measures(self) -> tuple[MeasureProgram, ...]:
+        """All measures that are made from its partials."""
+        return tuple(measure for tree in (self.tree, *self.coarser) for measure in tree.measures)
+
+    @property
+    def reach(self) -> int:
+        """How far back its events are needed."""
+        return max(tree.reach for tree in (self.tree, *self.coarser))
+
+    def own(self, slices: Slices) -> Slices:
+        """Its slices without what it only lends."""
+        if not self.coarser:
+            return slices
+        carried = {name for measure in self.tree.held for name in measure.carries}
+        return replace(
+            slices,
+            rows={measure.key: slices.rows[measure.key] for measure in self.tree.held},
+            carried={name: column for name, column in slices.carried.items() if name in carried},
+        )
+
+
+def feeds(program: Program) -> list[Feed]:
+    """The trees that keep state, those that others are rolled up from first."""
+    roots = {tree.id: (grouping, tree) for grouping, tree in program.roots()}
+    rolled: dict[str, list[TreeProgram]] = {}
+    for _, tree in roots.values():
+        rolled.setdefault(tree.rolled_from, []).append(tree)
+    found: dict[str, Feed] = {}
+
+    def add(id: str) -> Feed:
+        if id not in found:
+            grouping, tree = roots[id]
+            finer = add(tree.rolled_from) if tree.rolled_from in roots else None
+            found[id] = Feed(grouping, tree, finer, _coarser(rolled, id))
+        return found[id]
+
+    for id in roots:
+        add(id)
+    return list(found.values())
+
+
+def _coarser(rolled: dict[str, list[TreeProgram]], id: str) -> list[TreeProgram]:
+    direct = rolled.get(id, [])
+    return direct + [below for tree in direct for below in _coarser(rolled, tree.id)]
+
+
+def roll_up(finer: Slices, feed: Feed) -> Slices:
+    """The partials of a feed, from those of the feed it is rolled up from."""
+    assert feed.finer is not None
+    keys = key_codes(_keys(finer.keys, feed.finer.tree, feed.grouping, feed.tree))
+    rows = {measure.key: finer.rows[measure.key].copy() for measure in feed.held}
+    starts = slice_starts(feed.tree.edges, finer.start)
+    return merge(Partials(keys.codes[finer.group], keys.distinct, starts, rows, finer.carried), feed.held)
+
+
+def _keys(keys: pa.Table, finer: TreeProgram, grouping: Grouping, tree: TreeProgram) -> pa.Table:
+    """The coarser key of every finer one, with the signature of the coarser tree's predicates."""
+    if grouping.keys == (ALL,):
+        found = pa.table({ALL: pa.nulls(keys.num_rows, pa.bool_())})
+    else:
+        found = keys.select(list(grouping.keys))
+    if not tree.bits:
+        return found
+    place = {test.name: number for number, test in enumerate(finer.bits)}
+    passed = passed_by(keys[SIGNATURE], len(finer.bits))[:, [place[test.name] for test in tree.bits]]
+    return found.append_column(SIGNATURE, signature_column(passed))

@@ -1,0 +1,82 @@
+"""Shards: partials per key, slice and signature; a query's slices are folded from the shards that hold its bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.engine.events.keys import key_codes
+from jobs.engine.events.signatures import SIGNATURE, passed_by
+from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
+from jobs.engine.slices.cells import cells_of_starts
+from jobs.engine.slices.slices import Slices, carry
+from jobs.engine.slices.unfold import Shards, Unfolding, by_likeness
+from jobs.kernels.algebra.operators import COUNT, VALID
+from jobs.kernels.arrays import Rows
+from jobs.kernels.slices.combine import merge_rows
+from jobs.kernels.slices.edges import slice_starts
+
+Ints = npt.NDArray[np.int64]
+
+
+class Sharded:
+    """The shards of a tree, from which it and the trees that it feeds fold their slices."""
+
+    def __init__(self, shards: Slices, grouping: Grouping, tree: TreeProgram) -> None:
+        self.shards, self.tree = shards, tree
+        self.keys = key_codes(shards.keys.select(list(grouping.keys)))
+        signatures = key_codes(shards.keys.select([SIGNATURE]))
+        self.code = signatures.codes[shards.group]
+        self.tests = passed_by(signatures.distinct[SIGNATURE], len(tree.bits))
+        self.bit = {test.name: number for number, test in enumerate(tree.bits)}
+        for base in tree.bases.values():
+            if base.carries:
+                shards.rows[base.key][:, 1] = np.arange(len(shards.start))
+
+    def slices(self, tree: TreeProgram, measures: Sequence[MeasureProgram]) -> tuple[Slices, int]:
+        """A tree's slices with some measures, and how many shards were folded for all of them together."""
+        bits = np.array(sorted({self.bit[measure.where] for measure in measures if measure.where}), np.int64)
+        everything = any(not measure.where for measure in measures)
+        taken = np.flatnonzero(everything | np.asarray(self.tests[:, bits].any(axis=1))[self.code])
+        start, groups = self.shards.start[taken], self.keys.distinct.num_rows
+        if tree is not self.tree:
+            start = slice_starts(tree.edges, start)
+        cells = cells_of_starts(start, self.keys.codes[self.shards.group[taken]], groups)
+        rows, folded = self._folded(Shards(cells.cell, self.code[taken], taken, self.shards.rows), measures, bits)
+        carried: dict[str, pa.Array] = {}
+        for measure in measures:
+            sources = zip(measure.carries, self.tree.bases[measure.key].carries, strict=True)
+            columns = {name: self.shards.carried[source] for name, source in sources}
+            carried |= carry(measure, rows[measure.key], columns)
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(cells.code, minlength=groups))])
+        return Slices(self.keys.distinct, offsets, cells.start, rows, carried), folded
+
+    def _folded(self, shards: Shards, measures: Sequence[MeasureProgram], bits: Ints) -> tuple[dict[str, Rows], int]:
+        base = {measure.key: self.tree.bases[measure.key] for measure in measures}
+        cells = int(shards.cell.max(initial=-1)) + 1
+        rows: dict[str, Rows] = {}
+        for measure in measures:
+            if not measure.where:
+                rows[measure.key] = _merged(base[measure.key], shards, cells)
+        folded = len(rows) * len(shards.cell)
+        if not len(bits):
+            return rows, folded
+        asking = {bit: [m for m in measures if m.where and self.bit[m.where] == bit] for bit in bits.tolist()}
+        unfolding = Unfolding({bit: [base[m.key] for m in asked] for bit, asked in asking.items()}, cells)
+        tests = self.tests[:, bits]
+        order = by_likeness(tests)
+        for bit, found in unfolding.each(shards, tests[:, order], bits[order]):
+            for measure in asking[bit]:
+                rows[measure.key] = _merged(base[measure.key], found, cells)
+                folded += len(found.cell)
+        return rows, folded + unfolding.folded
+
+
+def _merged(base: MeasureProgram, found: Shards, cells: int) -> Rows:
+    out = merge_rows(base.op, found.rows[base.key], found.row, found.cell, cells)
+    if base.op == COUNT:
+        out[:, VALID] = 1
+    return out

@@ -1,0 +1,111 @@
+"""A stream's warehouse: opened by one run at a time, and swept of what crashed runs left behind."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from jobs.engine.warehouse import late_files, result_files
+from jobs.engine.warehouse import retained as standing
+from jobs.engine.warehouse import state_files as state
+from jobs.engine.warehouse.manifest import FOLDER, Manifest, manifest_names, newest, remembered
+from jobs.host.storage import Storage
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Plan
+
+Engine = Literal["spark", "local"]
+CHECKPOINT = "checkpoint"  # Spark's record of the files it has taken
+TAKEN = "taken"  # the same of a run without Spark
+PLANS = "plans"
+DATA_FOLDERS = (result_files.FOLDER, state.FOLDER, late_files.FOLDER, standing.FOLDER)
+SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, standing.FOLDER)
+KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
+
+
+def stream_storage(warehouse: str, stream: str) -> Storage:
+    """Where one stream's state, results and manifests are."""
+    return Storage(f"{warehouse.rstrip('/')}/{stream}")
+
+
+@contextmanager
+def only_run(storage: Storage) -> Iterator[None]:
+    """Hold the warehouse for one run. Elsewhere than on a local disk, the manifests alone keep runs apart."""
+    if not storage.local:
+        yield
+        return
+    try:
+        storage.make_folder(".")
+        handle = Path(storage.path("lock")).open("a+")  # noqa: SIM115 (closed below, when the run ends)
+    except OSError as error:
+        raise HeddleError(f"{storage.root}: cannot be written ({error.strerror}); choose another --warehouse") from None
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle.seek(0)
+            holder = handle.read().strip() or "unknown"
+            raise HeddleError(
+                f"{storage.root}: another run (process {holder}) is evaluating this stream; wait until it ends"
+            ) from None
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
+        yield
+
+
+def claim(storage: Storage, engine: Engine, current: Manifest) -> None:
+    """Refuse a warehouse whose record of taken files is the other engine's, or does not fit its manifests."""
+    if current.backfill:
+        raise HeddleError(f"{storage.root}: holds a backfill, which cannot go on; choose another --warehouse")
+    other = TAKEN if engine == "spark" else CHECKPOINT
+    if any(storage.names(other)):
+        how = "with --local" if engine == "spark" else "without --local"
+        raise HeddleError(f"{storage.root}: has been evaluated {how}; go on {how}, or choose another --warehouse")
+    if engine == "local":
+        return
+    taken = [int(name.rpartition("/")[2]) for name in storage.names(f"{CHECKPOINT}/commits") if _is_number(name)]
+    if max(taken, default=-1) > current.batch:
+        raise HeddleError(f"{storage.root}: manifests are missing; restore them from a backup, then run again")
+    if current.batch >= 0 and not any(storage.names(f"{CHECKPOINT}/offsets")):
+        raise HeddleError(f"{storage.root}: the folder {CHECKPOINT} is missing; restore it from a backup")
+
+
+def _is_number(name: str) -> bool:
+    return name.rpartition("/")[2].isdigit()
+
+
+def evaluated(warehouse: str, stream: str) -> Manifest:
+    """The manifest of a stream that has been evaluated."""
+    manifest = newest(stream_storage(warehouse, stream))
+    if manifest.batch < 0:
+        raise HeddleError(
+            f"stream {stream} has not been evaluated in {warehouse} yet; "
+            f"run heddle evaluate CATALOG --stream {stream} --warehouse {warehouse}"
+        )
+    return manifest
+
+
+def keep_plan(storage: Storage, plan: Plan) -> None:
+    """Keep a plan beside what it evaluates."""
+    storage.create(f"{PLANS}/{plan.fingerprint()}.json", plan.to_json().encode())
+
+
+def plan_in_force(storage: Storage, current: Manifest) -> Plan | None:
+    """The plan of the newest batch, if there is one."""
+    name = f"{PLANS}/{current.plan}.json"
+    return Plan.from_json(storage.read(name).decode()) if current.plan and storage.exists(name) else None
+
+
+def sweep(storage: Storage, current: Manifest) -> int:
+    """Delete data files that no manifest of the last few names, and manifests that are only history."""
+    names = manifest_names(storage)
+    named = current.files().union(*(found.files() for found in remembered(storage, names[-KEPT_MANIFESTS:])))
+    orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder) if name not in named]
+    drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder)]
+    for name in (*orphans, *names[:-KEPT_MANIFESTS], *drafts):
+        storage.delete(name)
+    return len(orphans)

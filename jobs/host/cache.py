@@ -1,0 +1,49 @@
+"""Where compiled kernels are kept: a private folder, named after the code that was compiled.
+
+numba looks only at the file of the function it loads, not at the files of the functions that one calls. A folder per
+state of the code keeps a process from running half of yesterday's kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+COMPILED = "kernels/**/*.py"
+
+
+def cache_folder() -> Path:
+    """The private folder for compiled kernels and the Java wrapper (numba's cache files are pickles)."""
+    here = Path(__file__).resolve().parents[1]
+    beside = here.parent / ".cache"
+    for folder in (os.environ.get("HEDDLE_CACHE"), beside, Path.home() / ".cache" / "heddle"):
+        if folder and _private(Path(folder)):
+            return Path(folder)
+    return Path(tempfile.mkdtemp(prefix="heddle-"))
+
+
+def use_kernel_cache() -> None:
+    """Tell numba where to keep what it compiles, unless somebody has done so."""
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba" / _digest())
+
+
+def _private(folder: Path) -> bool:
+    """Whether the folder is there now, ours to write into, and nobody else's."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_uid == os.geteuid():
+            folder.chmod(0o700)
+        return os.access(folder, os.W_OK) and not folder.stat().st_mode & 0o022
+    except OSError:
+        return False
+
+
+def _digest() -> str:
+    here = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(here.glob(COMPILED)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,138 @@
+"""Small files and folders of a warehouse, on any file system pyarrow knows."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pyarrow import fs
+
+from jobs.host.kill_points import step
+from optimizer.errors import HeddleError
+
+OBJECT_STORES = ("s3", "gcs", "abfs")
+
+
+def in_a_line(error: HeddleError | OSError) -> str:
+    """What the user reads of an error while files are written or read."""
+    if isinstance(error, HeddleError):
+        return str(error)
+    reason = str(error).splitlines()[0]
+    return f"{reason}; free some space or mend the disk, then run again: nothing was published halfway"
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A folder and what is below it; names are relative, with forward slashes."""
+
+    root: str
+
+    @cached_property
+    def _place(self) -> tuple[Any, str]:
+        uri = self.root.replace("s3a://", "s3://", 1)
+        if "://" in uri:
+            system, path = fs.FileSystem.from_uri(uri)
+            return system, path
+        return fs.LocalFileSystem(), str(Path(uri).absolute())
+
+    @property
+    def filesystem(self) -> Any:
+        """The pyarrow file system."""
+        return self._place[0]
+
+    @property
+    def local(self) -> bool:
+        """Whether the folder is on this machine."""
+        return isinstance(self.filesystem, fs.LocalFileSystem)
+
+    def path(self, name: str) -> str:
+        """The path of a name, as the file system wants it."""
+        return f"{self._place[1]}/{name}"
+
+    def uri(self, name: str) -> str:
+        """The path of a name, as Spark wants it."""
+        return self.path(name) if self.local else f"{self.root.rstrip('/')}/{name}"
+
+    def below(self, name: str) -> Storage:
+        """The storage of a folder inside this one."""
+        return Storage(f"{self.root.rstrip('/')}/{name}")
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a small file."""
+        with self.filesystem.open_input_stream(self.path(name)) as stream:
+            return bytes(stream.read())
+
+    def exists(self, name: str) -> bool:
+        """Whether a file of this name is there."""
+        return bool(self.filesystem.get_file_info(self.path(name)).type == fs.FileType.File)
+
+    def make_folder(self, name: str) -> None:
+        """Create a folder, and those above it, if need be."""
+        self.filesystem.create_dir(self.path(name), recursive=True)
+
+    def names(self, folder: str) -> Iterator[str]:
+        """The files below a folder, by name; drafts of files are none."""
+        return (name for name in self._all(folder) if not name.rpartition("/")[2].startswith("."))
+
+    def drafts(self, folder: str) -> Iterator[str]:
+        """What processes that died were about to create."""
+        return (name for name in self._all(folder) if name.rpartition("/")[2].startswith("."))
+
+    def _all(self, folder: str) -> Iterator[str]:
+        found = self.filesystem.get_file_info(fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True))
+        prefix = len(self.path(""))
+        return (info.path[prefix:] for info in found if info.type == fs.FileType.File)
+
+    def delete(self, name: str) -> None:
+        """Remove a file."""
+        self.filesystem.delete_file(self.path(name))
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file by one step, unless it is there already: then False, and nothing is touched.
+
+        On a local disk the step is atomic against other runs, too."""
+        if not self.local:
+            return self._create_remote(name, content)
+        path = Path(self.path(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(self.path(_draft_of(name)))
+        try:
+            with draft.open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            step("drafted")
+            os.link(draft, path)  # unlike rename, link never replaces what another run has put there
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise HeddleError(
+                f"{path}: cannot be written ({error.strerror}); free some space or mend the folder"
+            ) from None
+        finally:
+            draft.unlink(missing_ok=True)
+        return True
+
+    def _create_remote(self, name: str, content: bytes) -> bool:
+        """The file appears whole, but pyarrow offers no create-if-absent: between the look and the step is a moment."""
+        if self.exists(name):
+            return False
+        whole = self.filesystem.type_name in OBJECT_STORES  # an object is there when its upload has ended
+        written = name if whole else _draft_of(name)
+        self.filesystem.create_dir(self.path(name).rpartition("/")[0], recursive=True)
+        with self.filesystem.open_output_stream(self.path(written)) as stream:
+            stream.write(content)
+        step("drafted")
+        if not whole:
+            self.filesystem.move(self.path(written), self.path(name))
+        return True
+
+
+def _draft_of(name: str) -> str:
+    folder, _, file = name.rpartition("/")
+    return f"{folder}/.{file}.{uuid.uuid4().hex}"

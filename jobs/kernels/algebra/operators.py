@@ -1,0 +1,201 @@
+"""Partials as rows of four columns, and the one `combine` of all components, chosen by an integer op code.
+
+Columns 0 to 2 hold the partial, column 3 is 1 when it is valid. A row that is not valid is both the null of SQL (a
+slice whose values are all null) and the identity of every operator. Rows are float64 or int64:
+
+| op                         | columns                                                                     |
+|----------------------------|-----------------------------------------------------------------------------|
+| COUNT                      | count                                                                       |
+| SUM_INT                    | high and low limb: sum = high * 2**32 + low, 0 <= low < 2**32               |
+| SUM_FLOAT                  | sum, rounding error of the sum (TwoSum)                                     |
+| PRODUCT                    | product; a double, as Spark's                                               |
+| MIN, MAX, LAST (selective) | order, payload: the index of a row of the caller's column (argmin, first..) |
+| BIT_AND, BIT_OR            | bits; a boolean is 0 or 1                                                   |
+| MOMENTS                    | count, mean, M2 (Chan et al.)                                               |
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from jobs.kernels.arrays import Rows
+
+WIDTH: Final = 4
+VALID: Final = 3
+LIMB_BITS: Final = 32
+LIMB_MASK: Final = (1 << 32) - 1
+
+COUNT: Final = 0
+SUM_INT: Final = 1
+SUM_FLOAT: Final = 2
+PRODUCT: Final = 3
+MIN: Final = 4
+MAX: Final = 5
+LAST: Final = 6
+BIT_AND: Final = 7
+BIT_OR: Final = 8
+MOMENTS: Final = 9
+
+# (component, kind of its values) -> op code; the kind is "int64" or "float64"
+OPS: dict[tuple[str, str], int] = {
+    ("count", "int64"): COUNT,
+    ("sum", "int64"): SUM_INT,
+    ("sum", "float64"): SUM_FLOAT,
+    ("sum_squares", "int64"): SUM_INT,
+    ("sum_squares", "float64"): SUM_FLOAT,
+    ("product", "float64"): PRODUCT,
+    ("min", "int64"): MIN,
+    ("min", "float64"): MIN,
+    ("max", "int64"): MAX,
+    ("max", "float64"): MAX,
+    ("bool_and", "int64"): BIT_AND,
+    ("bool_or", "int64"): BIT_OR,
+    ("bit_and", "int64"): BIT_AND,
+    ("bit_or", "int64"): BIT_OR,
+    ("first", "int64"): MIN,
+    ("last", "int64"): LAST,
+    ("argmin", "int64"): MIN,
+    ("argmin", "float64"): MIN,
+    ("argmax", "int64"): MAX,
+    ("argmax", "float64"): MAX,
+    ("moments", "float64"): MOMENTS,
+}
+
+
+@njit(cache=True)
+def less(x: float, y: float) -> bool:
+    """Spark's order: NaN is equal to NaN and above every number, -0.0 equals 0.0."""
+    return x < y or (y != y and x == x)
+
+
+@njit(cache=True)
+def two_sum_error(x: float, y: float, total: float) -> float:
+    """What x + y lost when it was rounded to total (Knuth's TwoSum); nothing when the total is not finite."""
+    if total - total != 0.0:
+        return 0.0
+    part = total - x
+    return (x - (total - part)) + (y - part)
+
+
+@njit(cache=True)
+def selects_right(op: int, a: Rows, i: int, b: Rows, j: int) -> bool:
+    """Whether a selective operator picks row j of b over the earlier row i of a; a tie goes to i, except LAST's."""
+    if op == MIN:
+        return less(b[j, 0], a[i, 0])
+    if op == MAX:
+        return less(a[i, 0], b[j, 0])
+    return not less(b[j, 0], a[i, 0])
+
+
+@njit(cache=True)
+def copy_row(a: Rows, i: int, out: Rows, k: int) -> None:
+    """out[k] = a[i]."""
+    out[k, 0] = a[i, 0]
+    out[k, 1] = a[i, 1]
+    out[k, 2] = a[i, 2]
+    out[k, 3] = a[i, 3]
+
+
+@njit(cache=True)
+def clear_row(out: Rows, k: int) -> None:
+    """out[k] = the identity, which is also the null."""
+    out[k, 0] = out[k, 1] = out[k, 2] = out[k, 3] = 0
+
+
+@njit(cache=True)
+def _sum_int(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
+    low = np.int64(a[i, 1]) + np.int64(b[j, 1])
+    out[k, 0] = np.int64(a[i, 0]) + np.int64(b[j, 0]) + (low >> LIMB_BITS)
+    out[k, 1] = low & LIMB_MASK
+
+
+@njit(cache=True)
+def _sum_float(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
+    x, y = a[i, 0], b[j, 0]
+    total = x + y
+    error = a[i, 1] + b[j, 1] + two_sum_error(x, y, total)
+    out[k, 0] = total
+    out[k, 1] = error
+
+
+@njit(cache=True)
+def _moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
+    na, nb = a[i, 0], b[j, 0]
+    n = na + nb
+    delta = b[j, 1] - a[i, 1]
+    mean = a[i, 1] + delta * nb / n
+    m2 = a[i, 2] + b[j, 2] + delta * (delta * na * nb / n)
+    out[k, 0] = n
+    out[k, 1] = mean
+    out[k, 2] = m2
+
+
+@njit(cache=True)
+def combine(op: int, a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
+    """out[k] = a[i] combined with b[j], in this order; out may be a or b."""
+    if a[i, VALID] == 0:
+        copy_row(b, j, out, k)
+        return
+    if b[j, VALID] == 0:
+        copy_row(a, i, out, k)
+        return
+    if MIN <= op <= LAST:
+        if selects_right(op, a, i, b, j):
+            copy_row(b, j, out, k)
+        else:
+            copy_row(a, i, out, k)
+        return
+    if op == SUM_FLOAT:
+        _sum_float(a, i, b, j, out, k)
+    elif op == SUM_INT:
+        _sum_int(a, i, b, j, out, k)
+    elif op == COUNT:
+        out[k, 0] = a[i, 0] + b[j, 0]
+    elif op == PRODUCT:
+        out[k, 0] = a[i, 0] * b[j, 0]
+    elif op == MOMENTS:
+        _moments(a, i, b, j, out, k)
+    elif op == BIT_AND:
+        out[k, 0] = np.int64(a[i, 0]) & np.int64(b[j, 0])
+    else:
+        out[k, 0] = np.int64(a[i, 0]) | np.int64(b[j, 0])
+    out[k, VALID] = 1
+
+
+def lift(op: int, values: Rows, valid: NDArray[np.bool_] | None = None, payload: Rows | None = None) -> Rows:
+    """Rows of single values: a slice of one event each. The payload is its own index unless given."""
+    kind = np.int64 if op in (COUNT, SUM_INT, BIT_AND, BIT_OR) else values.dtype
+    rows = np.zeros((len(values), WIDTH), kind)
+    rows[:, VALID] = 1 if valid is None else valid
+    rows[:, 0] = values
+    if op == SUM_INT:
+        rows[:, 0] = values >> LIMB_BITS
+        rows[:, 1] = values & LIMB_MASK
+    elif op in (MIN, MAX, LAST):
+        rows[:, 1] = np.arange(len(values)) if payload is None else payload
+    elif op == MOMENTS:
+        rows[:, 0] = 1
+        rows[:, 1] = values
+        rows[:, 2] = np.where(np.isfinite(values), 0.0, np.nan)
+    rows[rows[:, VALID] == 0] = 0
+    if op == COUNT:
+        rows[:, VALID] = 1
+    return rows
+
+
+def lower(op: int, rows: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_]]:
+    """The values of rows, which of them are valid (the others are null), and which overflow int64."""
+    valid = rows[:, VALID] != 0
+    overflow = np.zeros(len(rows), np.bool_)
+    values = rows[:, 0]
+    if op == SUM_FLOAT:
+        values = rows[:, 0] + rows[:, 1]
+    elif op == SUM_INT:
+        high = rows[:, 0]
+        overflow = (high >= 1 << 31) | (high < -(1 << 31))
+        values = (np.where(overflow, 0, high) << LIMB_BITS) + rows[:, 1]
+    return values, valid, overflow

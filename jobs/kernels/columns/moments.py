@@ -1,0 +1,81 @@
+"""Count, mean and M2 of windows over columns of slices, merged as Chan et al. do, by Two-Stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+
+from jobs.kernels.arrays import Bools, Column, Ints
+
+Moments = tuple[float, float, float]
+
+
+def fold_moments(
+    columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None
+) -> tuple[Column, Column, Column]:
+    """Count, mean and M2 of every window [lo, hi) of slices; a slice that is null counts nothing."""
+    count, mean, m2 = (np.ascontiguousarray(column, np.float64) for column in columns)
+    if valid is not None:
+        count = np.where(valid, count, 0.0)
+    out = (np.empty(len(lo)), np.empty(len(lo)), np.empty(len(lo)))
+    if len(lo):
+        stack = np.empty((3, int((hi - lo).max())))
+        _fold_moments(count, mean, m2, lo, hi, stack, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _merge(a: Moments, b: Moments) -> Moments:
+    na, mean_a, m2_a = a
+    nb, mean_b, m2_b = b
+    if na == 0:
+        return b
+    if nb == 0:
+        return a
+    n = na + nb
+    delta = mean_b - mean_a
+    share = delta * nb / n
+    return n, mean_a + share, m2_a + m2_b + delta * share * na
+
+
+@njit(cache=True, nogil=True)
+def _last_finite(count: Column, mean: Column, low: int, high: int) -> int:
+    """The last slice of [low, high) that has a finite mean; low - 1, if none has."""
+    for j in range(high - 1, low - 1, -1):
+        if count[j] > 0 and np.isfinite(mean[j]):
+            return j
+    return low - 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_moments(
+    count: Column, mean: Column, m2: Column, lo: Ints, hi: Ints, stack: Column, out: tuple[Column, Column, Column]
+) -> None:
+    """Means are measured from a level, since around 1e9 a mean itself has only seven decimals. The level is the mean
+    of a slice that every window up to the flip holds: one that has left may have been a spike."""
+    base = flip = end = 0
+    level, levelled, front = 0.0, False, (0.0, 0.0, 0.0)
+    for i in range(lo.size):
+        low, high = lo[i], hi[i]
+        if low >= flip:
+            last = _last_finite(count, mean, low, high)
+            levelled = last >= low
+            level = mean[last] if levelled else 0.0
+            back = (0.0, 0.0, 0.0)
+            for j in range(high - 1, low - 1, -1):
+                back = _merge((count[j], mean[j] - level, m2[j]), back)
+                stack[0, j - low], stack[1, j - low], stack[2, j - low] = back
+            base, flip, end = low, last + 1 if levelled else high, high
+            front = (0.0, 0.0, 0.0)
+            answer = back
+        else:
+            while end < high:
+                if not levelled and count[end] > 0 and np.isfinite(mean[end]):
+                    level, levelled = mean[end], True  # nothing finite so far: no mean depends on the level yet
+                front = _merge(front, (count[end], mean[end] - level, m2[end]))
+                end += 1
+            j = low - base
+            answer = _merge((stack[0, j], stack[1, j], stack[2, j]), front)
+        out[0][i], out[1][i], out[2][i] = answer[0], answer[1] + level, answer[2]

@@ -1,0 +1,214 @@
+"""When windows end: the clock that all kernels share, so that each of them holds its technique and nothing else.
+
+It turns slice starts into steps: a partial comes in, or a window over the latest partials ends. Steps depend on the
+stream alone, not on how it was cut into batches, and therefore so do the answers, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from jobs.kernels.algebra.int_literals import ZERO, numeral
+from jobs.kernels.arrays import Ints
+from optimizer.windows.window import Window
+
+EVER: Final = -(1 << 62)  # before any time
+INSERT: Final = numeral(-1)  # the step's next partial comes in
+RESET: Final = numeral(-2)  # another group begins
+GROW: Final = numeral(-3)  # the next partial needs more room
+
+TAIL: Final = 0  # how many partials came in
+OLDEST: Final = 1  # the first partial that a window still to end may hold
+LAST: Final = 2  # when the latest partial starts
+NEXT: Final = 3  # when the next window ends
+HORIZON: Final = 4  # where the earliest window still to end starts
+SCALARS: Final = 5
+
+
+class Clock(NamedTuple):
+    """The windows of the queries, when each ends next, and the retained slice starts (a ring of 2**k)."""
+
+    windows: Ints  # range, slide, offset of each query
+    order: Ints  # queries by range, the longest first
+    due: Ints
+    head: Ints
+    times: Ints
+    scalars: Ints
+
+
+class Steps(NamedTuple):
+    """What happens, in order. An insert: the slice's start and the oldest partial still needed; GROW comes before it if
+    there is no room left. A window that ends: its query, its start and its first partial; it holds all partials from
+    there to the latest."""
+
+    query: Ints
+    start: Ints
+    first: Ints
+    group: Ints
+
+
+def make_clock(windows: Sequence[Window], since: int = EVER, capacity: int = 16) -> Clock:
+    """A clock that emits the windows which end after `since`, with room for so many slice starts, a power of two."""
+    table = np.array([(w.range, w.slide, w.offset) for w in windows], np.int64).reshape(-1, 3)
+    order = np.argsort(-table[:, 0], kind="stable").astype(np.int64)
+    count = len(table)
+    due, head, times, scalars = (np.zeros(size, np.int64) for size in (count, count, capacity, SCALARS))
+    clock = Clock(table, order, due, head, times, scalars)
+    restart(clock, since)
+    return clock
+
+
+@njit(cache=True)
+def _end_after(windows: Ints, q: int, time: int) -> int:
+    """The first end of query q's windows that is later than the time."""
+    return int(time - (time - windows[q, 2] - windows[q, 0]) % windows[q, 1] + windows[q, 1])
+
+
+@njit(cache=True)
+def restart(clock: Clock, since: int) -> None:
+    """Forget all partials."""
+    clock.scalars[:] = 0
+    clock.scalars[LAST] = 2 * EVER
+    for q in range(len(clock.due)):
+        clock.due[q] = _end_after(clock.windows, q, since)
+        clock.head[q] = 0
+    _look_ahead(clock)
+
+
+@njit(cache=True)
+def _look_ahead(clock: Clock) -> None:
+    following, horizon = -EVER, -EVER
+    for q in range(len(clock.due)):
+        following = min(following, clock.due[q])
+        horizon = min(horizon, clock.due[q] - clock.windows[q, 0])
+    clock.scalars[NEXT] = following
+    clock.scalars[HORIZON] = horizon
+
+
+@njit(cache=True)
+def _first_partial(clock: Clock, q: int, start: int) -> int:
+    mask = len(clock.times) - 1
+    head = max(clock.head[q], clock.scalars[OLDEST])
+    while clock.times[head & mask] < start:
+        head += 1
+    clock.head[q] = head
+    return int(head)
+
+
+@njit(cache=True)
+def _room(steps: Steps, used: int) -> Steps:
+    """The same steps with room for one more."""
+    size = len(steps.query)
+    if used < size:
+        return steps
+    query, start = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
+    first, group = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
+    for j in range(size):
+        query[j], start[j], first[j], group[j] = steps.query[j], steps.start[j], steps.first[j], steps.group[j]
+    return Steps(query, start, first, group)
+
+
+@njit(cache=True)
+def _write(steps: Steps, used: int, query: int, start: int, first: int) -> Steps:
+    steps = _room(steps, used)
+    steps.query[used] = query
+    steps.start[used] = start
+    steps.first[used] = first
+    return steps
+
+
+@njit(cache=True)
+def _end_windows(clock: Clock, time: int, steps: Steps, used: int) -> tuple[Steps, int]:
+    """The windows that end up to the time, by end, then the longest first; those without a partial are jumped over."""
+    while clock.scalars[NEXT] <= time:
+        end = clock.scalars[NEXT]
+        for q in clock.order:
+            if clock.due[q] != end:
+                continue
+            start = end - clock.windows[q, 0]
+            if clock.scalars[LAST] < start:
+                clock.due[q] = _end_after(clock.windows, q, time)
+                continue
+            steps = _write(steps, used, q, start, _first_partial(clock, q, start))
+            used += 1
+            clock.due[q] += clock.windows[q, 1]
+        _look_ahead(clock)
+    return steps, used
+
+
+@njit(cache=True)
+def _retain(clock: Clock, time: int) -> Clock:
+    """Remember when a partial starts; forget those that no window needs."""
+    scalars = clock.scalars
+    mask = len(clock.times) - 1
+    while scalars[OLDEST] < scalars[TAIL] and clock.times[scalars[OLDEST] & mask] < scalars[HORIZON]:
+        scalars[OLDEST] += 1
+    if scalars[TAIL] - scalars[OLDEST] > mask:
+        times = np.zeros(2 * len(clock.times), np.int64)
+        for i in range(scalars[OLDEST], scalars[TAIL]):
+            times[i & (len(times) - 1)] = clock.times[i & mask]
+        clock = Clock(clock.windows, clock.order, clock.due, clock.head, times, scalars)
+    clock.times[scalars[TAIL] & (len(clock.times) - 1)] = time
+    scalars[TAIL] += 1
+    scalars[LAST] = time
+    return clock
+
+
+@njit(cache=True)
+def _walk(clock: Clock, starts: Ints, until: int, steps: Steps, used: int) -> tuple[Clock, Steps, int]:
+    for time in starts:
+        steps, used = _end_windows(clock, min(time, until), steps, used)
+        room = len(clock.times)
+        clock = _retain(clock, time)
+        if len(clock.times) > room:
+            steps = _write(steps, used, GROW, ZERO, ZERO)
+            used += 1
+        steps = _write(steps, used, INSERT, time, clock.scalars[OLDEST])
+        used += 1
+    steps, used = _end_windows(clock, until, steps, used)
+    return clock, steps, used
+
+
+@njit(cache=True)
+def _empty(size: int) -> Steps:
+    return Steps(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
+
+
+@njit(cache=True)
+def _cut(steps: Steps, used: int) -> Steps:
+    return Steps(steps.query[:used], steps.start[:used], steps.first[:used], steps.group[:used])
+
+
+@njit(cache=True)
+def schedule(clock: Clock, starts: Ints, until: int) -> tuple[Clock, Steps]:
+    """The steps of one group's partials, up to the windows that end at `until`."""
+    clock, steps, used = _walk(clock, starts, until, _empty(2 * len(starts) + 16), ZERO)
+    steps.group[:] = 0
+    return clock, _cut(steps, used)
+
+
+@njit(cache=True)
+def schedule_groups(clock: Clock, offsets: Ints, starts: Ints, since: int, until: int) -> Steps:
+    """The steps of many groups, each from nothing: group g has the partials offsets[g] to offsets[g + 1].
+
+    Partials of slices after `until` may be among them; no window holds them yet.
+    """
+    steps, used = _empty(2 * len(starts) + 16), ZERO
+    for g in range(len(offsets) - 1):
+        begin = used
+        restart(clock, since)
+        steps = _write(steps, used, RESET, ZERO, ZERO)
+        clock, steps, used = _walk(clock, starts[offsets[g] : offsets[g + 1]], until, steps, used + 1)
+        steps.group[begin:used] = g
+    return _cut(steps, used)
+
+
+def check_order(clock: Clock, starts: NDArray[Any], until: int) -> None:
+    """Partials come in slice order, and none from before a window that has ended."""
+    if len(starts) and (starts[0] <= clock.scalars[LAST] or np.any(starts[1:] <= starts[:-1]) or starts[-1] > until):
+        raise ValueError("slice starts must rise, from batch to batch, up to `until`")

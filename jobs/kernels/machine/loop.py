@@ -1,0 +1,32 @@
+"""The loop that all techniques share, each with its own `insert` and `query`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numba import njit
+
+from jobs.kernels.algebra.int_literals import ZERO
+from jobs.kernels.arrays import Words
+from jobs.kernels.machine.clock import INSERT, RESET, Steps
+from jobs.kernels.machine.memory import Memory, begin_slide, reset
+
+Insert = Callable[[Memory, Words, int], None]  # memory, partials, which of them comes in
+Query = Callable[[Memory, int, int, Words, int], None]  # memory, lane, first partial, answers, which of them it is
+
+
+@njit(inline="always")
+def take(insert: Insert, query: Query, memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps: partials from rows, answers into out."""
+    i = k = ZERO
+    for step in range(len(steps.query)):
+        q = steps.query[step]
+        if q == INSERT:
+            begin_slide(memory, steps.start[step], steps.first[step])
+            insert(memory, rows, i)
+            i += 1
+        elif q == RESET:
+            reset(memory)
+        else:
+            query(memory, memory.lane[q], steps.first[step], out, k)
+            k += 1

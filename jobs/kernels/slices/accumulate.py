@@ -1,0 +1,157 @@
+"""Folds a column of events into the rows of their cells (one cell per key and slice), component by component."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from jobs.kernels.algebra.operators import (
+    BIT_AND,
+    BIT_OR,
+    COUNT,
+    LAST,
+    LIMB_BITS,
+    LIMB_MASK,
+    MAX,
+    MIN,
+    MOMENTS,
+    PRODUCT,
+    SUM_FLOAT,
+    SUM_INT,
+    VALID,
+    WIDTH,
+    less,
+    two_sum_error,
+)
+from jobs.kernels.arrays import Rows
+
+Cells = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def accumulate(op: int, cells: int, cell: Cells, values: Rows, valid: Mask | None, places: bool = True) -> Rows:
+    """The rows of every cell. A selective row's payload is the place of the event it was taken from, if one asks."""
+    integer = op in (COUNT, SUM_INT, BIT_AND, BIT_OR) or values.dtype.kind == "i"
+    rows = np.zeros((cells, WIDTH), np.int64 if integer else np.float64)
+    if op == COUNT:
+        counted = cell if valid is None else cell[valid]
+        rows[:, 0] = np.bincount(counted, minlength=cells)
+        rows[:, VALID] = 1
+        return rows
+    mask = np.ones(0, np.bool_) if valid is None else valid
+    if op in (MIN, MAX) and not places:
+        _fold_extreme(op, rows, cell, values, mask)
+    elif op in (MIN, MAX, LAST):
+        _fold_selective(op, rows, cell, values, mask)
+    else:
+        _FOLDS[op](rows, cell, values, mask)
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def _fold_sum_float(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            total = rows[c, 0] + values[i]
+            rows[c, 1] += two_sum_error(rows[c, 0], values[i], total)
+            rows[c, 0] = total
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_sum_int(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            low = rows[c, 1] + (values[i] & LIMB_MASK)
+            rows[c, 0] += (values[i] >> LIMB_BITS) + (low >> LIMB_BITS)
+            rows[c, 1] = low & LIMB_MASK
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_product(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            rows[c, 0] = rows[c, 0] * values[i] if rows[c, VALID] else values[i]
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_moments(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            rows[c, 0] += 1
+            delta = values[i] - rows[c, 1]
+            rows[c, 1] += delta / rows[c, 0]
+            rows[c, 2] += delta * (values[i] - rows[c, 1])
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_bit_and(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            rows[c, 0] = rows[c, 0] & values[i] if rows[c, VALID] else values[i]
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_bit_or(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            rows[c, 0] |= values[i]
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_extreme(op: int, rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    """Without a branch: which of two random values is the larger one, no processor can guess."""
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = np.uint64(cell[i])
+            held, value = rows[c, 0], values[i]
+            low, high = (value, held) if op == MIN else (held, value)
+            better = (rows[c, VALID] == 0) | (low < high) | ((high != high) & (low == low))
+            rows[c, 0] = value if better else held
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_selective(op: int, rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if not (every or valid[i]):
+            continue
+        c = cell[i]
+        held, value = rows[c, 0], values[i]
+        if rows[c, VALID]:
+            better = less(value, held) if op == MIN else less(held, value) if op == MAX else not less(value, held)
+            if not better:
+                continue
+        rows[c, 0] = value
+        rows[c, 1] = i
+        rows[c, VALID] = 1
+
+
+_FOLDS = {
+    SUM_FLOAT: _fold_sum_float,
+    SUM_INT: _fold_sum_int,
+    PRODUCT: _fold_product,
+    MOMENTS: _fold_moments,
+    BIT_AND: _fold_bit_and,
+    BIT_OR: _fold_bit_or,
+}

@@ -1,0 +1,77 @@
+"""B-Int: aggregates of base intervals, of 2**l partials from a multiple of 2**l; a window is a few of them."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from jobs.kernels.algebra.operators import copy_row
+from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.machine.clock import Steps
+from jobs.kernels.machine.loop import take
+from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, count, store
+from jobs.kernels.machine.memory import widen as widen_rings
+from jobs.kernels.machine.words import combine
+
+
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
+    """The interval of level l from partial s is node (capacity + place of s) >> l."""
+    return allocate(op, ranges, lane, capacity, 2, 0)
+
+
+@njit(cache=True)
+def _complete(memory: Memory, s: int) -> None:
+    """Aggregate the intervals that partial s completes, from the two halves of each."""
+    op, nodes, node = memory.scalars[OP], memory.nodes, len(memory.rows) + (s & (len(memory.rows) - 1))
+    while s & 1 and node > 1:
+        s >>= 1
+        node >>= 1
+        combine(op, nodes, 2 * node, nodes, 2 * node + 1, nodes, node)
+        count(memory, 1)
+
+
+@njit(cache=True)
+def _rebuild(memory: Memory) -> None:
+    capacity = len(memory.rows)
+    for s in range(memory.scalars[OLDEST], memory.scalars[TAIL]):
+        place = s & (capacity - 1)
+        copy_row(memory.rows, place, memory.nodes, capacity + place)
+        _complete(memory, s)
+
+
+def widen(memory: Memory) -> Memory:
+    """Twice the room, and the nodes anew: their places depend on it."""
+    wider = widen_rings(memory)
+    _rebuild(wider)
+    return wider
+
+
+@njit(cache=True)
+def insert(memory: Memory, rows: Words, i: int) -> None:
+    """The partial is the interval of level 0; higher ones are computed when they are complete."""
+    store(memory, rows, i)
+    s = memory.scalars[TAIL] - 1
+    copy_row(rows, i, memory.nodes, len(memory.rows) + (s & (len(memory.rows) - 1)))
+    _complete(memory, s)
+
+
+@njit(cache=True)
+def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
+    """Cover the window from the left, each time by the longest interval that fits."""
+    capacity, tail, s = len(memory.rows), memory.scalars[TAIL], first
+    while s < tail:
+        length, node = 1, capacity + (s & (capacity - 1))
+        while s & length == 0 and s + 2 * length <= tail and node > 1:
+            length *= 2
+            node >>= 1
+        if s == first:
+            copy_row(memory.nodes, node, out, k)
+        else:
+            combine(memory.scalars[OP], out, k, memory.nodes, node, out, k)
+            count(memory, 1)
+        s += length
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps: partials from rows, answers into out."""
+    take(insert, query, memory, steps, rows, out)

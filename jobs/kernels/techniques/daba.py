@@ -1,0 +1,108 @@
+"""DABA: TwoStacks whose flip is spread over the partials that follow, so that no slide pays for all of it.
+
+A queue with the pointers F <= L <= R <= A <= B <= E. The front is F..B, the back B..E. What a place's aggregate covers:
+F..L up to B; L..R up to R; R..A from R on; A..B up to B; B..E from B on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from numba import njit
+
+from jobs.kernels.algebra.operators import copy_row
+from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.machine.clock import Steps
+from jobs.kernels.machine.loop import take
+from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, count, store
+from jobs.kernels.machine.words import combine
+
+F: Final = 0
+L: Final = 1
+R: Final = 2
+A: Final = 3
+B: Final = 4
+
+
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
+    """A layer of nodes and five pointers for each range; E is the number of partials."""
+    return allocate(op, ranges, lane, capacity, len(ranges), 5)
+
+
+@njit(cache=True)
+def _shrink(memory: Memory, p: Ints, layer: Words) -> None:
+    """One more place on either side of the unfinished middle gets its aggregate up to B."""
+    op, mask = memory.scalars[OP], len(layer) - 1
+    left, right = p[L] & mask, (p[A] - 1) & mask
+    if p[A] > p[R]:
+        combine(op, layer, left, layer, right, layer, left)
+        count(memory, 1)
+    if p[A] < p[B]:
+        combine(op, layer, left, layer, p[A] & mask, layer, left)
+        combine(op, memory.rows, right, layer, p[A] & mask, layer, right)
+        count(memory, 2)
+    else:
+        copy_row(memory.rows, right, layer, right)
+    p[L] += 1
+    p[A] -= 1
+
+
+@njit(cache=True)
+def _fix_up(memory: Memory, p: Ints, layer: Words) -> None:
+    tail = memory.scalars[TAIL]
+    if p[F] == p[B]:
+        p[L] = p[R] = p[A] = p[B] = tail  # at most one partial: its aggregate is itself
+        return
+    if p[L] == p[B]:
+        p[L] = p[F]
+        p[A] = p[B] = tail
+    if p[L] == p[R]:
+        p[L] += 1
+        p[R] += 1
+        p[A] += 1
+    else:
+        _shrink(memory, p, layer)
+
+
+@njit(cache=True)
+def _evict(memory: Memory, lane: int, first: int) -> None:
+    capacity, p = len(memory.rows), memory.lanes[lane]
+    while p[F] < first:
+        p[F] += 1
+        _fix_up(memory, p, memory.nodes[lane * capacity : (lane + 1) * capacity])
+
+
+@njit(cache=True)
+def insert(memory: Memory, rows: Words, i: int) -> None:
+    """Push the partial on the back of every range's queue."""
+    for lane in range(len(memory.lanes)):
+        _evict(memory, lane, memory.scalars[OLDEST])
+    store(memory, rows, i)
+    capacity, s = len(memory.rows), memory.scalars[TAIL] - 1
+    place = s & (capacity - 1)
+    for lane in range(len(memory.lanes)):
+        layer, p = memory.nodes[lane * capacity : (lane + 1) * capacity], memory.lanes[lane]
+        if p[B] == s:
+            copy_row(rows, i, layer, place)
+        else:
+            combine(memory.scalars[OP], layer, (s - 1) & (capacity - 1), rows, i, layer, place)
+            count(memory, 1)
+        _fix_up(memory, p, layer)
+
+
+@njit(cache=True)
+def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
+    """Evict what has left the window; the answer is the aggregate at F combined with the last one of the back."""
+    _evict(memory, lane, first)
+    capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.lanes[lane]
+    layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
+    copy_row(layer, (first if first < p[B] else tail - 1) & (capacity - 1), out, k)
+    if first < p[B] < tail:
+        combine(memory.scalars[OP], out, k, layer, (tail - 1) & (capacity - 1), out, k)
+        count(memory, 1)
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps: partials from rows, answers into out."""
+    take(insert, query, memory, steps, rows, out)

@@ -1,0 +1,96 @@
+"""FlatFAT: a complete binary tree over the ring of partials, stored as a heap; every partial updates its path."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from jobs.kernels.algebra.int_literals import ZERO
+from jobs.kernels.algebra.operators import copy_row
+from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.machine.clock import Steps
+from jobs.kernels.machine.loop import take
+from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, count, store
+from jobs.kernels.machine.memory import widen as widen_rings
+from jobs.kernels.machine.words import combine
+
+
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
+    """Node v has the children 2v and 2v + 1; the leaves are the last `capacity` nodes."""
+    return allocate(op, ranges, lane, capacity, 2, 0)
+
+
+@njit(cache=True)
+def _update(memory: Memory, node: int) -> None:
+    while node > 1:
+        node >>= 1
+        combine(memory.scalars[OP], memory.nodes, 2 * node, memory.nodes, 2 * node + 1, memory.nodes, node)
+        count(memory, 1)
+
+
+@njit(cache=True)
+def _rebuild(memory: Memory) -> None:
+    capacity = len(memory.rows)
+    for s in range(memory.scalars[OLDEST], memory.scalars[TAIL]):
+        place = s & (capacity - 1)
+        copy_row(memory.rows, place, memory.nodes, capacity + place)
+    for node in range(capacity - 1, 0, -1):
+        combine(memory.scalars[OP], memory.nodes, 2 * node, memory.nodes, 2 * node + 1, memory.nodes, node)
+    count(memory, capacity - 1)
+
+
+def widen(memory: Memory) -> Memory:
+    """Twice the room, and the nodes anew: their places depend on it."""
+    wider = widen_rings(memory)
+    _rebuild(wider)
+    return wider
+
+
+@njit(cache=True)
+def insert(memory: Memory, rows: Words, i: int) -> None:
+    """Set the leaf, then every node on the way to the root."""
+    store(memory, rows, i)
+    leaf = len(memory.rows) + ((memory.scalars[TAIL] - 1) & (len(memory.rows) - 1))
+    copy_row(rows, i, memory.nodes, leaf)
+    _update(memory, leaf)
+
+
+@njit(cache=True)
+def _cover(low: int, high: int, pieces: Ints, found: int) -> int:
+    """Append to the pieces, in order, as few nodes as cover the leaves from low to high."""
+    right = len(pieces)
+    while low < high:
+        if low & 1:
+            pieces[found] = low
+            found += 1
+            low += 1
+        if high & 1:
+            high -= 1
+            right -= 1
+            pieces[right] = high
+        low >>= 1
+        high >>= 1
+    for i in range(right, len(pieces)):
+        pieces[found] = pieces[i]
+        found += 1
+    return found
+
+
+@njit(cache=True)
+def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
+    """The root when it covers the window exactly; a window around the ring's end is a suffix, then a prefix."""
+    capacity, pieces = len(memory.rows), memory.links
+    low = capacity + (first & (capacity - 1))
+    high = low + memory.scalars[TAIL] - first
+    found = _cover(low, min(high, 2 * capacity), pieces, ZERO)
+    if high > 2 * capacity:
+        found = _cover(capacity, high - capacity, pieces, found)
+    copy_row(memory.nodes, pieces[0], out, k)
+    for i in range(1, found):
+        combine(memory.scalars[OP], out, k, memory.nodes, pieces[i], out, k)
+    count(memory, found - 1)
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps: partials from rows, answers into out."""
+    take(insert, query, memory, steps, rows, out)

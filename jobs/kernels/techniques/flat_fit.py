@@ -1,0 +1,51 @@
+"""FlatFIT: each place holds the aggregate up to where its pointer leads; a window's walk shortens the ways it took."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from jobs.kernels.algebra.operators import copy_row
+from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.machine.clock import Steps
+from jobs.kernels.machine.loop import take
+from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, count, store
+from jobs.kernels.machine.words import combine
+
+
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
+    """One layer of nodes; the first half of the links are the pointers, the second is the stack of positions."""
+    return allocate(op, ranges, lane, capacity, 1, 0)
+
+
+@njit(cache=True)
+def insert(memory: Memory, rows: Words, i: int) -> None:
+    """The newest place holds the partial alone and leads to the next."""
+    store(memory, rows, i)
+    tail = memory.scalars[TAIL]
+    place = (tail - 1) & (len(memory.rows) - 1)
+    copy_row(rows, i, memory.nodes, place)
+    memory.links[place] = tail
+
+
+@njit(cache=True)
+def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
+    """Follow the pointers to the newest partial, then fold back, and let every visited place lead there at once."""
+    capacity, tail = len(memory.rows), memory.scalars[TAIL]
+    links, depth, place = memory.links, 0, first & (capacity - 1)
+    while links[place] < tail:
+        links[capacity + depth] = place
+        depth += 1
+        place = links[place] & (capacity - 1)
+    copy_row(memory.nodes, place, out, k)
+    for top in range(depth - 1, -1, -1):
+        place = links[capacity + top]
+        combine(memory.scalars[OP], memory.nodes, place, out, k, out, k)
+        copy_row(out, k, memory.nodes, place)
+        links[place] = tail
+    count(memory, depth)
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps: partials from rows, answers into out."""
+    take(insert, query, memory, steps, rows, out)

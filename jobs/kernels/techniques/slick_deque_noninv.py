@@ -1,0 +1,83 @@
+"""SlickDeque (Non-Inv): a deque of the partials that no later one outdoes; its head answers the longest range."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from jobs.kernels.algebra.operators import VALID, clear_row, copy_row
+from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.machine.clock import Steps
+from jobs.kernels.machine.loop import take
+from jobs.kernels.machine.memory import (
+    CURSOR,
+    CURSOR_FIRST,
+    DEQUE_HEAD,
+    DEQUE_TAIL,
+    OLDEST,
+    OP,
+    TAIL,
+    Memory,
+    allocate,
+    count,
+    grow,
+)
+from jobs.kernels.machine.words import selects_right
+
+
+def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
+    """The rows are the deque's nodes, the links their positions in the stream."""
+    return allocate(op, ranges, lane, capacity, 0, 0)
+
+
+def widen(memory: Memory) -> Memory:
+    """Twice the room for the nodes of the deque."""
+    return grow(memory, memory.scalars[DEQUE_HEAD], memory.scalars[DEQUE_TAIL])
+
+
+@njit(cache=True)
+def _push(memory: Memory, rows: Words, i: int) -> None:
+    """Drop from the tail what the new partial outdoes, then add it."""
+    op, scalars, mask = memory.scalars[OP], memory.scalars, len(memory.rows) - 1
+    while scalars[DEQUE_TAIL] > scalars[DEQUE_HEAD]:
+        count(memory, 1)
+        if not selects_right(op, memory.rows, (scalars[DEQUE_TAIL] - 1) & mask, rows, i):
+            break
+        scalars[DEQUE_TAIL] -= 1
+    place = scalars[DEQUE_TAIL] & mask
+    copy_row(rows, i, memory.rows, place)
+    memory.links[place] = scalars[TAIL]
+    scalars[DEQUE_TAIL] += 1
+
+
+@njit(cache=True)
+def insert(memory: Memory, rows: Words, i: int) -> None:
+    """Drop the expired head, then let the partial in; a null never answers anything."""
+    scalars, mask = memory.scalars, len(memory.rows) - 1
+    while scalars[DEQUE_HEAD] < scalars[DEQUE_TAIL] and memory.links[scalars[DEQUE_HEAD] & mask] < scalars[OLDEST]:
+        scalars[DEQUE_HEAD] += 1
+    if rows[i, VALID] != 0:
+        _push(memory, rows, i)
+    scalars[TAIL] += 1
+    scalars[CURSOR] = scalars[DEQUE_HEAD]
+    scalars[CURSOR_FIRST] = 0
+
+
+@njit(cache=True)
+def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
+    """The first node inside the window. Ranges come in from the longest to the shortest: one walk answers all."""
+    scalars, mask = memory.scalars, len(memory.rows) - 1
+    cursor = scalars[CURSOR] if first >= scalars[CURSOR_FIRST] else scalars[DEQUE_HEAD]
+    while cursor < scalars[DEQUE_TAIL] and memory.links[cursor & mask] < first:
+        cursor += 1
+    if cursor < scalars[DEQUE_TAIL]:
+        copy_row(memory.rows, cursor & mask, out, k)
+    else:
+        clear_row(out, k)
+    scalars[CURSOR] = cursor
+    scalars[CURSOR_FIRST] = first
+
+
+@njit(cache=True)
+def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps: partials from rows, answers into out."""
+    take(insert, query, memory, steps, rows, out)

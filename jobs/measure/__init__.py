@@ -1,0 +1,6 @@
+"""What a stream is like: rate, keys, recent events.
+
+- recent_events: What a stream's newest events say of its keys and predicates, for the planner.
+- recent_on_spark: The newest events of a stream, read as fits it: by this process.
+- stream: A stream, measured from its newest files: events per second, keys active in a slice.
+"""

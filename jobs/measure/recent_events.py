@@ -1,0 +1,135 @@
+"""What a stream's newest events say of its keys and predicates, for the planner."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.engine.events.columns import Events, events_from
+from jobs.engine.events.expressions import NotExact
+from jobs.engine.events.keys import Keys, key_codes
+from jobs.engine.events.parquet import Split, read_split, with_inputs
+from jobs.engine.events.signatures import SIGNATURE, passed_by, signed
+from jobs.engine.program.program import ALL, Grouping, Input, Program
+from jobs.engine.slices.cells import cells_of
+from jobs.engine.warehouse.input_files import arrived
+from jobs.kernels.slices.edges import Edges
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Tree
+from optimizer.planning.recent import Passing
+
+NEWEST = 8  # files
+MOST = 1 << 18  # events
+SECOND = 1_000_000
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RecentEvents:
+    """Some events, and the names under which they hold the predicates. What has been asked is remembered."""
+
+    events: Events
+    names: dict[str, str]
+    grouped: dict[tuple[str, ...], Keys] = field(default_factory=dict)
+    answered: dict[Hashable, Passing] = field(default_factory=dict)
+
+    @property
+    def rate(self) -> float | None:
+        """Events per second; None where they all happened at once."""
+        seconds = float(np.ptp(self.events.times)) / SECOND
+        return len(self.events.times) / seconds if seconds else None
+
+    def keys(self, group_by: tuple[str, ...], slide: int) -> float:
+        """How many groups are active in a slice of this length, on average."""
+        keys = self._keys(group_by)
+        cells = cells_of(((slide, 0),), self.events.times, keys.codes, keys.distinct.num_rows)
+        return len(cells.start) / max(1, len(np.unique(cells.start)))
+
+    def share(self, where: str) -> float:
+        """The share of events that pass a predicate; all pass ""."""
+        return float(np.mean(self._mask(where)))
+
+    def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
+        """How the events that pass the predicates fall into the tree's shards."""
+        asked = (tree.group_by, tuple(sorted(tree.edges())), tuple(wheres))
+        if asked not in self.answered:
+            self.answered[asked] = self._passing(*asked)
+        return self.answered[asked]
+
+    def _passing(self, group_by: tuple[str, ...], edges: Edges, wheres: Sequence[str]) -> Passing:
+        tests = [where for where in wheres if where]
+        keys = signed(self._keys(group_by), self.events.signatures_of([self.names[test] for test in tests]))
+        taken = np.logical_or.reduce([self._mask(where) for where in wheres])
+        cells = cells_of(edges, self.events.times[taken], keys.codes[taken], keys.distinct.num_rows)
+        passed = passed_by(keys.distinct[SIGNATURE], len(tests))[cells.code]
+        count, shards = len(self.events.times), len(cells.code)
+        folded = {test: float(passed[:, bit].sum()) / count for bit, test in enumerate(tests)}
+        return Passing(
+            float(taken.sum()) / count,
+            shards / count,
+            {where: self.share(where) for where in wheres},
+            {**folded, "": shards / count},
+        )
+
+    def _keys(self, group_by: tuple[str, ...]) -> Keys:
+        if group_by not in self.grouped:
+            self.grouped[group_by] = key_codes(self.events.keys.select(list(group_by or (ALL,))))
+        return self.grouped[group_by]
+
+    def _mask(self, where: str) -> Mask:
+        return self.events.predicates[self.names[where]] if where else np.ones(len(self.events.times), np.bool_)
+
+
+def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
+    """The newest events; None where there are none that can be read, NotExact where that takes Spark."""
+    found = catalog.streams[stream]
+    if not found.in_parquet:
+        raise NotExact(f"stream {stream}")
+    program = measuring_program(catalog, stream)
+    try:
+        tables = _newest(found.path, program)
+        if not tables:
+            return None
+        events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
+    except (HeddleError, OSError, pa.ArrowInvalid):  # the evaluation will complain where it has to
+        return None
+    return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
+
+
+def _newest(path: str, program: Program) -> list[pa.Table]:
+    """The first events of each of the newest files: these may hold a key or a machine each."""
+    tables: list[pa.Table] = []
+    files = sorted(arrived(path)[-NEWEST:], key=lambda file: file[1])  # what a small one leaves goes to the others
+    left = MOST
+    for number, (name, size) in enumerate(files):
+        share = left // (len(files) - number)
+        for table in read_split(Split(name, size), program):
+            taken = min(share, table.num_rows)
+            tables.append(with_inputs(table.slice(0, taken), program))
+            share, left = share - taken, left - taken
+            if not share:
+                break
+    return tables
+
+
+def measuring_program(catalog: Catalog, stream: str) -> Program:
+    """A program that evaluates all keys and predicates of a stream, and folds nothing."""
+    shapes = catalog.of_stream(stream).shapes
+    wheres = sorted({shape.where for shape in shapes} - {""})
+    groupings = sorted({shape.group_by for shape in shapes})
+    return Program(
+        catalog.streams[stream].time,
+        (),
+        tuple(Input(f"__p{number}", where) for number, where in enumerate(wheres)),
+        tuple(Grouping(keys or (ALL,), (), ()) for keys in groupings),
+        0,
+        "",
+        {},
+        {},
+    )

@@ -1,0 +1,39 @@
+"""The newest events of a stream, read as fits it: by this process, or by Spark where only Spark can."""
+
+from __future__ import annotations
+
+from jobs.engine.events.columns import events_from
+from jobs.engine.events.expressions import NotExact
+from jobs.engine.warehouse.input_files import arrived
+from jobs.measure.recent_events import MOST, NEWEST, RecentEvents, measuring_program, recent_events
+from jobs.spark.session import Start
+from jobs.spark.stream_frames import driver_of, stream_frame
+from optimizer.catalog.model.catalog import Catalog
+
+
+def recent_by(start: Start | None, catalog: Catalog, stream: str) -> RecentEvents | None:
+    """The newest events; None where there are none, or where only Spark can read them and there is none."""
+    try:
+        return recent_events(catalog, stream)
+    except NotExact:
+        return recent_on_spark(start, catalog, stream) if start else None
+
+
+def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents | None:
+    """The newest events of any stream, its keys and predicates evaluated by Spark."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # has no stubs
+    from pyspark.errors import PySparkException
+
+    from jobs.spark.frame_lane import frame_inputs, prepared
+
+    driver = driver_of(catalog, stream)
+    files = [path for path, _ in arrived(driver.path)[-NEWEST:]] if driver.path else []
+    if not files:
+        return None
+    program = measuring_program(catalog, stream)
+    try:
+        read = prepared(stream_frame(start(), catalog, stream, files), program).limit(MOST).toArrow()
+    except (PySparkException, Py4JError):  # the evaluation will complain where it has to
+        return None
+    events = events_from(frame_inputs(read, program), program)
+    return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None

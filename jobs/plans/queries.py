@@ -1,0 +1,57 @@
+"""Queries that join and leave a catalog while it runs: checked, written to its folder, woven into the champion."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.host.say import Say
+from jobs.host.settings import settings
+from jobs.plans.replan import MEASURING, Replanned, Wish, done_before, keep, replan
+from jobs.spark.session import spark_session
+from jobs.tracking.promotion import decide
+from jobs.tracking.registry import champion, plan_of
+from jobs.tracking.replans import Replan, log_replan
+from jobs.tracking.store import Store, open_store
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.catalog.write.edit import add_query, remove_query
+from optimizer.planning.reweave import reweave
+
+
+def register_query(folder: str, entry: Mapping[str, Any], say: Say) -> str:
+    """Add a query (the mapping of a YAML entry) and name its stream; a mistake is refused and nothing is written."""
+    file = add_query(folder, entry)
+    stream = load_catalog(folder).query(str(entry["id"])).stream
+    say(f"{entry['id']}: written to {file.name} for stream {stream}")
+    return stream
+
+
+def retire_query(folder: str, query: str, say: Say) -> str:
+    """Take a query out of the catalog and name its stream."""
+    stream = load_catalog(folder).query(query).stream
+    say(f"{query}: taken out of {remove_query(folder, query).name}")
+    return stream
+
+
+def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say) -> Replanned:
+    """Change the champion for the queries that joined or left, and put it in force."""
+    from jobs.measure.recent_on_spark import recent_by
+
+    now = champion(store, stream)
+    if now is None:
+        return replan(store, catalog, Wish(stream, key=key), say)
+    before = plan_of(store, now)
+    started = time.perf_counter()
+    plan = reweave(before, catalog, recent_by(lambda: spark_session(MEASURING), catalog, stream))
+    run = log_replan(store, Replan(catalog, plan, time.perf_counter() - started, plan.strategy, key=key))
+    return keep(store, plan, run, decide(plan, before), True, say)
+
+
+def weave_once(stream: str, key: str, say: Say) -> dict[str, Any]:
+    """Weave as a scheduled step does: by the platform's settings, and once per key."""
+    place = settings()
+    store = open_store(place)
+    done = done_before(store, Wish(stream, key=key))
+    return (done or weave(store, load_catalog(place.catalog), stream, key, say)).to_dict()

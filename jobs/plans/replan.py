@@ -1,0 +1,127 @@
+"""Replanning a stream: measure it, plan it, compare with the champion, register and promote; all of it logged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jobs.host.say import Say
+from jobs.host.settings import settings
+from jobs.measure.stream import Measurement, measure
+from jobs.plans.candidates import MEASURED, Candidates, candidates
+from jobs.spark.session import spark_session
+from jobs.tracking.calibrations import prices
+from jobs.tracking.promotion import Decision, decide
+from jobs.tracking.registry import Version, champion, plan_of, promote, register
+from jobs.tracking.replans import KIND, Replan, conclude, log_replan
+from jobs.tracking.store import Store, open_store
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Plan, Traffic
+from optimizer.planning.defaults import ASSUMED_RATE, STRATEGY
+from optimizer.planning.windows import positive
+
+MICROSECONDS = 1_000_000
+MEASURING = "local[2]"  # the Spark that looks at recent events where only Spark can
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a replan was asked for."""
+
+    stream: str
+    strategies: tuple[str, ...] = (STRATEGY,)
+    technique: str = MEASURED
+    rate: float | None = None  # measured when left out
+    keys: float | None = None
+    promote: bool = True
+    key: str = ""  # a replan with the same key is done once
+
+
+@dataclass(frozen=True)
+class Replanned:
+    """What came of it."""
+
+    stream: str
+    run: str
+    plan: str
+    version: int | None
+    promoted: bool
+    reason: str
+    summary: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return dict(vars(self))
+
+
+def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
+    """Plan a stream and put the plan in force if it is better, unless it is a dry run."""
+    from jobs.measure.recent_on_spark import recent_by
+
+    if not len(catalog.of_stream(wish.stream)):
+        raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
+    seen = measure(catalog, wish.stream)
+    recent = recent_by(lambda: spark_session(MEASURING), catalog, wish.stream) if wish.keys is None else None
+    traffic = _traffic(wish, seen, recent.rate if recent else None)
+    known = prices(store, wish.stream)
+    say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {_disorder(seen)}")
+    found = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, known, recent)
+    for name, cost in sorted(found.costs.items(), key=lambda item: item[1]):
+        say(f"{wish.stream}: {name} costs {cost:.6g} {found.unit}")
+    now = champion(store, wish.stream)
+    decision = decide(found.best, plan_of(store, now) if now else None, known)
+    run = log_replan(store, _logged(catalog, wish, seen, found))
+    return keep(store, found.best, run, decision, wish.promote, say)
+
+
+def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bool, say: Say) -> Replanned:
+    """Register a plan that was logged, promote it if it is better, and close its run."""
+    version: Version | None = register(store, plan, run) if may_promote else None
+    promoted = may_promote and decision.better
+    if version and promoted:
+        promote(store, version)
+    conclude(store, run, version, decision, promoted)
+    queries = sum(len(tree.queries) for tree in plan.trees)
+    summary = f"{queries} queries in {len(plan.trees)} trees by {plan.strategy}, {plan.saving:z.1%} below no_share"
+    number = version.number if version else None
+    verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
+    say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")
+    return Replanned(plan.stream, run, plan.fingerprint(), number, promoted, decision.reason, summary)
+
+
+def replan_once(wish: Wish, say: Say) -> dict[str, Any]:
+    """Replan as a scheduled step does: by the platform's settings, and once per key."""
+    place = settings()
+    store = open_store(place)
+    found = done_before(store, wish) or replan(store, load_catalog(place.catalog), wish, say)
+    return found.to_dict()
+
+
+def done_before(store: Store, wish: Wish) -> Replanned | None:
+    """What an earlier attempt with the same key has finished."""
+    run = store.find(wish.stream, KIND, wish.key) if wish.key else None
+    if run is None:
+        return None
+    data = store.client.get_run(run).data
+    number, promoted = data.tags.get("version"), data.tags["promoted"] == "true"
+    note = data.tags.get("mlflow.note.content", "")
+    plan = data.params["plan_fingerprint"]
+    return Replanned(wish.stream, run, plan, int(number) if number else None, promoted, data.tags["reason"], note)
+
+
+def _traffic(wish: Wish, seen: Measurement, recent: float | None) -> Traffic:
+    rate = positive(wish.rate, "rate") if wish.rate is not None else seen.rate or recent or ASSUMED_RATE
+    keys = positive(wish.keys, "keys") if wish.keys is not None else seen.keys or 1.0
+    return Traffic(rate, max(keys, 1.0), MICROSECONDS)
+
+
+def _disorder(seen: Measurement) -> str:
+    if seen.disorder is None:
+        return "order unknown"
+    return f"{seen.disorder:.2%} out of order by up to {seen.delay:.3g} s"
+
+
+def _logged(catalog: Catalog, wish: Wish, seen: Measurement, found: Candidates) -> Replan:
+    return Replan(catalog, found.best, found.seconds, wish.technique, found.costs, found.unit, seen.figures(), wish.key)

@@ -1,0 +1,175 @@
+"""A past interval computed anew: into a warehouse of its own, or in place of quarantined batches."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from jobs.engine.batch.carry import begun
+from jobs.engine.batch.recompute import Events, emit_again, fill
+from jobs.engine.program.clock import BEGINNING
+from jobs.engine.program.program import Program
+from jobs.engine.warehouse.input_files import keep_record
+from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
+from jobs.engine.warehouse.lifecycle import evaluated, keep_plan, only_run, stream_storage, sweep
+from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, newest
+from jobs.engine.warehouse.marks import all_marked, emitted_by
+from jobs.engine.warehouse.raw_events import Raw, raw_events
+from jobs.engine.warehouse.retained import Standing, save_standing
+from jobs.host.storage import Storage
+from jobs.runs.on_spark import Streaming
+from jobs.runs.report import EPOCH, moment
+from jobs.runs.request import Options
+from jobs.runs.run import Run, check_plan, silent
+from jobs.spark.errors import in_words
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from jobs.spark.session import Start
+
+Span = tuple[int, int]  # windows that end after the first time, up to the second; in microseconds
+
+
+def parse_time(text: str, option: str) -> int:
+    """A time as a person writes it, in UTC unless it says otherwise."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise HeddleError(f"{option} {text!r} is no time; write it like 2026-01-31T12:00:00") from None
+    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (aware - EPOCH) // timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Past:
+    """A stream's past: what its live warehouse has taken and knows, which is only read."""
+
+    spark: SparkSession
+    catalog: Catalog
+    plan: Plan
+    storage: Storage
+    manifest: Manifest
+
+    def lane(self) -> Streaming:
+        """How its events are read; nothing of the past is in a batch of its own."""
+        run = Run(self.catalog, self.plan, self.storage, replace(self.manifest, batch=-1), silent)
+        return Streaming(self.spark, run, Options(), threading.Event())
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether some of its windows are measured in rows, which are counted from the first event on."""
+        return any(tree.windows.rows for tree in self.plan.trees)
+
+    def raw(self, since: int, batch: int) -> Raw:
+        """All events since a time, of the batches up to one; refuses when some are gone."""
+        found = raw_events(self.storage, self.manifest, since)
+        if found.since > since:
+            why = (
+                "rows are counted from the first event on: leave out windows in rows"
+                if since == BEGINNING
+                else ("choose a later --from")
+            )
+            raise HeddleError(
+                f"{self.storage.root}: files that hold events before {moment(found.since)} are gone; "
+                f"{why}, or restore the files"
+            )
+        return replace(found, batches=[past for past in found.batches if past.batch <= batch])
+
+    def since(self, low: int) -> int:
+        """The events that windows in time may hold which end after a time."""
+        longest = int(max(self.catalog.of_stream(self.plan.stream).windows.range))
+        return max(BEGINNING, low - longest + 1)
+
+
+def past_of(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
+    """The past of a stream that has been evaluated."""
+    check_plan(catalog, plan)
+    manifest = evaluated(warehouse, plan.stream)
+    return Past(start(), catalog, plan, stream_storage(warehouse, plan.stream), manifest)
+
+
+def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
+    """Compute the windows of a span from the raw events, into a warehouse of their own."""
+    if not span[0] < span[1] <= past.manifest.watermark:
+        raise HeddleError(f"--from is before --to, and --to not after the watermark, {moment(past.manifest.watermark)}")
+    target = stream_storage(into, past.plan.stream)
+    with only_run(target):
+        if newest(target).sequence >= 0:
+            raise HeddleError(f"{target.root}: holds results already; name another folder with --into")
+        raw = past.raw(past.since(span[0]), past.manifest.batch)
+        every = past.raw(BEGINNING, past.manifest.batch) if past.in_rows else raw
+        if not raw.files:
+            raise HeddleError(f"{past.storage.root}: has taken no events of that interval")
+        try:
+            lane = past.lane()
+            program = lane.program(raw.files)
+            keep_plan(target, past.plan)
+            keep_record(target, [], 0, every.files)
+            before = _fresh(target, past.manifest, program, span)
+            never_late = [replayed._replace(emitted=BEGINNING) for replayed in every.batches]
+            after = fill(target, before, program, span[1], Events(raw.files, never_late), lane)
+        except Exception as error:
+            raise in_words(past.spark, error) from None
+        sweep(target, after)
+    counts = after.counts
+    return {"stream": past.plan.stream, "into": into, "events": counts["events"], "results": counts["results"]}
+
+
+def _fresh(target: Storage, live: Manifest, program: Program, span: Span) -> Manifest:
+    """An empty warehouse whose queries are asked for the windows that end after the span's beginning."""
+    standing = begun(program)
+    asked = dict.fromkeys(standing.asked, span[0])
+    name = save_standing(target, Standing(standing.trees, asked))
+    return Manifest(watermark=span[0], buckets=live.buckets, standing=name)
+
+
+def repair(past: Past) -> dict[str, Any]:
+    """Compute the quarantined batches anew. They wait for their audit like any others; the state stays as it is."""
+    with only_run(past.storage):
+        past = replace(past, manifest=newest(past.storage))
+        refused = newest_ledger(past.storage).quarantined
+        batches = batches_of(past.manifest, refused)
+        if not batches:
+            raise HeddleError(f"{past.storage.root}: no batch is quarantined; there is nothing to repair")
+        spans = {batch: _span(past.manifest, batch) for batch in batches}
+        try:
+            made = [file for batch, span in spans.items() for file in _again(past, batch, span)]
+        except Exception as error:
+            raise in_words(past.spark, error) from None
+        # the ledger first: should this run die in between, the next audit merely looks at more than it has to
+        reopen(past.storage, min(low for low, _ in spans.values()))
+        kept = [file for file in past.manifest.results if file.name not in refused]
+        after = replace(past.manifest, sequence=past.manifest.sequence + 1, results=(*kept, *made))
+        commit(past.storage, after)
+        sweep(past.storage, after)
+    return {"stream": past.plan.stream, "repaired": batches, "results": sum(file.rows for file in made)}
+
+
+def _span(manifest: Manifest, batch: int) -> Span:
+    found = emitted_by(manifest.marks, batch)
+    if found is None:
+        raise HeddleError(f"batch {batch} is too long ago to know which windows it emitted; release or discard it")
+    return found
+
+
+def _again(past: Past, batch: int, span: Span) -> list[DataFile]:
+    """The files of a batch that hold what it ought to have emitted: from the events that had come by then."""
+    raw, lane = past.raw(past.since(span[0]), batch), past.lane()
+    events = Events(raw.files)
+    if past.in_rows:
+        if not all_marked(past.manifest.marks, past.manifest.batch):
+            raise HeddleError(
+                f"batch {batch} has windows in rows, which are counted from the first event on, and what is known of "
+                "the first batches is not enough after so many; release or discard it"
+            )
+        every = past.raw(BEGINNING, batch).batches
+        own = [file for replayed in every if replayed.batch == batch for file in replayed.files]
+        events = Events(raw.files, [replayed for replayed in every if replayed.batch < batch], own)
+    program = lane.program(raw.files)
+    return emit_again(past.storage, past.manifest, program, batch, span, events, lane)

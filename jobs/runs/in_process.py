@@ -1,0 +1,102 @@
+"""The same evaluation in one process, without Spark: for small streams, and to see what Spark costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from jobs.engine.batch.in_process import in_process, replayed
+from jobs.engine.events.expressions import NotExact
+from jobs.engine.events.file_types import file_types
+from jobs.engine.events.parquet import Split
+from jobs.engine.program.compile import compile_program
+from jobs.engine.program.program import Program
+from jobs.engine.warehouse.input_files import File, Record, all_files, arrived, keep_record, load_records
+from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.work import Executor
+from jobs.host.kill_points import step
+from jobs.host.signals import stop_on_signal
+from jobs.runs.report import RunReport
+from jobs.runs.request import Options
+from jobs.runs.run import Progress, Run, open_run, silent
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Plan
+
+
+@dataclass(frozen=True)
+class OneProcess:
+    """The file lane, its files read one after another."""
+
+    catalog: Catalog
+    plan: Plan
+
+    def program(self, files: Sequence[File]) -> Program:
+        """The program for events like those of these files."""
+        return compile_program(self.catalog, self.plan, self.types(files[0]))
+
+    def types(self, file: File) -> dict[str, pa.DataType]:
+        """The types of all expressions and columns, or one line when only Spark can evaluate them."""
+        try:
+            return file_types(self.catalog, self.plan, file[0])
+        except NotExact as reason:
+            raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None
+
+    def execute(self, files: Sequence[File]) -> Executor:
+        """An executor for these files."""
+        return in_process([Split(path, size) for path, size in files])
+
+    def replay(self, batches: Sequence[Replayed]) -> Executor:
+        """An executor that takes in batches of the past."""
+        return replayed([(past, [Split(path, size) for path, size in past.files]) for past in batches])
+
+
+def evaluate_local(
+    catalog: Catalog,
+    plan: Plan,
+    warehouse: str,
+    options: Options = Options(),  # noqa: B008 (frozen)
+    progress: Progress = silent,
+) -> RunReport:
+    """Evaluate a stream's plan on what has arrived, and say what was done."""
+    if options.interval:
+        raise HeddleError("--interval needs Spark; leave it out, or leave out --local")
+    if catalog.streams[plan.stream].sql:
+        raise HeddleError(f"stream {plan.stream} is made by SQL, which only Spark evaluates; leave out --local")
+    plan = replace(plan, unshared=())
+    lane = OneProcess(catalog, plan)
+    for file in arrived(catalog.streams[plan.stream].path)[:1]:
+        lane.types(file)  # a stream that is refused is refused before anything is written
+    with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
+        run.lane = "file"
+        for batch, files in _batches(run, options.files_per_batch):
+            if stop.is_set():
+                break
+            step("listed")
+            run.evaluate(batch, files, lane, options.at_once)
+        else:
+            run.finish(lane)
+    return run.report
+
+
+def _batches(run: Run, files_per_batch: int) -> Iterator[tuple[int, Sequence[File]]]:
+    """First the files of a batch that died, if one did; then those that arrived since, each batch on record."""
+    found = arrived(run.catalog.streams[run.plan.stream].path)
+    records = load_records(run.storage)
+    for record in records:
+        if record.batch > run.manifest.batch:
+            yield record.batch, _those(found, record)
+    taken = all_files(records)
+    waiting = [file for file in found if file[0] not in taken]
+    while waiting:
+        files, waiting = waiting[: files_per_batch or None], waiting[files_per_batch or len(waiting) :]
+        batch = run.manifest.batch + 1
+        keep_record(run.storage, records, batch, files)
+        yield batch, files
+
+
+def _those(found: Sequence[File], record: Record) -> list[File]:
+    sizes = dict(found)
+    return [(path, sizes[path]) for path in record.files if path in sizes]

@@ -1,0 +1,158 @@
+"""The evaluation's loop: Structured Streaming lists the files and numbers the batches, the engine evaluates them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jobs.engine.events.parquet import splits_of
+from jobs.engine.program.program import Program
+from jobs.engine.warehouse.consumed_files import files_of
+from jobs.engine.warehouse.input_files import File, sized
+from jobs.engine.warehouse.lifecycle import CHECKPOINT
+from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.work import Executor
+from jobs.host.kill_points import step
+from jobs.runs.request import Options
+from jobs.runs.run import Run
+from jobs.spark.choose_lane import choose
+from jobs.spark.errors import in_words
+from jobs.spark.executor import Feeding, from_files, from_past, on_spark
+from jobs.spark.frame_lane import by_aggregates, by_events, fold_reason, with_late
+from jobs.spark.stream_frames import driver_of, stream_frame
+from jobs.spark.unshared import with_unshared
+from optimizer.catalog.sql.durations import parse_duration
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
+
+ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
+LISTING = "path string, modificationTime timestamp, length bigint, content binary"
+AGGREGATED = "Spark aggregates the events before they are folded"
+FOLDED = "every event is folded on its own"
+CHECKPOINT_FOLDERS = ("offsets", "commits", "sources/0")
+POLL_SECONDS: Any = 0.2  # awaitTermination takes fractions, its annotation does not
+
+
+class Stopped(Exception):  # noqa: N818 (asked for, not an error)
+    """A batch that Spark offers after the user asked to stop: it stays for the next run."""
+
+
+@dataclass
+class Streaming:
+    """A run on Spark. Batches come on a thread of Spark's; `turn` keeps the closing of windows apart from them."""
+
+    spark: SparkSession
+    run: Run
+    options: Options
+    stop: threading.Event
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    failure: Exception | None = None
+    schema: StructType | None = None  # of the frame lane's first files
+    fold_each: bool = False  # whether the frame lane folds every event on its own
+
+    def take(self, listing: DataFrame, batch: int) -> None:
+        """Evaluate one batch of files; one that was committed before a crash is skipped."""
+        with self.turn:
+            if self.stop.is_set():
+                raise Stopped
+            if batch <= self.run.manifest.batch:
+                return
+            try:
+                # by Spark's own record of the batch: to collect the listing would be a query and a job more
+                self._evaluate(batch, sized(files_of(self.run.storage, batch)))
+            except Exception as error:
+                self.failure = error
+                raise
+
+    def _evaluate(self, batch: int, files: list[tuple[str, int]]) -> None:
+        step("listed")
+        self.run.evaluate(batch, files, self, self.options.at_once)
+
+    def program(self, files: Sequence[File]) -> Program:
+        """The program for events like those of these files, and the lane they take."""
+        run = self.run
+        run.lane, program, self.schema = choose(self.spark, run.catalog, run.plan, files, self.options.lane)
+        if run.lane == "frame":
+            reason = fold_reason(self._read([max(files, key=lambda file: file[1])[0]]), program)
+            self.fold_each = bool(reason)
+            run.report.notes.append(f"{FOLDED}, since {reason}" if reason else AGGREGATED)
+        return program
+
+    def execute(self, files: Sequence[File]) -> Executor:
+        """An executor for these files, on Spark; queries that are not woven run beside it."""
+        execute = on_spark(self.spark.sparkContext, self._feeding(files) if files else None)
+        paths = [path for path, _ in files]
+        if files and self.run.lane == "frame" and not self.fold_each:
+            execute = with_late(execute, self._read(paths))
+        return with_unshared(execute, self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
+
+    def replay(self, batches: Sequence[Replayed]) -> Executor:
+        """An executor that takes in batches of the past."""
+        feedings = [(past, self._feeding(past.files)) for past in batches]
+        return on_spark(self.spark.sparkContext, from_past(self.spark.sparkContext, feedings) if feedings else None)
+
+    def _feeding(self, files: Sequence[File]) -> Feeding:
+        context = self.spark.sparkContext
+        if self.run.lane == "file":
+            return from_files(context, splits_of(files, context.defaultParallelism))
+        frame = self._read([path for path, _ in files])
+        return by_events(frame) if self.fold_each else by_aggregates(frame)
+
+    def _read(self, paths: Sequence[str]) -> DataFrame:
+        return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema)
+
+    def go(self) -> None:
+        """Run until nothing is left, or until the user stops it."""
+        # py4j prints what a batch raises as a traceback; it reaches the user as a line
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        try:
+            query = self._start()
+            while not query.awaitTermination(POLL_SECONDS):
+                if self.stop.is_set():
+                    self._end(query)
+                    return
+                if self.options.interval and _idle(query):
+                    self._close()
+            self._close()
+        except Exception as error:
+            raise in_words(self.spark, self.failure or error) from None
+
+    def _close(self) -> None:
+        with self.turn:
+            self.run.finish(self)
+
+    def _end(self, query: StreamingQuery) -> None:
+        with self.turn:  # the batch in hand is over; the next one is refused
+            pass
+        query.stop()
+
+    def _start(self) -> StreamingQuery:
+        driver = driver_of(self.run.catalog, self.run.plan.stream)
+        for folder in CHECKPOINT_FOLDERS:  # for each that it makes itself, Hadoop starts a `chmod`
+            self.run.storage.make_folder(f"{CHECKPOINT}/{folder}")
+        # nothing of it is ever read: Spark lists the files, numbers the batches and keeps the record
+        listing = self.spark.readStream.format("binaryFile").schema(LISTING).option("maxFileAge", ANY_AGE)
+        if self.options.files_per_batch:
+            listing = listing.option("maxFilesPerTrigger", self.options.files_per_batch)
+        interval = self.options.interval
+        pace = {"processingTime": f"{parse_duration(interval)} microseconds"} if interval else {}
+        trigger: dict[str, Any] = pace or {"availableNow": True}
+        return (
+            listing.load(driver.path)
+            .select("path")
+            .writeStream.foreachBatch(self.take)
+            .option("checkpointLocation", self.run.storage.uri(CHECKPOINT))
+            .trigger(**trigger)
+            .start()
+        )
+
+
+def _idle(query: StreamingQuery) -> bool:
+    status = query.status
+    return not status["isDataAvailable"] and not status["isTriggerActive"]

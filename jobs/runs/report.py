@@ -1,0 +1,102 @@
+"""What a run has to say beside its numbers, a line each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jobs.engine.batch.adopt import Adopted
+from jobs.engine.program.clock import BEGINNING
+from jobs.engine.warehouse.manifest import Manifest
+from jobs.host.cpu_meter import CpuMeter
+from optimizer.plan.definition import Plan
+
+NAMED = 20  # queries that have a line of their own
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def adopted_notes(before: Manifest, adopted: Adopted) -> list[str]:
+    """A plan took over: what became of its trees, and from when on new queries are complete."""
+    reread = f" from {adopted.events:,} raw events" if adopted.rebuilt else ""
+    lines = [
+        f"plan {adopted.manifest.plan} takes over from {before.plan}: "
+        f"{adopted.carried} trees carry on, {adopted.rebuilt} are rebuilt{reread}"
+    ]
+    new = {query: after for query, after in adopted.joined.items() if after > BEGINNING}
+    for query in sorted(new)[:NAMED]:
+        why = "" if new[query] <= before.watermark else "; the raw events of those before it are gone"
+        lines.append(f"query {query} is complete in the windows that end after {moment(new[query])}{why}")
+    if len(new) > NAMED:
+        lines.append(f"... and {len(new) - NAMED} new queries more")
+    return lines
+
+
+def moment(ticks: int) -> str:
+    """A time as a person reads it."""
+    try:
+        return (EPOCH + timedelta(microseconds=ticks)).isoformat(" ", "auto").replace("+00:00", "Z")
+    except OverflowError:
+        return f"{ticks} µs"
+
+
+COUNTED = ("events", "results", "late", "windows_missed", "without_time")
+LISTED = 1000  # batches whose seconds are kept one by one
+
+
+@dataclass
+class RunReport:
+    """Counts of a run, its cost, and per tree what was estimated and what was counted."""
+
+    stream: str = ""
+    plan: str = ""
+    lane: str = ""
+    batches: int = 0
+    events: int = 0
+    results: int = 0
+    late: int = 0
+    windows_missed: int = 0
+    without_time: int = 0
+    estimated_cost: float = 0.0
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    step_seconds: dict[str, float] = field(default_factory=dict)
+    batch_seconds: list[float] = field(default_factory=list)
+    trees: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unshared: dict[str, int] = field(default_factory=dict)  # results of the queries that plain Spark answers
+    notes: list[str] = field(default_factory=list)  # what a reader should know beside the numbers
+
+    def add(self, counts: dict[str, Any], seconds: float) -> None:
+        """Add a batch (or a closing, which brings no events)."""
+        self.batches += counts["events"] > 0
+        for name in COUNTED:
+            setattr(self, name, getattr(self, name) + counts[name])
+        for name in ("partials", "operations"):
+            for tree, count in counts[name].items():
+                held = self.trees.setdefault(tree, {"partials": 0, "operations": 0})
+                held[name] += count
+        for query, count in counts["unshared"].items():
+            self.unshared[query] = self.unshared.get(query, 0) + count
+        for step, spent in counts["seconds"].items():
+            self.step_seconds[step] = self.step_seconds.get(step, 0.0) + spent
+        self.batch_seconds = [*self.batch_seconds, round(seconds, 3)][-LISTED:]
+
+    def finish(self, plan: Plan, lane: str, meter: CpuMeter) -> None:
+        """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
+        self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
+        self.estimated_cost = plan.cost
+        self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}
+        self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
+        self.step_seconds = {step: round(spent, 3) for step, spent in self.step_seconds.items()}
+        for tree in plan.trees:
+            held = self.trees.setdefault(tree.id, {"partials": 0, "operations": 0})
+            held |= {
+                "estimated_operations": round(tree.cost * self.events / plan.rate),
+                "estimated_cost": tree.cost,
+                "queries": len(tree.queries),
+                "technique": tree.technique,
+            }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON takes it."""
+        return asdict(self)

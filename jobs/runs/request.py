@@ -1,0 +1,137 @@
+"""How a run takes its batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.measure.stream import estimated_rate
+from jobs.runs.report import RunReport
+from jobs.runs.run import Progress
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.catalog.sql.durations import parse_duration
+from optimizer.errors import HeddleError, Mistake
+from optimizer.plan.definition import Plan
+
+if TYPE_CHECKING:
+    from jobs.spark.session import Start
+from jobs.host.say import Say
+from optimizer.planning.defaults import ASSUMED_RATE, STRATEGY, TECHNIQUE
+
+
+@dataclass(frozen=True)
+class Options:
+    """The user's choices; the defaults evaluate all that has arrived as one batch, then stop."""
+
+    lane: str = "auto"
+    files_per_batch: int = 0  # 0: all that has arrived is one batch
+    interval: str = ""  # a processing-time trigger, for a run that never ends
+    buckets: int = 0  # of a new warehouse; 0: as many as Spark has cores
+
+    @property
+    def at_once(self) -> bool:
+        """Whether a batch takes all that has arrived, so that a run ends with it."""
+        return not self.files_per_batch and not self.interval
+
+
+LANES = ("auto", "file", "frame")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which stream to evaluate into which warehouse, and how."""
+
+    catalog: str
+    stream: str
+    warehouse: str
+    plan: str = ""
+    options: Options = field(default_factory=Options)
+
+    def prepare(self, say: Say, start: Start | None = None) -> tuple[Catalog, Plan]:
+        """The catalog, and the plan: the user's, the one in force, or a new one by what recent events are like."""
+        if self.options.lane not in LANES:
+            raise HeddleError(f"there is no lane {self.options.lane!r}; use one of {', '.join(LANES)}")
+        if self.options.files_per_batch < 0:
+            raise HeddleError("--files-per-batch is at least 1; leave it out for one batch of all files")
+        if not self.warehouse.strip():
+            raise HeddleError("--warehouse is empty; name the folder where state and results are kept")
+        if self.options.interval:
+            _require_interval(self.options.interval)
+        catalog = load_catalog(self.catalog)
+        catalog.of_stream(self.stream)
+        return catalog, self._plan(catalog, say, start)
+
+    def _plan(self, catalog: Catalog, say: Say, start: Start | None) -> Plan:
+        if self.plan:
+            return self._given()
+        storage = stream_storage(self.warehouse, self.stream)
+        found = plan_in_force(storage, newest(storage))
+        if found and found.catalog_fingerprint == catalog.fingerprint(self.stream):
+            return found
+        return _new_plan(catalog, self.stream, say, start)
+
+    def _given(self) -> Plan:
+        try:
+            plan = Plan.from_json(Path(self.plan).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise HeddleError(f"{self.plan}: cannot be read ({error.strerror}); name a plan of heddle plan") from None
+        except UnicodeDecodeError:
+            raise HeddleError(f"{self.plan}: is not a plan; write one with heddle plan --out FILE") from None
+        except HeddleError as error:
+            raise HeddleError(f"{self.plan}: {error}") from None
+        if plan.stream != self.stream:
+            raise HeddleError(f"{self.plan}: is a plan of stream {plan.stream}, not of {self.stream}")
+        return plan
+
+
+def _require_interval(text: str) -> None:
+    try:
+        ticks = parse_duration(text)
+    except Mistake as mistake:
+        raise HeddleError(f"--interval: {mistake.wrong}; {mistake.right}") from None
+    if ticks < 0:
+        raise HeddleError(f"--interval: {text} goes back in time; give one as in '10 seconds'")
+
+
+def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> Plan:
+    from jobs.measure.recent_on_spark import recent_by
+    from optimizer.planning.stream import plan_stream
+
+    recent = recent_by(start, catalog, stream)
+    rate = estimated_rate(catalog.streams[stream]) or (recent.rate if recent else None)
+    known = "as its newest files have" if rate else "assumed, since its files do not tell"
+    plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE, recent=recent)
+    say(
+        f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {known}: "
+        f"{len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
+    )
+    return plan
+
+
+def unshared_of(catalog: Catalog, stream: str) -> list[str]:
+    """The queries that cannot be woven."""
+    table = catalog.of_stream(stream)
+    shared = [AGGREGATES[shape.aggregate].shared for shape in table.shapes]
+    return sorted(id for id, code in zip(table.ids.to_pylist(), table.codes.tolist(), strict=True) if not shared[code])
+
+
+def evaluate_request(request: Request, start: Start | None, say: Say, progress: Progress) -> RunReport:
+    """Evaluate on Spark, or in this process when there is none. A mistake is found before Spark is started."""
+    if start is None and request.options.lane == "frame":
+        raise HeddleError("--lane frame needs Spark; leave it out, or leave out --local")
+    catalog, plan = request.prepare(say, start)
+    if start is None:
+        left_out = unshared_of(catalog, request.stream)
+        if left_out:
+            say(f"left out, since only plain Spark can answer them: {', '.join(left_out)}")
+        from jobs.runs.in_process import evaluate_local
+
+        return evaluate_local(catalog, plan, request.warehouse, request.options, progress)
+    from jobs.runs.evaluate import evaluate
+
+    return evaluate(start(), catalog, plan, request.warehouse, request.options, progress)

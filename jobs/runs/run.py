@@ -1,0 +1,152 @@
+"""A run over a stream's warehouse, on Spark or without: opened, advanced batch by batch, closed, swept, reported."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from jobs.engine.batch.adopt import adopt
+from jobs.engine.batch.carry import serves
+from jobs.engine.batch.run_batch import close, pass_over, run_batch
+from jobs.engine.program.clock import BEGINNING
+from jobs.engine.program.compile import compile_program, expressions
+from jobs.engine.program.program import Program
+from jobs.engine.program.spark_types import type_named
+from jobs.engine.warehouse.input_files import File
+from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
+from jobs.engine.warehouse.manifest import Manifest, newest
+from jobs.engine.warehouse.raw_events import Raw, raw_events
+from jobs.engine.warehouse.retained import load_standing
+from jobs.engine.work import Executors
+from jobs.host.cpu_meter import CpuMeter
+from jobs.host.storage import Storage
+from jobs.runs.report import RunReport, adopted_notes
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Plan
+
+SWEEP_EVERY = 16  # batches
+NEWEST = 8  # files that tell the types of the events when no new ones have come
+Progress = Callable[[Manifest, float], None]
+
+
+def silent(manifest: Manifest, seconds: float) -> None:
+    """No progress."""
+
+
+class Lane(Executors, Protocol):
+    """How events come in: what a plan is compiled to for them, and who evaluates it on some of their files."""
+
+    def program(self, files: Sequence[File]) -> Program:
+        """The program for events like those of these files."""
+        ...
+
+
+@dataclass
+class Run:
+    """What is evaluated, where it stands, and what has been done."""
+
+    catalog: Catalog
+    plan: Plan
+    storage: Storage
+    manifest: Manifest
+    progress: Progress
+    program: Program | None = None
+    lane: str = ""
+    report: RunReport = field(default_factory=RunReport)
+
+    def evaluate(self, batch: int, files: Sequence[File], lane: Lane, last: bool = False) -> None:
+        """Evaluate a batch of files, which may be the last of the run; one without any, because they vanished, is over
+        at once."""
+        started = time.monotonic()
+        program = self._ready(lane, files)
+        if files and program is not None:
+            self._advance(run_batch(self.storage, self.manifest, program, batch, lane.execute(files), last), started)
+        else:
+            self._advance(pass_over(self.storage, self.manifest, batch), started)
+
+    def finish(self, lane: Lane) -> None:
+        """Emit the windows that the last batch's events let end, be it a batch of an earlier run that died."""
+        program = self._ready(lane, [])
+        started = time.monotonic()
+        if program is not None:
+            self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
+
+    def raw(self, since: int) -> Raw:
+        """The events since a time that the batches so far have taken."""
+        return raw_events(self.storage, self.manifest, since) if self.manifest.batch >= 0 else Raw()
+
+    def _ready(self, lane: Lane, files: Sequence[File]) -> Program | None:
+        """The program, its plan in force; None when no event has ever told the types of the columns."""
+        if self.program is None or (files and not self.lane):
+            program = lane.program(files) if files else self._remembered(lane)
+            if program is None:
+                return None
+            self._take_over(program, lane)
+            self.program = program
+        return self.program
+
+    def _remembered(self, lane: Lane) -> Program | None:
+        known = {name: type_named(text) for name, text in self.manifest.types.items()}
+        if self.manifest.plan == self.plan.fingerprint():
+            return compile_program(self.catalog, self.plan, known)
+        if not self.manifest.plan:
+            return None
+        files = raw_events(self.storage, self.manifest, BEGINNING).files[-NEWEST:]
+        if files:
+            return lane.program(files)
+        enough = set(expressions(self.catalog, self.plan)[0]) <= known.keys()
+        return compile_program(self.catalog, self.plan, known) if enough else None
+
+    def _take_over(self, program: Program, lane: Lane) -> None:
+        """Change plans at the boundary of a batch, before anything is emitted."""
+        if not self.manifest.plan or serves(load_standing(self.storage, self.manifest.standing), program):
+            return
+        started, before = time.monotonic(), self.manifest
+        adopted = adopt(self.storage, before, program, self.raw, lane)
+        self.report.notes += adopted_notes(before, adopted)
+        self._advance(adopted.manifest, started)
+
+    def _advance(self, after: Manifest, started: float) -> None:
+        if after.sequence == self.manifest.sequence:
+            return
+        self.manifest = after
+        self.report.add(after.counts, time.monotonic() - started)
+        self.progress(after, time.monotonic() - started)
+        if after.sequence % SWEEP_EVERY == 0:
+            sweep(self.storage, after)
+
+
+@contextmanager
+def open_run(
+    catalog: Catalog, plan: Plan, warehouse: str, engine: Engine, buckets: int, progress: Progress
+) -> Iterator[Run]:
+    """Hold the stream's warehouse for one run."""
+    check_plan(catalog, plan)
+    storage = stream_storage(warehouse, plan.stream)
+    with only_run(storage), CpuMeter(_oldest_process()) as meter:
+        manifest = newest(storage)
+        claim(storage, engine, manifest)
+        keep_plan(storage, plan)
+        sweep(storage, manifest)
+        run = Run(catalog, plan, storage, replace(manifest, buckets=manifest.buckets or buckets), progress)
+        yield run
+        sweep(storage, run.manifest)
+    run.report.finish(plan, run.lane, meter)
+
+
+def _oldest_process() -> int:
+    """Whose CPU seconds count: under spark-submit the JVM started Python, else the other way round."""
+    return os.getppid() if "PYSPARK_GATEWAY_PORT" in os.environ else os.getpid()
+
+
+def check_plan(catalog: Catalog, plan: Plan) -> None:
+    """Refuse a plan that was made for other queries."""
+    if plan.catalog_fingerprint != catalog.fingerprint(plan.stream):
+        raise HeddleError(
+            f"the plan of stream {plan.stream} was made for another catalog; make a new one with `heddle plan --out`"
+        )

@@ -1,0 +1,11 @@
+"""The engine on Spark.
+
+- aggregates: The frame lane's aggregation: Spark finds the slice of every event.
+- choose_lane: The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make.
+- errors: Errors that come from Spark, in the words of the person who can mend them.
+- executor: Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket.
+- frame_lane: The frame lane: events of any DataFrame, aggregated by Spark itself where that is exact and pays.
+- session: The SparkSession every job starts from.
+- stream_frames: A stream's events as a DataFrame: files by Spark's own reader.
+- unshared: The unshared lane: queries that cannot be woven run on plain Spark.
+"""

@@ -1,0 +1,88 @@
+"""A stream's events as a DataFrame: files by Spark's own reader, and what the SQL of a stream makes of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Stream, Table
+from optimizer.catalog.sql.expressions import parse, print_tree
+from optimizer.errors import HeddleError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def driver_of(catalog: Catalog, stream: str) -> Stream:
+    """The stream whose files bring the events: itself, or the one that its SQL reads, be it through other SQL."""
+    found = catalog.streams[stream]
+    if not found.sql:
+        return found
+    tree = parse(found.sql)
+    names = [str(table.name) for table in tree.find_all(exp.Table) if table.name in catalog.streams]
+    if len(names) != 1:
+        read = f"reads {' and '.join(names)}" if names else "reads no stream"
+        raise HeddleError(
+            f"stream {stream}: its SQL {read}; exactly one stream brings events, once: declare others under tables:"
+        )
+    _check_joins(stream, tree, names[0])
+    return driver_of(catalog, names[0])
+
+
+def _check_joins(stream: str, tree: exp.Expr, driver: str) -> None:
+    """An event's rows must not depend on events that are still to come."""
+    seen = tree.args["from_"].this.name == driver
+    for join in tree.args.get("joins") or ():
+        side, kind = join.side.upper(), join.kind.upper()
+        here = join.this.name == driver
+        if (seen and side in ("RIGHT", "FULL")) or (here and (side in ("LEFT", "FULL") or kind in ("SEMI", "ANTI"))):
+            raise HeddleError(
+                f"stream {stream}: its SQL keeps rows of {join.this.name if seen else 'a table'} that no event of "
+                f"{driver} matches, which no event can tell; start FROM {driver}, with JOIN or LEFT JOIN"
+            )
+        seen |= here
+
+
+def file_frame(
+    spark: SparkSession, source: Stream | Table, paths: Sequence[str], schema: StructType | None = None
+) -> DataFrame:
+    """The rows of some files; those of later batches in the types of the first."""
+    reader = spark.read.format(source.format).options(**source.options)
+    return (reader.schema(schema) if schema else reader).load(list(paths))
+
+
+def stream_frame(
+    spark: SparkSession, catalog: Catalog, stream: str, paths: Sequence[str], schema: StructType | None = None
+) -> DataFrame:
+    """The events that some files of a stream's driver bring."""
+    return events_of(spark, catalog, stream, file_frame(spark, driver_of(catalog, stream), paths, schema))
+
+
+def events_of(spark: SparkSession, catalog: Catalog, stream: str, arrived: DataFrame) -> DataFrame:
+    """A stream's events from those of its driver."""
+    sql = catalog.streams[stream].sql
+    if not sql:
+        return arrived
+    tree = parse(sql)
+    views = []
+    for table in list(tree.find_all(exp.Table)):
+        name = str(table.name)
+        views.append(f"heddle_{uuid.uuid4().hex}")
+        frame = (
+            file_frame(spark, catalog.tables[name], [catalog.tables[name].path])
+            if name in catalog.tables and name not in catalog.streams
+            else events_of(spark, catalog, name, arrived)
+        )
+        frame.createOrReplaceTempView(views[-1])
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(table.alias or name)))
+        table.set("this", exp.to_identifier(views[-1]))
+    try:
+        return spark.sql(print_tree(tree))  # the views are resolved here, for good
+    finally:
+        for view in views:
+            spark.catalog.dropTempView(view)

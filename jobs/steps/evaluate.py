@@ -1,0 +1,78 @@
+"""A scheduled micro-batch of a stream: what its steps are told, where their reports go, and how it is logged."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jobs.engine.warehouse.ledger import require_audit
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.host.cache import cache_folder
+from jobs.host.java import java_home
+from jobs.host.settings import Settings, settings
+from jobs.plans.champion import champion_file
+from jobs.spark.session import JAVA_OPTIONS, PLAIN_FILES, java_options, spark_home
+from jobs.steps.log_runs import log_evaluated
+from jobs.steps.summary import apart
+from jobs.tracking.evaluations import Evaluation
+from jobs.tracking.store import open_store
+from optimizer.catalog.model.query import Stream
+from optimizer.catalog.read.load import load_catalog
+from optimizer.plan.definition import Plan
+
+STATEMENTS = "5"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
+Say = Callable[[str], None]
+
+
+def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) -> dict[str, Any]:
+    """Fix the plan of a micro-batch, and what the jobs that evaluate and audit it are called with."""
+    place = settings()
+    catalog = load_catalog(place.catalog)
+    plan = champion_file(place, catalog, stream, say)
+    require_audit(stream_storage(place.warehouse, stream))
+    report, verdict = run_file(place, run, stream, "report"), run_file(place, run, stream, "verdict")
+    common = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
+    batches = ["--files-per-batch", str(files_per_batch)] if files_per_batch else []
+    say(f"{stream}: evaluated by version {plan.version} of its plan")
+    return {
+        "stream": stream,
+        "run": run,
+        "plan": plan.path,
+        "version": plan.version,
+        "warehouse": place.warehouse,
+        "report": report,
+        "verdict": verdict,
+        "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
+        "audit": [*common, "--sample", str(max(sample, 1)), "--statements", STATEMENTS, "--verdict", verdict],
+        **submission(catalog.streams[stream]),
+    }
+
+
+def submission(stream: Stream) -> dict[str, Any]:
+    """How Spark is started for a stream: by the Java of this machine, with little to say."""
+    places = {"JAVA_HOME": java_home(cache_folder()), "SPARK_HOME": spark_home()}
+    return {"env_vars": places, "conf": {JAVA_OPTIONS: java_options(working=not stream.in_parquet), **PLAIN_FILES}}
+
+
+def run_file(place: Settings, run: str, stream: str, name: str) -> str:
+    """A file of a run's step."""
+    return str(place.below("runs", re.sub(r"[^\w.-]", "_", run), f"{stream}.{name}.json"))
+
+
+def log_batch(batch: dict[str, Any], say: Say) -> dict[str, Any]:
+    """Log a micro-batch that was evaluated and audited; logged once, however often it is tried."""
+    place, stream = settings(), batch["stream"]
+    report, audit = (json.loads(Path(batch[name]).read_text()) for name in ("report", "verdict"))
+    plan = Plan.from_json(Path(batch["plan"]).read_text())
+    key = f"{batch['run']}/{stream}"
+    evaluation = Evaluation(load_catalog(place.catalog), plan, report, audit, batch["version"], key=key)
+    logged = log_evaluated(open_store(place), evaluation)
+    metrics = logged["metrics"]
+    say(
+        f"{stream}: {report['events']:,} events, {report['results']:,} results, "
+        f"{metrics['events_per_second']:,.0f} events/s; {apart(metrics)}; MLflow run {logged['run']}"
+    )
+    return {"stream": stream, "run": logged["run"], "experiment": logged["experiment"]}

@@ -1,0 +1,42 @@
+"""What a platform has done so far, a line per stream: from what its tracking store remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jobs.host.settings import Settings
+from jobs.tracking.past import run_rows
+from jobs.tracking.registry import champion
+from jobs.tracking.store import Store, open_store
+
+
+def summaries(place: Settings, streams: Sequence[str]) -> list[str]:
+    """Queries, trees, cost saved, events per second, audits, deviation."""
+    store = open_store(place)
+    return [_line(store, stream) for stream in streams]
+
+
+def _line(store: Store, stream: str) -> str:
+    now, runs = champion(store, stream), run_rows(store, stream, "evaluation")
+    if now is None or not runs:
+        return f"{stream}: not evaluated yet"
+    metrics = [row["metrics"] for row in runs]
+    passed = sum(found.get("audit.passed", 0) > 0 for found in metrics)
+    speed = sum(found["events"] for found in metrics) / sum(found["wall_seconds"] for found in metrics)
+    return (
+        f"{stream}: {now.queries} queries in {now.trees} trees, {now.saving:z.1%} of the no_share cost saved; "
+        f"{_total(metrics, 'events'):,.0f} events, {_total(metrics, 'results'):,.0f} results, {speed:,.0f} events/s; "
+        f"{passed} of {len(metrics)} audits passed; {apart(metrics[0])}"
+    )
+
+
+def _total(metrics: list[dict[str, Any]], name: str) -> float:
+    return float(sum(found[name] for found in metrics))
+
+
+def apart(metrics: dict[str, Any]) -> str:
+    """How far a run was from its estimate."""
+    if "deviation" not in metrics:
+        return "deviation of the estimates known from the second run on"
+    return f"estimated and measured throughput {metrics['deviation']:.1%} apart"

@@ -1,0 +1,110 @@
+"""A catalog, understood: its streams, its queries, and the statements the queries came from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, field
+from functools import cached_property
+
+from optimizer.catalog.model.query import Column, Query, Statement, Stream, Table
+from optimizer.catalog.model.render import oracle_sql
+from optimizer.catalog.model.table import Int64s, QueryTable, Shape
+from optimizer.errors import HeddleError
+
+
+@dataclass(frozen=True, eq=False)
+class Catalog:
+    """Equal catalogs have the same content, whatever files it was in and in whatever order."""
+
+    streams: Mapping[str, Stream]
+    queries: QueryTable
+    columns: Mapping[str, tuple[Column, ...]]  # of the statements that do not have the default columns
+    tables: Mapping[str, Table] = field(default_factory=dict)
+
+    @cached_property
+    def statements(self) -> Mapping[str, Statement]:
+        """The user's queries by id, each made when it is asked for."""
+        return Statements(self)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """Where each query id stands in `queries`."""
+        return {query: row for row, query in enumerate(self.queries.ids.to_pylist())}
+
+    def query(self, query: str) -> Query:
+        """The query of an id."""
+        if query not in self.rows:
+            raise HeddleError(f"{query}: the catalog has no such query; `heddle catalog show` lists them")
+        return self.queries[self.rows[query]]
+
+    def of_stream(self, stream: str) -> QueryTable:
+        """The queries over one stream."""
+        if stream not in self.streams:
+            raise HeddleError(f"{stream}: the catalog has no such stream; it has {', '.join(self.streams)}")
+        return self.queries.of_stream(stream)
+
+    def windows_of(self, stream: str) -> tuple[Int64s, Int64s, Int64s]:
+        """Range, slide and offset of every query over a stream, in the order of `of_stream`."""
+        windows = self.of_stream(stream).windows
+        return windows.range, windows.slide, windows.offset
+
+    def fingerprint(self, stream: str | None = None) -> str:
+        """A hash of the content, of one stream or of all; files and their order do not matter."""
+        queries = self.queries if stream is None else self.of_stream(stream)
+        alone = stream is not None and not self.streams[stream].sql
+        streams = [stream] if stream is not None and alone else sorted(self.streams)
+        tables = [] if alone else sorted(self.tables)
+        sources = [_identity(self.streams[name]) for name in streams]
+        sources += [_identity(self.tables[name]) for name in tables]
+        kept = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
+        columns = [(name, *map(astuple, self.columns[name])) for name in sorted(kept)]
+        return hashlib.sha256(repr((sources, columns, queries.digest())).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Catalog) and self.fingerprint() == other.fingerprint()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint())
+
+
+def _identity(source: Stream | Table) -> tuple[object, ...]:
+    """A source as the catalog says it, not where this machine found it."""
+    if isinstance(source, Stream):
+        shown: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql)
+    else:
+        shown = (source.name,)
+    return (*shown, source.format, source.written, tuple(sorted(source.options.items())))
+
+
+class Statements(Mapping[str, Statement]):
+    """Statements by id, derived from the queries when they are asked for."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def __getitem__(self, statement: str) -> Statement:
+        """The statement of an id."""
+        catalog = self._catalog
+        columns = catalog.columns.get(statement)
+        if columns is None:
+            row = catalog.rows[statement]
+            columns = default_columns(catalog.queries.shape(row), statement)
+        members = {c.source: catalog.query(c.source) for c in columns if self._is_member(c.source, statement)}
+        time = catalog.streams[next(iter(members.values())).stream].time
+        return Statement(statement, oracle_sql(members, columns, time), columns)
+
+    def _is_member(self, source: str, statement: str) -> bool:
+        row = self._catalog.rows.get(source)
+        return row is not None and self._catalog.queries.statements[row].as_py() == statement
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self._catalog.queries.statements.to_pylist()))
+
+    def __len__(self) -> int:
+        return len(set(self._catalog.queries.statements.to_pylist()))
+
+
+def default_columns(shape: Shape, query: str) -> tuple[Column, ...]:
+    """Keys, window, aggregate: what a query has whose columns nobody ordered or named."""
+    return (*(Column(key, key) for key in shape.group_by), Column("window", "window"), Column(shape.name, query))

@@ -1,0 +1,167 @@
+"""A catalog while it is being read: what is understood so far, and every problem found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Column, Stream, Table
+from optimizer.catalog.model.table import QueryTable, Shape, TableBuilder, join_tables
+from optimizer.catalog.read.statements import Parsed
+from optimizer.catalog.read.streams import check_sources
+from optimizer.catalog.read.yaml_file import YamlMistake
+from optimizer.errors import CatalogError, Mistake, Problem, did_you_mean, show
+
+ID = re.compile(r"[a-z][a-z0-9_]{0,62}")
+REPORTED = 100  # queries with one and the same mistake that are named one by one
+ID_RIGHT = "an id is a small letter, then up to 62 small letters, digits or _"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a statement is written."""
+
+    file: str
+    line: Callable[[str], int]  # of a field of it
+
+
+def at_line(file: str, line: int) -> Origin:
+    """An origin that is one line, whatever the field."""
+    return Origin(file, lambda field: line)
+
+
+class Draft:
+    """Collects streams, queries and problems, file by file; `finish` is the catalog or all problems."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.streams: dict[str, Stream] = {}
+        self.tables: dict[str, Table] = {}
+        self.places: dict[str, Origin] = {}  # of streams and tables
+        self.problems: list[Problem] = []
+        self.pending: list[tuple[str, Parsed, Origin]] = []
+        self.bulk: list[tuple[str, QueryTable]] = []
+        self.columns: dict[str, tuple[Column, ...]] = {}
+        self.origins: list[Origin] = []  # of the queries that are not from bulk files, which come first
+
+    def guard(self, file: Path, read: Callable[[Draft, Path], None]) -> None:
+        """Read one file; what it cannot give becomes a problem of the file."""
+        try:
+            read(self, file)
+        except Mistake as mistake:
+            line = mistake.line if isinstance(mistake, YamlMistake) else 0
+            self.problems.append(Problem(file.name, line, "", mistake.field, mistake.wrong, mistake.right))
+        except OSError as error:
+            reason = error.strerror or "it cannot be read"
+            self.problems.append(Problem(file.name, 0, "", "", reason, "make the file readable"))
+
+    def refuse(self, origin: Origin, query: str, mistake: Mistake, field: str = "") -> None:
+        """Note a problem of a statement or stream."""
+        named = mistake.field or field
+        shown = query if ID.fullmatch(query) else show(query) if query else ""
+        line = origin.line(named)
+        self.problems.append(Problem(origin.file, line, shown, named, mistake.wrong, mistake.right))
+
+    def finish(self) -> Catalog:
+        """The catalog, once nothing is wrong with it."""
+        for name, mistake in check_sources(self.streams, self.tables):
+            self.refuse(self.places[name], name, mistake, "source")
+        builder = TableBuilder()
+        for statement, parsed, origin in self.pending:
+            if self.has_refused(parsed.stream):
+                continue  # whoever mends the stream hears of nothing else
+            try:
+                self._check_stream(parsed)
+                self._add(builder, statement, parsed)
+                self.origins.extend([origin] * len(parsed.selected))
+            except Mistake as mistake:
+                self.refuse(origin, statement, mistake)
+        table = join_tables([builder.table(), *(bulk for _, bulk in self.bulk)])
+        self._check_unique(table)
+        if self.problems:
+            raise CatalogError(self.problems)
+        return Catalog(self.streams, table, self.columns, self.tables)
+
+    def has_refused(self, stream: str) -> bool:
+        """Whether a stream is there, and wrong."""
+        return stream in self.places and stream not in self.streams and stream not in self.tables
+
+    def _check_stream(self, parsed: Parsed) -> None:
+        stream = self.streams.get(parsed.stream)
+        if stream is None:
+            raise unknown_stream(parsed.stream, self.streams)
+        if parsed.time and parsed.time.lower() != stream.time.lower():
+            wrong = f"the window is over {show(parsed.time)}, the time column of {stream.name} is {show(stream.time)}"
+            raise Mistake(wrong, f"write window({stream.time}, ...)", "sql")
+
+    def _add(self, builder: TableBuilder, statement: str, parsed: Parsed) -> None:
+        ids = query_ids(statement, [selected.name for selected in parsed.selected])
+        check_keys(ids, parsed.group_by)
+        for query, (aggregate, arguments, name) in zip(ids, parsed.selected, strict=True):
+            shape = Shape(parsed.stream, aggregate, arguments, parsed.where, parsed.group_by, name)
+            builder.add(query, statement, shape, parsed.window)
+        columns = [(name, source if isinstance(source, str) else ids[source]) for name, source in parsed.columns]
+        default = [(key, key) for key in (*parsed.group_by, "window")]
+        if len(ids) > 1 or columns[:-1] != default:
+            self.columns[statement] = tuple(Column(*column) for column in columns)
+
+    def _check_unique(self, table: QueryTable) -> None:
+        if pc.count_distinct(table.ids).as_py() == len(table):
+            return
+        counts = pc.value_counts(table.ids)
+        twice = set(counts.field(0).filter(pc.greater(counts.field(1), 1)).to_pylist())
+        mistake = Mistake("the id is there twice", "give one of them another id", "id")
+        rows = [(row, query) for row, query in enumerate(table.ids.to_pylist()) if query in twice]
+        for row, query in rows[:REPORTED]:
+            self.refuse(self.origin(row), query, mistake)
+
+    def origin(self, row: int) -> Origin:
+        """Where the query of a row of the finished table is written."""
+        if row < len(self.origins):
+            return self.origins[row]
+        line = row - len(self.origins)
+        for file, bulk in self.bulk:
+            if line < len(bulk):
+                return at_line(file, line + 2)
+            line -= len(bulk)
+        raise IndexError(row)
+
+
+def unknown_stream(name: str, streams: dict[str, Stream]) -> Mistake:
+    """The mistake of naming a stream that is not there."""
+    known = f"streams: {', '.join(sorted(streams)[:10])}" if streams else "declare it under streams: in a YAML file"
+    return Mistake(f"there is no stream {show(name)}", did_you_mean(name, streams, known), "stream")
+
+
+def check_id(text: str) -> None:
+    """Refuse what is no id."""
+    if not ID.fullmatch(text):
+        raise Mistake(f"{show(text)} is no id", ID_RIGHT, "id")
+
+
+def check_keys(ids: Sequence[str], group_by: Sequence[str]) -> None:
+    """A result column is named by its source, so a query and one of its keys cannot share a name."""
+    for key in group_by:
+        if key in ids or key.lower() == "window":
+            wrong = f"the key {show(key)} has the name of {'the window' if key.lower() == 'window' else 'the query'}"
+            raise Mistake(wrong, "rename one of them", "group_by")
+
+
+def query_ids(statement: str, names: list[str]) -> list[str]:
+    """The ids of a statement's queries: its own when it has one aggregate, else one for each column name."""
+    if len(names) == 1:
+        return [statement]
+    ids: list[str] = []
+    for name in names:
+        words = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "value"
+        query = f"{statement}_{words}"
+        if len(query) > 63 or query in ids:
+            query = f"{query[:54]}_{sha256(name.encode()).hexdigest()[:8]}"
+        ids.append(query)
+    return ids

@@ -1,0 +1,182 @@
+"""The two forms people write: entries of a YAML file, and a SQL file for each query."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from optimizer.catalog.read.draft import Draft, Origin, at_line, check_id
+from optimizer.catalog.read.selects import Selected, parse_selected
+from optimizer.catalog.read.statements import Parsed, check_names, parse_statement
+from optimizer.catalog.read.streams import make_stream, make_table
+from optimizer.catalog.read.yaml_file import Place, lines_of, read_yaml
+from optimizer.catalog.read.yaml_shape import FileModel, QueryModel, SourceModel, SqlQueryModel, StreamModel, TableModel
+from optimizer.catalog.sql.durations import parse_window
+from optimizer.catalog.sql.expressions import column_name, expression
+from optimizer.errors import Mistake, did_you_mean, in_field, show
+
+M = TypeVar("M", bound=BaseModel)
+WRITE = {
+    "string_type": "write a text",
+    "model_type": "write a mapping",
+    "dict_type": "write a mapping",
+    "list_type": "write a list",
+}
+
+
+class YamlFile:
+    """A YAML file's content; its lines are looked up only when something is wrong."""
+
+    def __init__(self, file: Path) -> None:
+        self.name = file.name
+        self.text = read_text(file)
+        self.content = read_yaml(self.text)
+
+    @cached_property
+    def lines(self) -> dict[Place, int]:
+        """The line of every place."""
+        return lines_of(self.text)
+
+    def origin(self, *place: str | int) -> Origin:
+        """Where an entry is written."""
+        return Origin(self.name, lambda field: self.lines.get((*place, field)) or self.lines.get(place, 1))
+
+
+def read_text(file: Path) -> str:
+    """A file's text; other encodings than UTF-8 are the user's to mend."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise Mistake("the file is not UTF-8", "save it as UTF-8") from None
+
+
+def add_yaml(draft: Draft, file: Path) -> None:
+    """Read one YAML file into the draft."""
+    source = YamlFile(file)
+    if source.content is None:
+        return
+    if not isinstance(source.content, dict):
+        raise Mistake("the file is not a mapping", "begin with streams: or queries:")
+    shape = checked(FileModel, source.content, draft, source.origin(), "")
+    if shape is None:
+        return
+    for name, entry in (shape.streams or {}).items():
+        _add_stream(draft, name, entry, source.origin("streams", name))
+    for name, entry in (shape.tables or {}).items():
+        _add_table(draft, name, entry, source.origin("tables", name))
+    for index, entry in enumerate(shape.queries or ()):
+        add_query_entry(draft, entry, source.origin("queries", index))
+
+
+def checked(model: type[M], content: Any, draft: Draft, origin: Origin, name: str) -> M | None:
+    """The content in its model, or None with the problems noted."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        fields = {str(entry["loc"][0]) if entry["loc"] else "": entry for entry in reversed(error.errors())}
+    for field, entry in fields.items():
+        draft.refuse(origin, name, _shape_mistake(model, field, entry))
+    return None
+
+
+def _shape_mistake(model: type[BaseModel], field: str, entry: Any) -> Mistake:
+    known = SourceModel.model_fields if len(entry["loc"]) > 1 and field == "source" else model.model_fields
+    names = ", ".join(known)
+    if entry["type"] == "extra_forbidden":
+        inner = str(entry["loc"][-1])
+        right = did_you_mean(inner, known, f"fields: {names}")
+        return Mistake(f"there is no field {show(inner)}", right, field)
+    if entry["type"] == "missing":
+        return Mistake(f"{entry['loc'][-1]} is missing", f"fields: {names}", field)
+    right = WRITE.get(entry["type"], "write a text or a list of texts")
+    return Mistake(f"{show(entry['input'])} is refused", right, field)
+
+
+def _add_stream(draft: Draft, name: str, entry: Any, origin: Origin) -> None:
+    model = checked(StreamModel, entry, draft, origin, name)
+    try:
+        _check_name(draft, name)
+        draft.places[name] = origin
+        if model is not None:
+            draft.streams[name] = make_stream(name, model, draft.folder)
+    except Mistake as mistake:
+        draft.refuse(origin, name, mistake)
+
+
+def _add_table(draft: Draft, name: str, entry: Any, origin: Origin) -> None:
+    model = checked(TableModel, entry, draft, origin, name)
+    try:
+        _check_name(draft, name)
+        draft.places[name] = origin
+        if model is not None:
+            draft.tables[name] = make_table(name, model.source, draft.folder)
+    except Mistake as mistake:
+        draft.refuse(origin, name, mistake)
+
+
+def _check_name(draft: Draft, name: str) -> None:
+    check_id(name)
+    if name in draft.places:
+        raise Mistake(f"{name} is there twice", "give one of them another name", "name")
+
+
+def add_query_entry(draft: Draft, entry: Any, origin: Origin) -> None:
+    """Read one entry of queries into the draft."""
+    if not isinstance(entry, dict):
+        draft.refuse(origin, "", Mistake(f"{show(entry)} is not a query", "write {id: ..., stream: ..., select: ...}"))
+        return
+    name = entry.get("id") if isinstance(entry.get("id"), str) else ""
+    model = checked(SqlQueryModel if "sql" in entry else QueryModel, entry, draft, origin, name or "")
+    if model is None:
+        return
+    try:
+        check_id(name or "")
+        parsed = in_field("sql", parse_statement, model.sql) if isinstance(model, SqlQueryModel) else from_fields(model)
+        draft.pending.append((name or "", parsed, origin))
+    except Mistake as mistake:
+        draft.refuse(origin, name or "", mistake)
+
+
+def from_fields(model: Any) -> Parsed:
+    """A query from its columns."""
+    texts = model.select if isinstance(model.select, list) else [model.select]
+    keys = group_keys(model.group_by)
+    selected = tuple(in_field("select", parse_selected, text) for text in texts)
+    if not selected:
+        raise Mistake("there is no aggregate", "select one, as in max(x)", "select")
+    where = in_field("where", expression, model.where) if model.where else ""
+    window = parse_window(model.range, model.slide, model.offset)
+    columns = default_parsed_columns(keys, selected)
+    return Parsed(model.stream, "", window, where, keys, selected, columns)
+
+
+def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]) -> tuple[tuple[str, str | int], ...]:
+    """Keys, window, aggregates."""
+    named: list[tuple[str, str | int]] = [(key, key) for key in (*keys, "window")]
+    columns = (*named, *((chosen.name, index) for index, chosen in enumerate(selected)))
+    check_names([name for name, _ in columns])
+    return columns
+
+
+def group_keys(group_by: Any) -> tuple[str, ...]:
+    """Group-by columns from a list, or from a text with commas."""
+    if not group_by:
+        return ()
+    texts = group_by.split(",") if isinstance(group_by, str) else group_by
+    keys = tuple(in_field("group_by", column_name, text) for text in texts)
+    if len({key.lower() for key in keys}) < len(keys):
+        raise Mistake("a key is there twice", "name each key once", "group_by")
+    return keys
+
+
+def add_sql(draft: Draft, file: Path) -> None:
+    """Read one SQL file, a query named by the file, into the draft."""
+    origin = at_line(file.name, 1)
+    try:
+        check_id(file.stem)
+        draft.pending.append((file.stem, parse_statement(read_text(file)), origin))
+    except Mistake as mistake:
+        draft.refuse(origin, file.stem, mistake)

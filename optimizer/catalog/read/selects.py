@@ -1,0 +1,133 @@
+"""One aggregate of a select list: which it is, over what, under which name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.catalog.sql.column_names import spark_name
+from optimizer.catalog.sql.expressions import AGGREGATE_NAMES, canonical, expression, parse
+from optimizer.errors import Mistake, did_you_mean, show
+
+
+class Selected(NamedTuple):
+    """An aggregate as the user selected it."""
+
+    aggregate: str
+    arguments: tuple[str, ...]
+    name: str
+
+
+@lru_cache(maxsize=65_536)
+def parse_selected(text: str) -> Selected:
+    """An aggregate with an optional AS name, from its text."""
+    return selected(parse(text))
+
+
+def selected(tree: exp.Expr) -> Selected:
+    """An aggregate with an optional AS name and FILTER, from its tree."""
+    inner, name = unalias(tree)
+    whole = inner.unnest()
+    only = whole.expression.this if isinstance(whole, exp.Filter) else None
+    aggregate, trees = _recognise(whole.this if only else whole)
+    arguments = _checked(aggregate, trees)
+    if only:
+        arguments = _filtered(aggregate, arguments, only)
+    return Selected(aggregate, arguments, name or spark_name(whole))
+
+
+def _filtered(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tuple[str, ...]:
+    """FILTER as an argument that is null elsewhere: a WHERE would lose the windows in which nothing passes."""
+    if aggregate in ("first", "last"):
+        raise Mistake(f"FILTER is refused on {aggregate}", "write it as a query of its own, with WHERE")
+    *others, last = arguments
+    if aggregate.startswith("percentile"):
+        return _filtered("", (others[0],), only)[0], last
+    return *others, expression(f"CASE WHEN {canonical(only)} THEN {'1' if last == '*' else last} END")
+
+
+def unalias(tree: exp.Expr) -> tuple[exp.Expr, str]:
+    """What is selected, and the name given to it ("" for none)."""
+    if not isinstance(tree, exp.Alias):
+        return tree, ""
+    name = tree.args["alias"]
+    if not isinstance(name, exp.Identifier) or not 0 < len(name.name) <= 128:
+        raise Mistake(f"{show(name)} is no column name", "write AS and a name of 1 to 128 characters")
+    return tree.this, str(name.name)
+
+
+def _recognise(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
+    if isinstance(tree, exp.Sub):
+        return _range(tree)
+    if not isinstance(tree, exp.Anonymous):
+        if isinstance(tree, exp.Window):
+            raise Mistake("a window function (OVER) is refused", "use an aggregate over the query's window")
+        raise Mistake(f"{show(tree.sql('spark'))} is not an aggregate", "select one aggregate, as in max(x)")
+    name = str(tree.this).lower()
+    if name == "exp" and len(tree.expressions) == 1:
+        return _geometric_mean(tree.expressions[0])
+    if name not in AGGREGATE_NAMES:
+        raise Mistake(
+            f"there is no aggregate {show(tree.this)}",
+            did_you_mean(name, AGGREGATE_NAMES, f"aggregates: {', '.join(AGGREGATES)}"),
+        )
+    return _plain(AGGREGATE_NAMES[name], tree.expressions)
+
+
+def _plain(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, list[exp.Expr]]:
+    if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
+        if aggregate in ("min", "max"):
+            return aggregate, arguments[0].expressions
+        if aggregate != "count":
+            raise Mistake(f"{aggregate}(DISTINCT ...) is refused", "only count(DISTINCT x) is known")
+        return "count_distinct", arguments[0].expressions
+    return aggregate, arguments
+
+
+def _range(tree: exp.Sub) -> tuple[str, list[exp.Expr]]:
+    high, low = tree.this, tree.expression
+    if _named(high, "max") and _named(low, "min") and canonical_all(high) == canonical_all(low):
+        return "range", high.expressions
+    raise Mistake(f"{show(tree.sql('spark'))} is not one aggregate", "of differences only max(x) - min(x) is known")
+
+
+def _geometric_mean(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
+    if _named(tree, "avg", "mean") and _named(tree.expressions[0], "ln"):
+        return "geometric_mean", tree.expressions[0].expressions
+    raise Mistake("exp(...) is not an aggregate", "of exp only exp(avg(ln(x))), the geometric mean, is known")
+
+
+def _named(tree: exp.Expr, *names: str) -> bool:
+    return isinstance(tree, exp.Anonymous) and str(tree.this).lower() in names and len(tree.expressions) == 1
+
+
+def canonical_all(tree: exp.Expr) -> list[str]:
+    """The arguments of a function, checked and printed."""
+    return [canonical(argument) for argument in tree.expressions]
+
+
+def _checked(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, ...]:
+    takes = AGGREGATES[aggregate].arguments
+    if len(arguments) != takes:
+        raise Mistake(f"{aggregate} has {len(arguments)} arguments", f"it takes {takes}")
+    if aggregate == "count" and (isinstance(arguments[0], exp.Star) or _counts_rows(arguments[0])):
+        return ("*",)
+    if aggregate.startswith("percentile"):
+        _check_share(aggregate, arguments[1])
+    return tuple(canonical(argument) for argument in arguments)
+
+
+def _counts_rows(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Literal) and not tree.is_string
+
+
+def _check_share(aggregate: str, tree: exp.Expr) -> None:
+    try:
+        share = float(tree.name) if isinstance(tree, exp.Literal) and not tree.is_string else -1.0
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise Mistake(f"the second argument of {aggregate} is {show(tree.sql('spark'))}", "write a number from 0 to 1")

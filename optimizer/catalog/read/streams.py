@@ -1,0 +1,139 @@
+"""Streams and static tables: their sources, and the SQL of streams that are made from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sqlglot import exp
+
+from optimizer.catalog.model.query import Stream, Table
+from optimizer.catalog.read.paths import locate
+from optimizer.catalog.read.yaml_shape import SourceModel, StreamModel
+from optimizer.catalog.sql.durations import parse_duration
+from optimizer.catalog.sql.expressions import NAME, check, column_name, parse, print_tree
+from optimizer.errors import Mistake, did_you_mean, in_field, show
+
+FORMATS = ("parquet", "csv", "json", "orc")
+_OPTIONS = (
+    "header sep delimiter encoding quote escape comment dateFormat timestampFormat timestampNTZFormat nullValue "
+    "nanValue positiveInf negativeInf mode multiLine schema mergeSchema recursiveFileLookup maxFilesPerTrigger "
+    "pathGlobFilter modifiedAfter modifiedBefore inferSchema ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace"
+)
+OPTIONS = frozenset(_OPTIONS.split())
+SHAPE = "write SELECT columns FROM a [JOIN b ON ...] [WHERE ...]"
+JOINED = "join streams and tables of this catalog by their plain names"
+
+
+def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
+    """A stream from its YAML entry."""
+    source = model.source
+    lateness = in_field("lateness", parse_duration, model.lateness)
+    if lateness < 0:
+        raise Mistake(f"the lateness is {show(model.lateness)}", "give a duration of 0 seconds or more", "lateness")
+    time = in_field("time", column_name, model.time)
+    if bool(source.sql) == bool(source.path):
+        raise Mistake("a source has either a path or sql", "keep one of them", "source")
+    if source.sql:
+        return Stream(name, time, lateness, "sql", sql=in_field("source", stream_sql, source.sql))
+    path = _check_source(source, folder)
+    return Stream(name, time, lateness, source.format, path, "", dict(source.options), source.path)
+
+
+def make_table(name: str, source: SourceModel, folder: Path) -> Table:
+    """A static table from its YAML entry."""
+    if source.sql or not source.path:
+        raise Mistake("a table has a path", "write source: {format: parquet, path: ...}", "source")
+    return Table(name, source.format, _check_source(source, folder), dict(source.options), source.path)
+
+
+def _check_source(source: SourceModel, folder: Path) -> str:
+    if source.format not in FORMATS:
+        right = did_you_mean(source.format, FORMATS, f"formats: {', '.join(FORMATS)}")
+        raise Mistake(f"there is no format {show(source.format)}", right, "source")
+    for option, value in source.options.items():
+        if option not in OPTIONS:
+            right = did_you_mean(option, OPTIONS, "docs/catalog.md lists the options")
+            raise Mistake(f"the option {show(option)} is refused", right, "source")
+        if len(value) > 10_000 or "${" in value or "\0" in value:
+            raise Mistake(f"the value of {option} is refused", "write a short plain text", "source")
+    return in_field("source", lambda path: locate(path, folder), source.path)
+
+
+def stream_sql(text: str) -> str:
+    """The SQL of a stream, checked: a SELECT over tables with joins and WHERE, made of allowed expressions."""
+    tree = parse(text.strip().removesuffix(";"))
+    if not isinstance(tree, exp.Select):
+        raise Mistake(
+            f"{type(tree).__name__} is not a SELECT", "write SELECT columns FROM a [JOIN b ON ...] [WHERE ...]"
+        )
+    for part, value in tree.args.items():
+        if value and part not in ("expressions", "from_", "where", "joins"):
+            raise Mistake(f"{part.rstrip('_').upper()} is refused in a stream's SQL", "use SELECT, FROM, JOIN, WHERE")
+    if not tree.args.get("from_"):
+        raise Mistake("there is no FROM", SHAPE)
+    for source in (tree.args["from_"], *(tree.args.get("joins") or ())):
+        _check_joined(source)
+    for item in tree.expressions:
+        _check_item(item)
+    if tree.args.get("where"):
+        check(tree.args["where"].this)
+    return print_tree(tree)
+
+
+def _check_joined(source: exp.Expr) -> None:
+    table = source.this
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        raise Mistake("a subquery or function is refused in FROM", JOINED)
+    if any(value for part, value in table.args.items() if part not in ("this", "alias")):
+        raise Mistake(f"{show(table.sql('spark'))} is refused", JOINED)
+    if not NAME.fullmatch(table.name) or (table.alias and not NAME.fullmatch(table.alias)):
+        raise Mistake(f"{show(table.sql('spark'))} is refused", JOINED)
+    for part, value in source.args.items():
+        if value and part not in ("this", "on", "using", "side", "kind"):
+            raise Mistake(f"a join with {part} is refused", "use [LEFT] JOIN ... ON or USING")
+    if source.args.get("on"):
+        check(source.args["on"])
+    for column in source.args.get("using") or ():
+        check(column)
+
+
+def _check_item(item: exp.Expr) -> None:
+    if isinstance(item, exp.Star) and not any(item.args.values()):
+        return
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Star) and item.table:
+        return
+    if isinstance(item, exp.Alias) and isinstance(item.args["alias"], exp.Identifier):
+        check(item.args["alias"])
+        item = item.this
+    check(item)
+
+
+def sources_of(sql: str) -> list[str]:
+    """The names a stream's SQL reads from."""
+    return sorted({str(table.name) for table in parse(sql).find_all(exp.Table)})
+
+
+def check_sources(streams: Mapping[str, Stream], tables: Mapping[str, Table]) -> Iterator[tuple[str, Mistake]]:
+    """Every stream by SQL reads from streams and tables that exist, and not from itself."""
+    reads = {name: sources_of(stream.sql) for name, stream in streams.items() if stream.sql}
+    for name, sources in reads.items():
+        for source in sources:
+            if source not in streams and source not in tables:
+                known = f"declare {source} under streams: or tables:"
+                yield name, Mistake(f"there is no {show(source)}", did_you_mean(source, [*streams, *tables], known))
+        if _reaches(name, name, reads):
+            yield name, Mistake("its SQL reads from itself", "break the circle")
+
+
+def _reaches(start: str, goal: str, reads: Mapping[str, list[str]]) -> bool:
+    seen: set[str] = set()
+    waiting = list(reads.get(start, ()))
+    while waiting:
+        name = waiting.pop()
+        if name == goal:
+            return True
+        if name not in seen:
+            seen.add(name)
+            waiting.extend(reads.get(name, ()))
+    return False

@@ -1,0 +1,86 @@
+"""The columns of a stream and their Spark types, read from its Parquet files without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from optimizer.catalog.model.query import Stream
+from optimizer.errors import Mistake, show
+
+Schema = dict[str, str]  # column -> Spark's name of its type; "unknown" where only Spark can tell
+
+_NAMES: dict[Any, str] = {
+    pa.bool_(): "boolean",
+    pa.int8(): "tinyint",
+    pa.int16(): "smallint",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.uint8(): "smallint",
+    pa.uint16(): "int",
+    pa.uint32(): "bigint",
+    pa.uint64(): "decimal(20,0)",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.string(): "string",
+    pa.large_string(): "string",
+    pa.binary(): "binary",
+    pa.large_binary(): "binary",
+    pa.date32(): "date",
+}
+
+
+class Unread(Exception):  # noqa: N818 (not a user's mistake)
+    """Why a stream's columns cannot be known without Spark."""
+
+
+def read_schema(stream: Stream) -> Schema:
+    """The stream's columns and types; raises Unread where they cannot be read here and now."""
+    import pyarrow.dataset as ds  # loads pandas
+
+    if stream.sql:
+        raise Unread("it is made by SQL")
+    if stream.format != "parquet" or "://" in stream.path:
+        raise Unread(f"only local Parquet files are read here, and it is {stream.format} at {stream.written}")
+    try:
+        files = _first_file(Path(stream.path))
+        schema = ds.dataset(files, format="parquet", partitioning="hive", partition_base_dir=stream.path).schema
+    except (OSError, pa.ArrowException):
+        raise Unread(f"no Parquet files at {stream.path} yet") from None
+    return {field.name: spark_type(field.type) for field in schema}
+
+
+def _first_file(path: Path) -> str:
+    if path.is_file():
+        return str(path)
+    found = (file for file in path.rglob("*.parquet") if not any(part[0] in "._" for part in _below(file, path)))
+    return str(next(found, path / "none"))
+
+
+def _below(file: Path, path: Path) -> tuple[str, ...]:
+    return file.relative_to(path).parts
+
+
+def spark_type(arrow: Any) -> str:
+    """Spark's name of the type it reads an Arrow type of a Parquet file as."""
+    if pa.types.is_dictionary(arrow):
+        arrow = arrow.value_type
+    if pa.types.is_timestamp(arrow) and arrow.unit != "ns":
+        return "timestamp" if arrow.tz else "timestamp_ntz"
+    if pa.types.is_decimal128(arrow):
+        return f"decimal({arrow.precision},{arrow.scale})"
+    return _NAMES.get(arrow, "unknown")
+
+
+def check_time(stream: Stream, schema: Schema) -> None:
+    """The time column is there and is a timestamp."""
+    found = schema.get(stream.time)
+    if found is None:
+        from optimizer.catalog.spark_types.results import unknown_column
+
+        raise unknown_column(stream.time, schema)
+    if not found.startswith("timestamp"):
+        right = "Spark's window needs a timestamp of milliseconds or microseconds"
+        raise Mistake(f"the time column {show(stream.time)} is {found}", right, "time")

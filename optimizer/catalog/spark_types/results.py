@@ -1,0 +1,195 @@
+"""Spark's result types, derived without Spark: of expressions, and of the aggregates over them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any
+
+from sqlglot import exp
+
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.catalog.model.query import Query
+from optimizer.catalog.spark_types.functions import FUNCTION_TYPES
+from optimizer.catalog.spark_types.numbers import (
+    DECIMAL,
+    INTEGRAL,
+    UNKNOWN,
+    arithmetic,
+    decimal,
+    literal,
+    numeric,
+    wider,
+)
+from optimizer.catalog.sql.expressions import parse
+from optimizer.errors import Mistake, did_you_mean, show
+
+CASTS = {"TEXT": "string", "TIMESTAMPTZ": "timestamp", "TIMESTAMPNTZ": "timestamp_ntz"}
+
+
+def result_type(query: Query, schema: Mapping[str, str]) -> str:
+    """Spark's type of the query's answers ("unknown" where only Spark can tell); refuses arguments of a wrong type."""
+    if query.arguments == ("*",):
+        return "bigint"
+    types = [expression_type(argument, schema) for argument in query.arguments]
+    if query.aggregate.startswith("percentile"):
+        types = types[:1]
+    needs, finish = RESULTS[query.aggregate]
+    if types[0] != UNKNOWN and not needs(types[0]):
+        wrong = f"{query.aggregate} of {show(query.arguments[0])}, which is {types[0]}"
+        raise Mistake(wrong, f"{query.aggregate} needs {NEEDS[needs]}", "select")
+    return UNKNOWN if types[0] == UNKNOWN else finish(types[0])
+
+
+def condition_type(text: str, schema: Mapping[str, str]) -> None:
+    """Refuse a predicate that is not a condition."""
+    found = expression_type(text, schema)
+    if found not in ("boolean", UNKNOWN):
+        raise Mistake(f"{show(text)} is {found}", "a predicate is boolean", "where")
+
+
+def expression_type(text: str, schema: Mapping[str, str]) -> str:
+    """Spark's type of a canonical expression."""
+    return _type(parse(text), schema)
+
+
+def unknown_column(name: str, schema: Mapping[str, str]) -> Mistake:
+    """The mistake of naming a column that the events do not have."""
+    return Mistake(f"there is no column {show(name)}", did_you_mean(name, schema, f"columns: {', '.join(schema)}"))
+
+
+def _type(tree: Any, schema: Mapping[str, str]) -> str:
+    kind = type(tree)
+    if kind is exp.Column:
+        return _column(tree, schema)
+    if kind is exp.Literal:
+        return "string" if tree.is_string else literal(str(tree.name))
+    if kind in FIXED:
+        for child in tree.iter_expressions():
+            _type(child, schema)
+        return FIXED[kind]
+    rule = RULES.get(kind)
+    return rule(tree, schema) if rule else UNKNOWN
+
+
+def _column(tree: Any, schema: Mapping[str, str]) -> str:
+    name = tree.parts[0].name
+    if name not in schema:
+        raise unknown_column(name, schema)
+    return schema[name] if len(tree.parts) == 1 else UNKNOWN
+
+
+def _arithmetic(tree: Any, schema: Mapping[str, str]) -> str:
+    left, right = _type(tree.this, schema), _type(tree.expression, schema)
+    left, right = _exact(tree.this, left, right), _exact(tree.expression, right, left)
+    for found in (left, right):
+        if found in ("string", "boolean", "binary"):
+            raise Mistake(f"arithmetic with a {found} in {show(tree.sql('spark'))}", "cast it to a number")
+        if found in ("float", "double") and isinstance(tree, exp.IntDiv):
+            raise Mistake(f"DIV with a {found} in {show(tree.sql('spark'))}", "cast it to a whole number")
+    return arithmetic(type(tree).__name__, left, right)
+
+
+def _exact(tree: Any, found: str, other: str) -> str:
+    """Beside a decimal, a whole number as it is written has just its own digits."""
+    whole = isinstance(tree, exp.Literal) and found in INTEGRAL and other.startswith("decimal")
+    return decimal(len(tree.name.lstrip("0")) or 1, 0) if whole else found
+
+
+def _case(tree: Any, schema: Mapping[str, str]) -> str:
+    if tree.this:
+        _type(tree.this, schema)
+    for arm in tree.args["ifs"]:
+        _type(arm.this, schema)
+    values = [arm.args["true"] for arm in tree.args["ifs"]] + [tree.args.get("default")]
+    return reduce(wider, [_type(value, schema) for value in values if value is not None])
+
+
+def _cast(tree: Any, schema: Mapping[str, str]) -> str:
+    _type(tree.this, schema)
+    to = tree.args["to"]
+    if to.this.name == "DECIMAL":
+        precision, scale = (*(int(param.this.name) for param in to.expressions), 10, 0)[:2]
+        return decimal(precision, scale if len(to.expressions) > 1 else 0)
+    name = str(to.this.name)
+    return CASTS.get(name, name.lower())
+
+
+def _function(tree: Any, schema: Mapping[str, str]) -> str:
+    types = [_type(argument, schema) for argument in tree.expressions]
+    rule = FUNCTION_TYPES.get(str(tree.this).lower(), UNKNOWN)
+    return rule if isinstance(rule, str) else rule(types)
+
+
+FIXED: dict[type[exp.Expr], str] = {
+    **dict.fromkeys((exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is), "boolean"),
+    **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Like, exp.ILike, exp.Between), "boolean"),
+    exp.Boolean: "boolean",
+    exp.Null: "void",
+    exp.DPipe: "string",
+}
+RULES: dict[type[exp.Expr], Callable[[Any, Mapping[str, str]], str]] = {
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv), _arithmetic),
+    **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _arithmetic),
+    **dict.fromkeys((exp.Paren, exp.Neg, exp.BitwiseNot), lambda tree, schema: _type(tree.this, schema)),
+    exp.Case: _case,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Anonymous: _function,
+}
+
+
+def _any(found: str) -> bool:
+    return True
+
+
+def _integral(found: str) -> bool:
+    return found in INTEGRAL
+
+
+def _boolean(found: str) -> bool:
+    return found == "boolean"
+
+
+NEEDS: dict[Callable[[str], bool], str] = {
+    _any: "anything",
+    numeric: "a number",
+    _integral: "a whole number",
+    _boolean: "a boolean",
+}
+
+
+def _same(found: str) -> str:
+    return found
+
+
+def _sum(found: str) -> str:
+    match = re.fullmatch(DECIMAL, found)
+    if match:
+        return decimal(min(38, int(match[1]) + 10), int(match[2]))
+    return "bigint" if found in INTEGRAL else "double"
+
+
+def _avg(found: str) -> str:
+    match = re.fullmatch(DECIMAL, found)
+    return decimal(int(match[1]) + 4, int(match[2]) + 4) if match else "double"
+
+
+def _becomes(name: str) -> Callable[[str], str]:
+    return lambda found: name
+
+
+_double = _becomes("double")
+RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
+    **dict.fromkeys(AGGREGATES, (numeric, _double)),
+    **dict.fromkeys(("count", "count_distinct", "approx_count_distinct"), (_any, _becomes("bigint"))),
+    **dict.fromkeys(("min", "max", "first", "last", "argmax", "argmin", "mode"), (_any, _same)),
+    **dict.fromkeys(("bool_and", "bool_or"), (_boolean, _same)),
+    **dict.fromkeys(("bit_and", "bit_or"), (_integral, _same)),
+    "sum": (numeric, _sum),
+    "sum_squares": (numeric, lambda found: _sum(arithmetic("Mul", found, found))),
+    "avg": (numeric, _avg),
+    "range": (numeric, lambda found: arithmetic("Sub", found, found)),
+    "percentile_approx": (numeric, _same),
+}

@@ -1,0 +1,7 @@
+"""Texts of SQL: expressions, names, durations, what is allowed.
+
+- allowed: The allow list: what an expression of a catalog may be made of. What is not here never reaches Spark.
+- column_names: The name Spark itself gives a column that has no alias.
+- durations: Durations, as Spark writes them ('1 minute 30 seconds', 'INTERVAL 5 MINUTES') and short ('90s').
+- expressions: Expressions: parsed, checked against the allow list, and printed again from the tree.
+"""

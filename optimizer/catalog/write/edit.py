@@ -1,0 +1,140 @@
+"""One query added to or taken out of a catalog folder; a reader sees the folder before or after, never between."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from optimizer.catalog.read.bulk import read_table
+from optimizer.catalog.read.draft import at_line, check_id
+from optimizer.catalog.read.entries import add_query_entry, read_text
+from optimizer.catalog.read.load import catalog_files, read_folder
+from optimizer.catalog.read.yaml_file import lines_of, read_yaml
+from optimizer.catalog.write.write import dump
+from optimizer.errors import CatalogError, HeddleError, Mistake, Problem, did_you_mean
+
+
+def add_query(path: str | os.PathLike[str], entry: Mapping[str, Any]) -> Path:
+    """Write one query (the mapping of a YAML entry) into a file of its own; refused unless the catalog stays right."""
+    folder = Path(path)
+    content = {field: value for field, value in entry.items() if value not in (None, "", [])}
+    name = str(content.get("id", ""))
+    file = folder / f"{name}.yaml"
+    try:
+        check_id(name)
+    except Mistake as mistake:
+        raise CatalogError([Problem(str(folder), 0, "", "id", mistake.wrong, mistake.right)]) from None
+    if file.exists():
+        raise CatalogError([Problem(file.name, 0, name, "id", "the file is there already", "choose another id")])
+    draft = read_folder(folder)
+    add_query_entry(draft, content, at_line(file.name, 0))
+    draft.finish()
+    write_atomically(file, dump({"queries": [content]}).encode())
+    return file
+
+
+def remove_query(path: str | os.PathLike[str], query: str) -> Path:
+    """Take one query out of the file it is written in."""
+    known: list[str] = []
+    for file in catalog_files(Path(path)):
+        ids = list(_ids(file))
+        known += ids
+        if query in ids:
+            _remove_from(file, query)
+            return file
+    right = did_you_mean(query, known, "`heddle catalog show` lists them")
+    raise HeddleError(f"{query}: the catalog has no such query; {right}")
+
+
+def _ids(file: Path) -> Iterator[str]:
+    if file.suffix == ".sql":
+        yield file.stem
+    elif file.suffix in (".yaml", ".yml"):
+        content = _yaml(file)
+        yield from (str(entry.get("id")) for entry in _entries(content) if isinstance(entry, dict))
+    else:
+        yield from read_table(file).column("id").to_pylist()
+
+
+def _yaml(file: Path) -> Any:
+    try:
+        return read_yaml(read_text(file))
+    except Mistake as mistake:
+        raise CatalogError([Problem(file.name, 0, "", "", mistake.wrong, mistake.right)]) from None
+
+
+def _entries(content: Any) -> list[Any]:
+    entries = content.get("queries") if isinstance(content, dict) else None
+    return entries if isinstance(entries, list) else []
+
+
+def _remove_from(file: Path, query: str) -> None:
+    if file.suffix == ".sql":
+        file.unlink()
+    elif file.suffix in (".yaml", ".yml"):
+        _remove_entry(file, query)
+    else:
+        table = read_table(file)
+        kept = table.filter(pc.not_equal(table.column("id"), query))
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".") as place:
+            new = Path(place) / file.name
+            (pq.write_table if file.suffix == ".parquet" else pa_csv.write_csv)(kept, new)
+            os.replace(new, file)
+
+
+def _remove_entry(file: Path, query: str) -> None:
+    content = _yaml(file)
+    entries = _entries(content)
+    index = next(i for i, entry in enumerate(entries) if isinstance(entry, dict) and entry.get("id") == query)
+    left = content | {"queries": entries[:index] + entries[index + 1 :]}
+    if not left["queries"]:
+        del left["queries"]
+    if not left:
+        file.unlink()
+        return
+    text = _without_lines(read_text(file), index)
+    write_atomically(file, (text if text is not None and _same(text, left) else dump(left)).encode())
+
+
+def _without_lines(text: str, index: int) -> str | None:
+    """The text without the lines of one entry, comments elsewhere kept; None where lines do not part the entries."""
+    places = lines_of(text)
+    first = places[("queries", index)]
+    later = sorted(line for line in places.values() if line > max(_own(places, index)))
+    lines = text.splitlines(keepends=True)
+    last = later[0] - 1 if later else len(lines)
+    return "".join(lines[: first - 1] + lines[last:])
+
+
+def _own(places: Mapping[tuple[str | int, ...], int], index: int) -> list[int]:
+    return [line for place, line in places.items() if place[:2] == ("queries", index)]
+
+
+def _same(text: str, content: Any) -> bool:
+    try:
+        found = read_yaml(text)
+    except Mistake:
+        return False
+    if isinstance(found, dict) and not found.get("queries"):
+        found = {key: value for key, value in found.items() if key != "queries"}
+    return bool(found == content)
+
+
+def write_atomically(file: Path, content: bytes) -> None:
+    """The file with its new content, all at once."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        os.chmod(name, 0o644)
+        os.replace(name, file)
+    except BaseException:
+        os.unlink(name)
+        raise

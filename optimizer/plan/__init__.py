@@ -1,0 +1,12 @@
+"""A plan as data, and what reads it.
+
+- boxes: What a picture of a plan shows: one box per tree, with its queries, slides and ranges in few words.
+- cost: What a plan costs, from the plan alone: every tree's feed, and its finals for every measure and key.
+- definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree.
+- explain: A plan in words: what it costs, what it saves, and one line per tree.
+- measures: The measures of a stream: the components its queries need.
+- operations: What a plan has to do, parted as calibration wants it: the papers' operations.
+- picture: A plan as a picture: trees as boxes, left to right from the events.
+- prices: Seconds per operation, slice, answer, tree, batch and run, fitted from runs.
+- serialize: Plans as JSON: written, read back, and reduced to the content that a fingerprint covers.
+"""

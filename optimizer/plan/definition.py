@@ -1,0 +1,213 @@
+"""A plan as data: which trees evaluate a stream's queries, what feeds each tree, and what all of it costs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from optimizer.windows.collapse import collapse
+from optimizer.windows.columns import WindowSet
+from optimizer.windows.edges import Progressions, union
+
+EVENTS = "events"
+
+
+@dataclass(frozen=True, order=True)
+class Measure:
+    """What partials hold: a component of an expression, over the events that pass a predicate."""
+
+    component: str = ""  # a name in COMPONENTS; "" for in-memory windows, which may hold any
+    arguments: tuple[str, ...] = ()
+    where: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.component}({', '.join(self.arguments)})" if self.component else "any"
+        return f"{text} where {self.where}" if self.where else text
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One measure of a tree: the technique that answers it, and the distinct windows that ask for it."""
+
+    measure: Measure
+    technique: str  # "" in a tree that answers no query
+    windows: WindowSet
+
+
+@dataclass(frozen=True)
+class Shards:
+    """What recent events say of a tree's predicates, and whether it therefore keeps shards (per slice and signature).
+
+    Rates are per second. alpha and beta count measures that take an event or a shard, per measure that shards hold.
+    """
+
+    predicates: int
+    measures: int  # that shards hold: of every component and argument one, whatever its predicates
+    events: float  # |T|: those that some query takes
+    alpha: float
+    shards: float  # k
+    beta: float
+
+    @property
+    def together(self) -> float:
+        """Aggregations with shards: |T| + k * beta."""
+        return self.measures * (self.events + self.shards * self.beta)
+
+    @property
+    def separately(self) -> float:
+        """Aggregations when every predicate is evaluated separately: alpha * |T|."""
+        return self.measures * self.alpha * self.events
+
+    @property
+    def chosen(self) -> bool:
+        """Whether shards are cheaper."""
+        return self.together < self.separately
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One execution tree. A tree that only feeds others has no queries; its windows stand for its slices."""
+
+    id: str
+    queries: Sequence[str | int]
+    windows: WindowSet
+    edge_rate: Fraction
+    demands: tuple[Demand, ...]
+    feed: str  # "events", or the id of the tree whose partials it folds
+    group_by: tuple[str, ...]
+    cost: float
+    shards: Shards | None = None  # None: there is no choice, or nothing was measured
+
+    @property
+    def sharded(self) -> bool:
+        """Whether its predicates are evaluated together."""
+        return self.shards is not None and self.shards.chosen
+
+    @property
+    def technique(self) -> str:
+        """The technique's name; several, one per measure, are joined by commas."""
+        return ", ".join(dict.fromkeys(demand.technique for demand in self.demands if demand.technique))
+
+    @property
+    def techniques(self) -> dict[Measure, str]:
+        """The technique of every measure that the tree answers."""
+        return {demand.measure: demand.technique for demand in self.demands if demand.technique}
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What its partials hold, its own and what the trees it feeds need."""
+        return tuple(demand.measure for demand in self.demands)
+
+    def edges(self) -> Progressions:
+        """Where its slices end, as arithmetic progressions."""
+        classes, _ = collapse(self.windows.range, self.windows.slide, self.windows.offset)
+        return union(classes)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a stream brings: events per second, keys active in a slice, and ticks of the clock in a second."""
+
+    rate: float
+    keys: float = 1.0
+    ticks: int = 1
+    groups: tuple[tuple[tuple[str, ...], float], ...] = ()  # keys by group-by columns, where they were counted
+
+    def ticks_per_second(self, rows: bool) -> float:
+        """How fast a clock runs: rows are counted by the events themselves."""
+        return self.rate if rows else float(self.ticks)
+
+    def events_per_tick(self, rows: bool) -> float:
+        """Lambda, by a clock."""
+        return 1.0 if rows else self.rate / self.ticks
+
+    def keys_of(self, group_by: tuple[str, ...], rows: bool) -> float:
+        """Final work is done per key; the clock of windows in rows runs per key already."""
+        return dict(self.groups).get(group_by, self.keys) if group_by and not rows else 1.0
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Operations per second of a plan, and of the two plans that need no optimizer."""
+
+    planned: float
+    no_share: float
+    shared: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything the engine, the tracker and a reader need to know; equal content has an equal fingerprint."""
+
+    stream: str
+    strategy: str
+    traffic: Traffic
+    trees: tuple[Tree, ...]
+    costs: Costs
+    catalog_fingerprint: str = ""
+    unshared: tuple[str, ...] = ()  # holistic queries: plain Spark answers them
+    exact: bool = True
+
+    @property
+    def rate(self) -> float:
+        """Events per second (per tick, for in-memory windows)."""
+        return self.traffic.rate
+
+    @property
+    def keys(self) -> float:
+        """Mean number of keys active in a slice of a grouped tree."""
+        return self.traffic.keys
+
+    @property
+    def cost(self) -> float:
+        """Operations per second."""
+        return self.costs.planned
+
+    @property
+    def baselines(self) -> dict[str, float]:
+        """What the two plans without an optimizer would cost."""
+        return {"no_share": self.costs.no_share, "shared": self.costs.shared}
+
+    @property
+    def saving(self) -> float:
+        """The share of the no-share cost that the plan saves."""
+        return 1 - self.cost / self.costs.no_share if self.costs.no_share else 0.0
+
+    def tree(self, id: str) -> Tree:
+        """The tree of this id."""
+        return next(tree for tree in self.trees if tree.id == id)
+
+    def recomputed_cost(self) -> float:
+        """The cost, from the trees alone."""
+        from optimizer.plan.cost import plan_cost
+
+        return plan_cost(self)
+
+    def explain(self) -> str:
+        """Why the plan is good: costs, saving, then one line per tree."""
+        from optimizer.plan.explain import explain
+
+        return explain(self)
+
+    def to_json(self) -> str:
+        """The plan as text; the same plan is always the same text."""
+        from optimizer.plan.serialize import plan_to_dict
+
+        return json.dumps(plan_to_dict(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """The plan a text holds, or one line that says why it holds none."""
+        from optimizer.plan.serialize import plan_from_text
+
+        return plan_from_text(text)
+
+    def fingerprint(self) -> str:
+        """A digest of what the plan does; neither the order of the catalog nor of the trees changes it."""
+        from optimizer.plan.serialize import content
+
+        text = json.dumps(content(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]

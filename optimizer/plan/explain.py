@@ -1,0 +1,99 @@
+"""A plan in words: what it costs, what it saves, and one line per tree."""
+
+from __future__ import annotations
+
+from optimizer.plan.definition import EVENTS, Plan, Shards, Tree
+
+LONGEST = 200  # trees that are listed before the rest is summed up
+UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))
+
+
+def explain(plan: Plan) -> str:
+    """Why the plan is good, then its trees."""
+    lines = [*summary(plan), *(tree_line(plan, tree) for tree in plan.trees[:LONGEST])]
+    if len(plan.trees) > LONGEST:
+        lines.append(f"  ... and {len(plan.trees) - LONGEST} trees more")
+    return "\n".join(lines)
+
+
+def summary(plan: Plan) -> list[str]:
+    """The costs with and without the plan, and what it leaves open."""
+    name = f"stream {plan.stream}" if plan.stream else "in-memory windows"
+    lines = [
+        f"plan of {name} by {plan.strategy}, fingerprint {plan.fingerprint()}",
+        f"  no_share cost {plan.costs.no_share:.6g}",
+        f"  shared cost   {plan.costs.shared:.6g}",
+        f"  planned cost  {plan.cost:.6g}",
+        f"  saving        {plan.saving:z.1%} of no_share",
+        f"  trees         {len(plan.trees)} for {counted(sum(len(tree.queries) for tree in plan.trees))}",
+    ]
+    if not plan.exact:
+        lines.append("  edge rates    estimated: counting them exactly went over the time budget")
+    if plan.unshared:
+        names = ", ".join(plan.unshared[:5]) + (", ..." if len(plan.unshared) > 5 else "")
+        lines.append(f"  unshared      {counted(len(plan.unshared))} on plain Spark: {names}")
+    return lines
+
+
+def tree_line(plan: Plan, tree: Tree) -> str:
+    """One tree: its queries, edges, edge rate, technique, and what feeds it."""
+    queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
+    keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
+    return (
+        f"  {tree.id}: {queries}{keys}, edges {edges_text(plan, tree)}, edge rate {tree.edge_rate}, "
+        f"{tree.technique or 'no technique'}, {feed_text(plan, tree)}, cost {tree.cost:.6g}"
+        + (f"\n      {shards_text(tree.shards)}" if tree.shards else "")
+    )
+
+
+def feed_text(plan: Plan, tree: Tree) -> str:
+    """What feeds a tree: events, the partials or shards of another tree, or those of a finer grouping."""
+    if tree.feed == EVENTS:
+        return f"fed by {tree.feed}"
+    finer = plan.tree(tree.feed).group_by
+    if finer == tree.group_by:
+        return f"fed by {'shards of ' if plan.tree(tree.feed).sharded else ''}{tree.feed}"
+    groups = plan.traffic.keys_of(finer, rows=False)
+    return f"rolled up from {tree.feed} by {', '.join(finer)} ({groups:.4g} groups a slice)"
+
+
+def shards_text(shards: Shards) -> str:
+    """Why predicates are evaluated together or separately, in operations per second."""
+    kept = "shards" if shards.chosen else "evaluated separately"
+    noun = "1 predicate" if shards.predicates == 1 else f"{shards.predicates} predicates"
+    each = f" for each of {shards.measures} measures" if shards.measures > 1 else ""
+    return (
+        f"{noun}, {kept}: |T| + k*beta = {shards.events:.4g} + {shards.shards:.4g} * {shards.beta:.4g}, "
+        f"alpha*|T| = {shards.alpha:.4g} * {shards.events:.4g}{each}"
+    )
+
+
+def edges_text(plan: Plan, tree: Tree, most: int = 6) -> str:
+    """Where its slices end, the first few progressions: "every 10s", "every 15min + 5min"."""
+    found = sorted(tree.edges())
+    rows = tree.windows.rows
+    texts = [
+        f"{length(plan, period, rows)} + {length(plan, residue, rows)}" if residue else length(plan, period, rows)
+        for period, residue in found[:most]
+    ]
+    return f"every {', '.join(texts)}" + (f" ... ({len(found)})" if len(found) > most else "")
+
+
+def length(plan: Plan, ticks: int, rows: bool) -> str:
+    """A range or a slide in the largest unit that divides it."""
+    if rows:
+        return f"{ticks} rows"
+    if plan.traffic.ticks == 1:
+        return str(ticks)
+    size, unit = next((size, unit) for size, unit in UNITS if ticks % size == 0)
+    return f"{ticks // size}{unit}"
+
+
+def cost_text(cost: float) -> str:
+    """A cost to read: whole from a thousand on."""
+    return f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"
+
+
+def counted(queries: int) -> str:
+    """So many queries, or one query."""
+    return "1 query" if queries == 1 else f"{queries:,} queries"

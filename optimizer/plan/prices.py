@@ -1,0 +1,98 @@
+"""Seconds per operation, slice, answer, tree, batch and run, fitted from runs; every technique has its own price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optimizer.errors import HeddleError
+from optimizer.plan.operations import FINAL, Operations
+
+Floats = NDArray[np.float64]
+PULL = 1e-3  # towards one price for all operations and none for the rest, where the runs cannot tell prices apart
+ROUNDS = 200
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a plan had to do in a run by its cost model, and how long that took."""
+
+    operations: Operations
+    seconds: float
+    batches: float = 1.0
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Seconds of everything that Operations.priced names; none is negative."""
+
+    each: Mapping[str, float]
+    error: float = 0.0  # mean of the relative errors over the runs it was fitted from
+
+    @property
+    def techniques(self) -> list[str]:
+        """Those whose operations have a price."""
+        return [name.removeprefix(FINAL) for name in self.each if name.startswith(FINAL)]
+
+    def knows(self, operations: Operations) -> bool:
+        """Whether the operations of all its techniques have a price."""
+        return operations.finals.keys() <= set(self.techniques)
+
+    def seconds(self, operations: Operations, batches: float = 1.0) -> float:
+        """How long so many operations should take."""
+        return sum(self.each.get(name, 0.0) * count for name, count in operations.priced(batches).items())
+
+
+def fit_prices(runs: Sequence[Measured]) -> Prices:
+    """Least squares of the relative errors with no price below 0."""
+    if not runs:
+        raise HeddleError("there are no runs to calibrate from; evaluate a plan first")
+    priced = [_priced(run) for run in runs]
+    names = sorted({name for counts in priced for name in counts})
+    table = np.array([[counts.get(name, 0.0) for name in names] for counts in priced])
+    table /= np.array([[run.seconds] for run in runs])
+    one_price = 1.0 / float(np.median([run.operations.total / run.seconds for run in runs]))
+    counted = np.array([name == "partial" or name.startswith(FINAL) for name in names])
+    guess = np.where(counted, one_price, 0.0)
+    scale = np.maximum(table.max(axis=0), 1e-300)
+    pull = np.diag(np.where(counted, PULL / one_price, PULL * scale))
+    design, wanted = np.vstack([table, pull]), np.concatenate([np.ones(len(runs)), pull @ guess])
+    found = _nonnegative(design / scale, wanted) / scale
+    error = float(np.mean(np.abs(table @ found - 1)))
+    return Prices(dict(zip(names, map(float, found), strict=True)), error)
+
+
+def _priced(run: Measured) -> dict[str, float]:
+    if not run.seconds > 0 or not run.operations.total > 0:
+        raise HeddleError(f"a run of {run.seconds} seconds and {run.operations.total:g} operations tells no prices")
+    return run.operations.priced(run.batches)
+
+
+def _nonnegative(design: Floats, wanted: Floats) -> Floats:
+    """Least squares over x >= 0 by active sets (Lawson and Hanson, 1974, chapter 23)."""
+    size = design.shape[1]
+    x, free = np.zeros(size), np.zeros(size, dtype=np.bool_)
+    for _ in range(ROUNDS):
+        slope = design.T @ (wanted - design @ x)
+        if free.all() or slope[~free].max() <= 1e-12 * np.abs(wanted).sum():
+            break
+        free[np.argmax(np.where(free, -np.inf, slope))] = True
+        x = _inside(design, wanted, x, free)
+    return x
+
+
+def _inside(design: Floats, wanted: Floats, x: Floats, free: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
+    """The best point of the free coordinates, less those that would leave the positive side on the way there."""
+    while free.any():
+        best = np.zeros_like(x)
+        best[free] = np.linalg.lstsq(design[:, free], wanted, rcond=None)[0]
+        if (best[free] > 0).all():
+            return best
+        falling = free & (best <= 0)
+        step = np.min(x[falling] / (x[falling] - best[falling]))
+        x = x + step * (best - x)
+        free &= x > 1e-15
+    return x

@@ -1,0 +1,63 @@
+"""What the two plans without an optimizer cost, without building them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from optimizer.cost.bulk_omega import BULK_OMEGA
+from optimizer.cost.load import Load
+from optimizer.cost.omega import OMEGA, flat_fat
+from optimizer.strategies.contract.pricing import CostModel
+from optimizer.strategies.contract.problem import Problem, Rows
+from optimizer.windows.columns import BoolArray, FloatArray, WindowSet
+
+
+class Singles:
+    """Every query in a tree of its own, as the formulas of Omega see it."""
+
+    def __init__(self, ranges: FloatArray, slides: FloatArray) -> None:
+        self.longest, self.overlap = ranges, ranges / slides
+        self.queries = np.ones(len(ranges))
+
+    def distinct_ranges(self) -> FloatArray:
+        return self.queries
+
+    def flat_fat(self, rates: FloatArray) -> FloatArray:
+        return flat_fat.operations(flat_fat.snapped(self.longest * rates))
+
+
+def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> float:
+    """Operations per tick and key when every query has a tree of its own.
+
+    `shares` of the events pass a measure's predicate.
+    """
+    problem = rows.problem
+    rates = problem.class_rates[rows.class_of]
+    total = 0.0
+    for techniques, wanted, share in zip(model.techniques, rows.needs(), shares, strict=True):
+        ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
+        singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
+        omegas = np.min([BULK_OMEGA[name](singles, rates[wanted]) for name in techniques], axis=0)
+        total += share * model.rate * len(ranges) + float((rates[wanted] * omegas).sum())
+    return total
+
+
+def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> float:
+    """Operations per tick and key of one tree for all queries; equal windows count once, planned one by one or not."""
+    windows = problem.windows
+    rate = problem.space.rate_float(problem.everything)
+    total = 0.0
+    for techniques, asked, share in zip(model.techniques, problem.asked, shares, strict=True):
+        asking = windows if asked is None else windows.take(asked)
+        asking = asking.take(_firsts(asking))
+        load = Load.of_columns(asking.range, asking.slide)
+        total += share * model.rate + rate * min(OMEGA[name](load, rate) for name in techniques)
+    return total
+
+
+def _firsts(windows: WindowSet) -> BoolArray:
+    """Which windows differ from the one before: equal ones are neighbours."""
+    columns = np.stack([windows.range, windows.slide, windows.offset])
+    return np.concatenate([[True], (columns[:, 1:] != columns[:, :-1]).any(axis=0)])

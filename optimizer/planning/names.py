@@ -1,0 +1,49 @@
+"""Names that a user typed: strategies and techniques, checked against the tables and the algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+from optimizer.algebra.techniques import CARDS, allowed, require_allowed
+from optimizer.cost.bulk_omega import BULK_OMEGA
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Measure
+from optimizer.strategies import STRATEGIES
+from optimizer.strategies.contract.card import Card
+
+AUTO = "auto"
+
+
+def strategy_named(name: str) -> Card:
+    """The strategy of this name, or one line that says which there are."""
+    return STRATEGIES[_known("strategy", name, STRATEGIES)]
+
+
+def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, ...], ...]:
+    """Per measure, the techniques that a search may use: the named one, or all that the algebra allows."""
+    if name == AUTO:
+        return tuple(_allowed(measure.component) for measure in measures)
+    _known("technique", name, [AUTO, *CARDS])
+    for measure in measures:
+        if measure.component:
+            require_allowed(name, measure.component)
+    return ((name,),) * len(measures)
+
+
+def _allowed(component: str) -> tuple[str, ...]:
+    """What the algebra allows, the block form first; of techniques with one formula, the first stands for all."""
+    fitting = [name for name in ("two_stacks_block", *CARDS) if _fits(name, component)]
+    return tuple({BULK_OMEGA[name]: name for name in reversed(fitting)}.values())[::-1]
+
+
+def _fits(technique: str, component: str) -> bool:
+    return allowed(technique, component) if component else CARDS[technique].needs == "nothing"
+
+
+def _known(kind: str, name: str, names: Collection[str]) -> str:
+    if name in names:
+        return name
+    near = get_close_matches(name, names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(names)}"
+    raise HeddleError(f"there is no {kind} {name!r}; {hint}")

@@ -1,0 +1,92 @@
+"""Planning a catalog's stream: its queries grouped by clock and group-by columns, each group with its measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.table import QueryTable
+from optimizer.plan.definition import Measure, Plan, Traffic
+from optimizer.plan.measures import measures_of
+from optimizer.planning.group import Group
+from optimizer.planning.names import strategy_named
+from optimizer.planning.recent import Recent
+from optimizer.planning.windows import plan_groups, positive
+from optimizer.strategies.contract.problem import pose_measures
+from optimizer.strategies.contract.watch import Watch
+from optimizer.windows.columns import BoolArray, IntArray, WindowSet
+
+MICROSECONDS = 1_000_000
+
+
+def plan_stream(
+    catalog: Catalog,
+    stream: str,
+    rate: float,
+    strategy: str = "weave_share",
+    technique: str = "auto",
+    keys: float = 1.0,
+    watch: Watch | None = None,
+    recent: Recent | None = None,
+) -> Plan:
+    """Plan the queries of a stream at `rate` events per second; costs are operations per second.
+
+    Recent events tell how many keys there are, and whether predicates are better evaluated together.
+    """
+    card = strategy_named(strategy)
+    table = catalog.of_stream(stream)
+    ids = table.ids.to_pylist()
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+    shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
+    groups = [_group(table, ids, part, card.per_query) for part in _parts(table, order[shared[order]])]
+    slides = [(g.group_by, int(g.rows.windows.slide.min())) for g in groups if not g.rows.windows.rows]
+    counts = measured_keys(slides, recent) if recent and keys == 1.0 else ()
+    traffic = Traffic(positive(rate, "rate"), positive(keys, "keys"), MICROSECONDS, counts)
+    plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent)
+    unshared = tuple(ids[row] for row in order[~shared[order]])
+    return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
+
+
+def measured_keys(
+    slides: Iterable[tuple[tuple[str, ...], int]], recent: Recent
+) -> tuple[tuple[tuple[str, ...], float], ...]:
+    """The keys active in a slice of every grouping, a slice being as long as its shortest slide."""
+    shortest: dict[tuple[str, ...], int] = {}
+    for group_by, slide in sorted(slides):
+        if group_by:
+            shortest.setdefault(group_by, slide)
+    return tuple((group_by, recent.keys(group_by, slide)) for group_by, slide in shortest.items())
+
+
+def _parts(table: QueryTable, rows: IntArray) -> list[IntArray]:
+    """Rows that can share a tree: the same clock, the same group-by columns. Where the clock counts rows, a predicate
+    decides which of them: only windows of the same one share it."""
+    in_time, in_rows = _numbers(table, rows, with_where=False), _numbers(table, rows, with_where=True)
+    kind = np.where(table.windows.rows[rows], in_rows * 2 + 1, in_time * 2)
+    return [rows[kind == found] for found in np.unique(kind)]
+
+
+def _numbers(table: QueryTable, rows: IntArray, with_where: bool) -> IntArray:
+    kinds = [(shape.group_by, shape.where if with_where else "") for shape in table.shapes]
+    place = {kind: number for number, kind in enumerate(sorted(set(kinds)))}
+    return np.array([place[kind] for kind in kinds], dtype=np.int64)[table.codes[rows]]
+
+
+def _group(table: QueryTable, ids: Sequence[str], rows: IntArray, per_query: bool) -> Group:
+    shapes = [table.shapes[code] for code in np.unique(table.codes[rows])]
+    measures = sorted({measure for shape in shapes for measure in measures_of(shape)})
+    windows = table.windows
+    columns = WindowSet(windows.range[rows], windows.slide[rows], windows.offset[rows], bool(windows.rows[rows[0]]))
+    needs = _needs(table, rows, measures)
+    return Group(pose_measures(columns, needs, measures, per_query), [ids[row] for row in rows], shapes[0].group_by)
+
+
+def _needs(table: QueryTable, rows: IntArray, measures: Sequence[Measure]) -> list[BoolArray]:
+    """Per measure, which of the rows need it."""
+    needed = [set(measures_of(shape)) for shape in table.shapes]
+    codes = table.codes[rows]
+    return [np.array([measure in found for found in needed], dtype=np.bool_)[codes] for measure in measures]

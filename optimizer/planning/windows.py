@@ -1,0 +1,142 @@
+"""Planning: from windows or a catalog's stream to a plan, by a strategy of one's choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
+from optimizer.planning.baselines import no_share_cost, shared_cost
+from optimizer.planning.draft_group import cost_model, drafted, trees_of
+from optimizer.planning.group import Group
+from optimizer.planning.names import strategy_named
+from optimizer.planning.recent import Recent
+from optimizer.planning.roll_up import rolled_up
+from optimizer.strategies.contract.card import Card
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.problem import pose
+from optimizer.strategies.contract.watch import Watch
+from optimizer.windows.columns import Ids, IntArray, WindowSet
+from optimizer.windows.window import Window
+
+Columns = Sequence[npt.ArrayLike]
+
+
+def optimize(
+    windows: Sequence[Window] | Columns,
+    rate: float,
+    strategy: str = "weave_share",
+    technique: str = "auto",
+    watch: Watch | None = None,
+) -> Plan:
+    """Plan windows given as a list, or as arrays of ranges, slides and offsets; `rate` is in events per tick."""
+    card = strategy_named(strategy)
+    traffic = Traffic(positive(rate, "rate"))
+    groups = [Group(pose(part, card.per_query), Ids(at), ()) for part, at in _by_clock(windows)]
+    return plan_groups("", groups, card, technique, traffic, watch or Watch())
+
+
+def plan_groups(
+    stream: str,
+    groups: Sequence[Group],
+    card: Card,
+    technique: str,
+    traffic: Traffic,
+    watch: Watch,
+    recent: Recent | None = None,
+) -> Plan:
+    """Plan every group on its own, and put the trees into one plan."""
+    found = [(group, drafted(group, card, technique, traffic, watch, recent)) for group in groups]
+    return plan_drafts(stream, card.name, found, technique, traffic, recent)
+
+
+def plan_drafts(
+    stream: str,
+    strategy: str,
+    found: Sequence[tuple[Group, Draft]],
+    technique: str,
+    traffic: Traffic,
+    recent: Recent | None = None,
+) -> Plan:
+    """The plan of drafts that are made already."""
+    trees: list[Tree] = []
+    no_share, shared = 0.0, 0.0
+    for number, (group, draft) in enumerate(found):
+        model = cost_model(group, technique, traffic)
+        trees += _apart(trees_of(group, draft, technique, traffic, recent), f"{number}.")
+        rows = group.rows.windows.rows
+        scale = traffic.ticks_per_second(rows) * traffic.keys_of(group.group_by, rows)
+        shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
+        no_share += scale * no_share_cost(group.rows, model, shares)
+        shared += scale * shared_cost(group.rows.problem, model, shares)
+    named = _named(rolled_up(trees, recent, traffic) if recent else trees)
+    exact = all(group.rows.problem.space.exact for group, _ in found)
+    return Plan(stream, strategy, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)
+
+
+def positive(value: float, name: str) -> float:
+    """A rate or a number of keys that makes sense, or one line."""
+    if not (math.isfinite(value) and value > 0):
+        raise HeddleError(f"{name} {value} makes no sense; give a number above 0")
+    return float(value)
+
+
+def _by_clock(windows: Sequence[Window] | Columns) -> list[tuple[WindowSet, IntArray]]:
+    """The windows as columns with their positions, those in ticks before those in rows."""
+    if not len(windows):
+        raise HeddleError("there are no windows to plan; give at least one")
+    if isinstance(windows[0], Window):
+        listed = [w for w in windows if isinstance(w, Window)]
+        whole, rows = WindowSet.of(listed), np.array([w.rows for w in listed])
+    else:
+        whole, rows = _from_arrays(windows), None
+    _check(whole)
+    if rows is None or not rows.any():
+        return [(whole, np.arange(len(whole)))]
+    parts = [(np.flatnonzero(rows == clock), clock) for clock in (False, True)]
+    return [(_clocked(whole.take(index), clock), index) for index, clock in parts if len(index)]
+
+
+def _from_arrays(columns: Sequence[Any]) -> WindowSet:
+    ranges, slides, *rest = (np.asarray(column, dtype=np.int64) for column in columns)
+    return WindowSet(ranges, slides, rest[0] if rest else np.zeros_like(slides))
+
+
+def _clocked(windows: WindowSet, rows: bool) -> WindowSet:
+    return WindowSet(windows.range, windows.slide, windows.offset, rows)
+
+
+def _check(windows: WindowSet) -> None:
+    wrong = np.flatnonzero((windows.slide <= 0) | (windows.range < windows.slide))
+    if len(wrong):
+        window = windows[int(wrong[0])]
+        raise HeddleError(f"{window}: a slide is at least 1 and at most the range; change one of them")
+
+
+def _apart(trees: list[Tree], prefix: str) -> list[Tree]:
+    """Local ids made different from those of other groups."""
+    return [
+        replace(tree, id=prefix + tree.id, feed=tree.feed if tree.feed == EVENTS else prefix + tree.feed)
+        for tree in trees
+    ]
+
+
+def _named(trees: list[Tree]) -> tuple[Tree, ...]:
+    """The trees in an order that only depends on what they are, feeders first, and ids by that order."""
+    found = {tree.id: tree for tree in trees}
+
+    def depth(tree: Tree) -> int:
+        return 0 if tree.feed == EVENTS else 1 + depth(found[tree.feed])
+
+    def place(tree: Tree) -> tuple[Any, ...]:
+        return tree.group_by, tree.windows.rows, depth(tree), tree.windows[0], tuple(tree.queries[:1])
+
+    ordered = sorted(trees, key=place)
+    names = {tree.id: f"t{number}" for number, tree in enumerate(ordered, 1)}
+    return tuple(replace(tree, id=names[tree.id], feed=names.get(tree.feed, EVENTS)) for tree in ordered)

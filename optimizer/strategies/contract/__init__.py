@@ -1,0 +1,11 @@
+"""What every strategy takes and gives.
+
+- card: What a strategy is, as data: read by the tests, the command line and the docs.
+- draft: What a strategy hands back: which tree answers each window, and what feeds each tree.
+- fat_sums: The sum of FlatFAT's f(r * E) over sorted ranges, for any edge rate, by binary search and prefix sums.
+- packing: Several integer columns as one sortable key, so that a million rows are made distinct by one sort.
+- pricing: What sets of units cost: the cost model of a search, with a look-up for every set it has seen.
+- problem: What a strategy solves: the distinct windows of a group of queries.
+- units: What a search moves about, a unit: a class of equal edges, or a single window; and what each unit asks for.
+- watch: How a caller follows a search, and stops it: a stopped search hands back the best it has.
+"""

@@ -1,0 +1,98 @@
+"""What sets of units cost: the cost model of a search, with a look-up for every set it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from optimizer.cost.bulk_omega import BULK_OMEGA
+from optimizer.strategies.contract.units import Profile, Units, bits
+from optimizer.windows.columns import FloatArray
+
+EPSILON = 1e-12  # of two costs that differ by less, relatively, neither is smaller
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Events per tick, and per measure the techniques that may answer it.
+
+    With group-by all but reading events is done for every key active in a slice, so searches count per key: of the
+    events, only a key's share.
+    """
+
+    rate: float
+    techniques: tuple[tuple[str, ...], ...]
+
+
+class OneTree:
+    """One set of units as the formulas of Omega see it, for one measure."""
+
+    def __init__(self, profile: Profile, units: list[int]) -> None:
+        self.profile, self.units = profile, units
+        self.queries = np.array([profile.queries[units].sum()])
+        self.overlap = np.array([profile.overlap[units].sum()])
+        self.longest = np.array([profile.longest[units].max()])
+
+    def distinct_ranges(self) -> FloatArray:
+        return np.array([self.profile.distinct_ranges(self.units)], dtype=np.float64)
+
+    def flat_fat(self, rates: FloatArray) -> FloatArray:
+        sums = self.profile.fat.at(np.array(self.units), np.full(len(self.units), rates[0]))
+        return np.array([sums.sum()])
+
+
+class Pricing:
+    """Prices sets of units. Every price is remembered: the papers' cost lookup."""
+
+    def __init__(self, units: Units, model: CostModel) -> None:
+        self.units, self.model = units, model
+        self._parts: dict[int, tuple[float, int]] = {}
+        self._trees: dict[int, float] = {0: 0.0}
+
+    def rate(self, mask: int) -> float:
+        """The edge rate of a set of units."""
+        return self.units.problem.space.rate_float(self.units.edge_mask(mask))
+
+    def measures(self, mask: int) -> int:
+        """How many measures a tree of these units serves; it is fed once for each."""
+        return self._parted(mask)[1]
+
+    def finals(self, mask: int) -> float:
+        """Final operations per tick of a tree of these units, each measure by its cheapest technique."""
+        return self._parted(mask)[0]
+
+    def tree(self, mask: int) -> float:
+        """What a tree of these units costs."""
+        if mask not in self._trees:
+            finals, served = self._parted(mask)
+            self._trees[mask] = float(self.feeds(np.array(self.rate(mask)), np.array(served))) + finals
+        return self._trees[mask]
+
+    def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
+        """What trees with these edge rates pay to be fed for so many measures: WeaveShare's read the raw events."""
+        return self.model.rate * served
+
+    def forest(self, masks: Iterable[int]) -> float:
+        """What trees cost together."""
+        return sum(map(self.tree, sorted(masks)))
+
+    def _parted(self, mask: int) -> tuple[float, int]:
+        if mask not in self._parts:
+            self._parts[mask] = self._price(mask)
+        return self._parts[mask]
+
+    def _price(self, mask: int) -> tuple[float, int]:
+        rates, members = np.array([self.rate(mask)]), list(bits(mask))
+        total, asked = 0.0, list(bits(self.units.measures_of(mask)))
+        for measure in asked:
+            tree = OneTree(self.units.profiles[measure], members)
+            total += min(float(BULK_OMEGA[name](tree, rates)[0]) for name in self.model.techniques[measure])
+        return float(rates[0]) * total, len(asked)
+
+
+def cheapest(omegas: dict[str, float]) -> str:
+    """The first technique that no other undercuts by more than rounding."""
+    least = min(omegas.values())
+    return next(name for name, omega in omegas.items() if omega <= least * (1 + 1e-12))

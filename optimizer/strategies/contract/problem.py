@@ -1,0 +1,126 @@
+"""What a strategy solves: the distinct windows of a group of queries, and the classes of equal edges they fall into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from optimizer.plan.definition import Measure
+from optimizer.strategies.contract.packing import Packed, pack
+from optimizer.windows.collapse import collapse
+from optimizer.windows.columns import BoolArray, FloatArray, IntArray, WindowSet
+from optimizer.windows.edge_space import EdgeSpace
+from optimizer.windows.edges import Progressions
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Distinct windows, sorted by class; classes are numbered by their smallest query, so that ties fall one way."""
+
+    windows: WindowSet
+    class_of: IntArray  # ascending: the windows of a class are neighbours
+    classes: tuple[Progressions, ...]
+    measures: tuple[Measure, ...] = (Measure(),)
+    asked: tuple[BoolArray | None, ...] = (None,)  # per measure, the windows that ask for it; None for all
+
+    @cached_property
+    def space(self) -> EdgeSpace:
+        """Edge rates of sets of classes."""
+        return EdgeSpace(self.classes)
+
+    @cached_property
+    def class_rates(self) -> FloatArray:
+        """The edge rate of every class alone."""
+        return np.array([self.space.rate_float(1 << c) for c in range(len(self.classes))])
+
+    @property
+    def everything(self) -> int:
+        """The mask of all classes."""
+        return (1 << len(self.classes)) - 1
+
+    def part(self, classes: IntArray) -> Problem:
+        """The same problem for some of the classes, in their order."""
+        inside = np.isin(self.class_of, classes)
+        asked = tuple(None if column is None else column[inside] for column in self.asked)
+        numbers = np.searchsorted(classes, self.class_of[inside])
+        kept = tuple(self.classes[c] for c in classes)
+        return Problem(self.windows.take(inside), numbers, kept, self.measures, asked)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A group's queries as columns, and the problem they pose."""
+
+    windows: WindowSet
+    class_of: IntArray
+    problem: Problem
+    packed: Packed
+    wanted: tuple[BoolArray, ...] = ()  # per measure, the queries that need it; () when there is one measure for all
+
+    def needs(self) -> list[BoolArray | slice]:
+        """Per measure, an index of the queries that need it."""
+        return list(self.wanted) or [slice(None)]
+
+    @cached_property
+    def window_of(self) -> IntArray:
+        """The position of every query's window among the distinct ones."""
+        return self.packed.positions()
+
+
+def pose(windows: WindowSet, per_query: bool = False) -> Rows:
+    """The problem that in-memory windows pose: ties are broken by the smallest windows."""
+    windows = _aligned(windows)
+    classes, class_of = collapse(windows.range, windows.slide, windows.offset)
+    smallest = _smallest_windows(windows, class_of, len(classes))
+    return _rows(windows, classes, class_of, np.lexsort(smallest[::-1]), per_query)
+
+
+def pose_measures(
+    windows: WindowSet, wanted: Sequence[BoolArray], measures: Sequence[Measure], per_query: bool = False
+) -> Rows:
+    """The problem that catalog queries pose, given in the order of their ids, which break ties."""
+    windows = _aligned(windows)
+    classes, class_of = collapse(windows.range, windows.slide, windows.offset)
+    _, first = np.unique(class_of, return_index=True)
+    rows = _rows(windows, classes, class_of, np.argsort(first), per_query)
+    asked = tuple(_asked(rows, column) for column in wanted)
+    return replace(rows, problem=replace(rows.problem, measures=tuple(measures), asked=asked), wanted=tuple(wanted))
+
+
+def _aligned(windows: WindowSet) -> WindowSet:
+    """Offsets that differ by whole slides name the same windows."""
+    return WindowSet(windows.range, windows.slide, windows.offset % windows.slide, windows.rows)
+
+
+def _rows(
+    windows: WindowSet, classes: Sequence[Progressions], class_of: IntArray, order: IntArray, per_query: bool
+) -> Rows:
+    """Renumber the classes in this order, and find the distinct windows."""
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    ranked = rank[class_of]
+    row = np.arange(len(ranked)) if per_query else np.zeros(len(ranked), dtype=np.int64)
+    packed = pack(ranked, windows.range, windows.slide, windows.offset, row)
+    class_column, ranges, slides, offsets, _ = packed.distinct()
+    distinct = WindowSet(ranges, slides, offsets, windows.rows)
+    return Rows(windows, ranked, Problem(distinct, class_column, tuple(classes[c] for c in order)), packed)
+
+
+def _smallest_windows(windows: WindowSet, class_of: IntArray, count: int) -> tuple[IntArray, IntArray, IntArray]:
+    """The smallest (range, slide, offset) of every class."""
+    low = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(low, class_of, windows.range)
+    level = np.flatnonzero(windows.range == low[class_of])
+    ties = np.lexsort((windows.offset[level], windows.slide[level], class_of[level]))
+    level = level[ties]
+    first = level[np.unique(class_of[level], return_index=True)[1]]
+    return windows.range[first], windows.slide[first], windows.offset[first]
+
+
+def _asked(rows: Rows, wanted: BoolArray) -> BoolArray | None:
+    asked = np.zeros(len(rows.problem.windows), dtype=np.bool_)
+    asked[rows.window_of[wanted]] = True
+    return None if asked.all() else asked

@@ -1,0 +1,137 @@
+"""What a search moves about, a unit: a class of equal edges, or a single window; and what each unit asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from optimizer.strategies.contract.fat_sums import FatSums
+from optimizer.strategies.contract.problem import Problem
+from optimizer.windows.columns import FloatArray, IntArray
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The positions of the ones of a mask, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What every unit asks of one measure: Q, the summed overlap, the longest range, and the ranges themselves."""
+
+    queries: FloatArray
+    overlap: FloatArray
+    longest: FloatArray
+    ranges: IntArray  # of every asking window, sorted by (unit, range)
+    bounds: IntArray  # unit u has ranges[bounds[u]:bounds[u + 1]]
+
+    def ranges_of(self, unit: int) -> IntArray:
+        """The ranges of a unit's windows, ascending."""
+        return self.ranges[self.bounds[unit] : self.bounds[unit + 1]]
+
+    @cached_property
+    def fat(self) -> FatSums:
+        """FlatFAT's sums over the ranges of every unit."""
+        return FatSums(self.ranges, self.bounds)
+
+    @cached_property
+    def owners(self) -> tuple[IntArray, IntArray]:
+        """For up to 63 units: the sets of units that have ranges in common, as masks, and how many ranges each."""
+        _, ids = np.unique(self.ranges, return_inverse=True)
+        owners = np.zeros(int(ids.max(initial=-1)) + 1, dtype=np.int64)
+        np.bitwise_or.at(owners, ids, np.repeat(1 << np.arange(len(self.queries)), np.diff(self.bounds)))
+        return np.unique(owners, return_counts=True)
+
+    def distinct_ranges(self, units: list[int]) -> int:
+        """How many ranges some units have together."""
+        if len(self.queries) > 63:
+            return len(np.unique(np.concatenate([self.ranges_of(unit) for unit in units])))
+        owners, counts = self.owners
+        return int(counts[(owners & sum(1 << unit for unit in units)) != 0].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units of a problem; sets of units are masks, as sets of classes are."""
+
+    problem: Problem
+    unit_of: IntArray  # per window, ascending
+    class_of: IntArray  # per unit
+
+    @classmethod
+    def classes(cls, problem: Problem) -> Units:
+        """One unit per class of equal edges."""
+        return cls(problem, problem.class_of, np.arange(len(problem.classes)))
+
+    @classmethod
+    def windows(cls, problem: Problem) -> Units:
+        """One unit per distinct window."""
+        return cls(problem, np.arange(len(problem.windows)), problem.class_of)
+
+    def __len__(self) -> int:
+        return len(self.class_of)
+
+    @property
+    def everything(self) -> int:
+        """The mask of all units."""
+        return (1 << len(self)) - 1
+
+    @cached_property
+    def profiles(self) -> tuple[Profile, ...]:
+        """One profile per measure."""
+        return tuple(self._profile(k) for k in range(len(self.problem.measures)))
+
+    @cached_property
+    def _measures(self) -> list[int]:
+        """Per unit, the measures it asks for, as a mask."""
+        masks = [0] * len(self)  # Python's integers: there may be more measures than bits in a word
+        for measure, profile in enumerate(self.profiles):
+            for unit in np.flatnonzero(profile.queries > 0).tolist():
+                masks[unit] |= 1 << measure
+        return masks
+
+    def measures_of(self, mask: int) -> int:
+        """The measures that some units ask for, as a mask."""
+        found = 0
+        for unit in bits(mask):
+            found |= self._measures[unit]
+        return found
+
+    def edge_mask(self, mask: int) -> int:
+        """The classes whose edges a set of units has."""
+        if len(self) == len(self.problem.classes):
+            return mask
+        found = 0
+        for unit in bits(mask):
+            found |= 1 << int(self.class_of[unit])
+        return found
+
+    def spread(self, mask: int) -> int:
+        """The windows of a set of units, as a mask of windows."""
+        chosen = np.isin(self.unit_of, list(bits(mask)))
+        return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
+
+    def labels(self, forest: list[int]) -> IntArray:
+        """The tree of every window, when tree t holds the units of forest[t]."""
+        tree_of = np.empty(len(self), dtype=np.int64)
+        for tree, mask in enumerate(forest):
+            tree_of[list(bits(mask))] = tree
+        return tree_of[self.unit_of]
+
+    def _profile(self, measure: int) -> Profile:
+        windows, unit_of = self.problem.windows, self.unit_of
+        ranges, slides = windows.range, windows.slide
+        asked = self.problem.asked[measure]
+        if asked is not None:
+            ranges, slides, unit_of = ranges[asked], slides[asked], unit_of[asked]
+        bounds = np.searchsorted(unit_of, np.arange(len(self) + 1))
+        overlap = np.bincount(unit_of, ranges / slides, len(self)).astype(np.float64)
+        queries = np.diff(bounds).astype(np.float64)
+        longest = np.where(queries > 0, np.append(ranges, 0)[bounds[1:] - 1], 0).astype(np.float64)
+        return Profile(queries, overlap, longest, ranges, bounds)

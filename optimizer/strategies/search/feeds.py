@@ -1,0 +1,122 @@
+"""What trees cost when each reads the raw events or the partials of another, whichever is cheaper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.strategies.contract.pricing import Pricing
+from optimizer.strategies.contract.units import Units
+from optimizer.windows.edge_space import EdgeSpace
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """Trees as masks of units, 0 for one that answers no query; the classes of their edges; what feeds each."""
+
+    trees: tuple[int, ...]
+    edges: tuple[int, ...]
+    feeds: tuple[int, ...]
+
+
+class Cascades:
+    """Finds the feeds of forests, and prices them."""
+
+    def __init__(self, pricing: Pricing) -> None:
+        self.pricing, self.units = pricing, pricing.units
+        self.space, self.everything = pricing.units.problem.space, pricing.units.problem.everything
+        self._costs: dict[tuple[int, ...], float] = {}
+        self._contains: dict[tuple[int, int], bool] = {}
+
+    def cost(self, forest: Sequence[int]) -> float:
+        """What a forest costs with its best feeds, remembered."""
+        key = tuple(sorted(forest))
+        if key not in self._costs:
+            self._costs[key] = self.price(self.fed(key))
+        return self._costs[key]
+
+    def fed(self, forest: Sequence[int]) -> Cascade:
+        """The better of the forest alone and the forest under a root that has all edges and answers no query."""
+        trees = tuple(forest)
+        edges = tuple(self.units.edge_mask(tree) for tree in trees)
+        alone = self._chosen(trees, edges)
+        if any(self.contains(mask, self.everything) for mask in edges):
+            return alone
+        return min(alone, self._chosen((*trees, 0), (*edges, self.everything)), key=self.price)
+
+    def price(self, found: Cascade) -> float:
+        """Every tree's feed, once per measure it holds, and its finals."""
+        events = self.pricing.model.rate
+        carried = carried_measures([self.units.measures_of(tree) for tree in found.trees], found.feeds)
+        rates = [events if feed == RAW else self._rate(found.edges[feed]) for feed in found.feeds]
+        fed = sum(rate * measures.bit_count() for rate, measures in zip(rates, carried, strict=True))
+        return fed + sum(self.pricing.finals(tree) for tree in sorted(found.trees) if tree)
+
+    def _chosen(self, trees: tuple[int, ...], edges: tuple[int, ...]) -> Cascade:
+        """Every tree takes the cheapest of the raw events and the trees whose edges contain its own."""
+        events = self.pricing.model.rate
+        rates = [self._rate(mask) for mask in edges]
+        order = sorted(range(len(trees)), key=lambda place: (rates[place], trees[place]))
+        feeds = [RAW] * len(trees)
+        for at, tree in enumerate(order):
+            for feeder in order[at + 1 :]:
+                if rates[feeder] >= events:
+                    break
+                if rates[feeder] > rates[tree] and self.contains(edges[feeder], edges[tree]):
+                    feeds[tree] = feeder
+                    break
+        return Cascade(trees, edges, tuple(feeds))
+
+    def contains(self, outer: int, inner: int) -> bool:
+        """Whether one set of classes has all edges of another, remembered."""
+        key = outer, inner
+        if key not in self._contains:
+            self._contains[key] = self.space.contains(outer, inner)
+        return self._contains[key]
+
+    def _rate(self, mask: int) -> float:
+        return self.space.rate_float(mask)
+
+
+def carried_measures(own: Sequence[int], feeds: Sequence[int]) -> list[int]:
+    """The measures that every tree holds, its own and what the trees it feeds need, as masks."""
+    carried = list(own)
+    for tree, measures in enumerate(own):
+        while (tree := feeds[tree]) != RAW:
+            carried[tree] |= measures
+    return carried
+
+
+def as_draft(found: Cascade, units: Units) -> Draft:
+    """A cascade as a draft, its trees without queries last."""
+    places = range(len(found.trees))
+    order = sorted(places, key=lambda place: not found.trees[place])
+    number = {place: at for at, place in enumerate(order)} | {RAW: RAW}
+    forest = [found.trees[place] for place in order if found.trees[place]]
+    free = [units.problem.space.edges(found.edges[place]) for place in order if not found.trees[place]]
+    return Draft.of_forest(units, forest, [number[found.feeds[place]] for place in order], free)
+
+
+def draft_cost(draft: Draft, pricing: Pricing) -> float:
+    """What a draft costs, whoever made it; the pricing's units are the ones it was made of."""
+    units, model = pricing.units, pricing.model
+    forest = forest_of(draft, units)
+    rates = [units.problem.space.rate_float(units.edge_mask(tree)) for tree in forest]
+    rates += [EdgeSpace([edges]).rate_float(1) for edges in draft.free]
+    own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
+    fed = sum(
+        (model.rate if feed == RAW else rates[feed]) * measures.bit_count()
+        for feed, measures in zip(draft.feeds, carried_measures(own, draft.feeds), strict=True)
+    )
+    return fed + sum(map(pricing.finals, sorted(forest)))
+
+
+def forest_of(draft: Draft, units: Units) -> list[int]:
+    """The trees of a draft that answer queries, as masks of units."""
+    forest = [0] * draft.answering
+    for unit, tree in enumerate(draft.labels[np.searchsorted(units.unit_of, np.arange(len(units)))].tolist()):
+        forest[tree] |= 1 << unit
+    return forest

@@ -1,0 +1,72 @@
+"""Moves over whole forests, for costs that are no sum over trees: one unit elsewhere, or two trees merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from optimizer.strategies.contract.pricing import EPSILON
+from optimizer.strategies.contract.units import bits
+from optimizer.strategies.contract.watch import Watch
+
+ForestPrice = Callable[[Sequence[int]], float]
+
+TRIES = 4000
+MANY = 40  # trees; a forest of more takes longer to price, by the square, and has more neighbours than can be tried
+
+
+def fewer(tries: int, forest: Sequence[int]) -> int:
+    """How often a search may price forests like this one."""
+    return max(1, round(tries * min(1.0, MANY / len(forest)) ** 3))
+
+
+def descend(forest: Sequence[int], price: ForestPrice, watch: Watch, tries: int = TRIES) -> list[int]:
+    """The forest after all moves that pay, or as many as there were tries for; never dearer than before."""
+    search = Descent(sorted(forest), price, watch, fewer(tries, forest))
+    before = float("inf")
+    while search.cost < before and not search.ended:
+        before = search.cost
+        for unit in bits(sum(forest)):
+            search.take_best(moves(search.trees, 1 << unit))
+        search.take_best(merges(search.trees))
+    return search.trees
+
+
+class Descent:
+    """Where a descent stands, and how many forests it may still price."""
+
+    def __init__(self, trees: list[int], price: ForestPrice, watch: Watch, tries: int) -> None:
+        self.trees, self.cost, self.price = trees, price(trees), price
+        self._watch, self._tries = watch, tries
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was stopped, or has used up its tries."""
+        return self._watch.stopped or self._tries <= 0
+
+    def take_best(self, choices: Iterator[list[int]]) -> None:
+        """Go to the cheapest of the choices, if it is cheaper."""
+        for choice in choices:
+            if self.ended:
+                break
+            self._tries -= 1
+            found = self.price(choice)
+            if found < self.cost * (1 - EPSILON):
+                self.trees, self.cost = choice, found
+
+
+def moves(trees: list[int], unit: int) -> Iterator[list[int]]:
+    """The forests in which a unit is in another tree, or in one of its own."""
+    home = next(tree for tree in trees if tree & unit)
+    rest = [home & ~unit] if home & ~unit else []
+    others = [tree for tree in trees if tree != home]
+    for target in others:
+        yield sorted([tree for tree in others if tree != target] + [target | unit, *rest])
+    if rest:
+        yield sorted([*others, unit, *rest])
+
+
+def merges(trees: list[int]) -> Iterator[list[int]]:
+    """The forests in which two trees are one."""
+    for place, tree in enumerate(trees):
+        for other in trees[place + 1 :]:
+            yield sorted([found for found in trees if found not in (tree, other)] + [tree | other])

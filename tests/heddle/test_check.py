@@ -1,0 +1,69 @@
+"""`heddle check` on the command line: decisions about batches, and mistakes as one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner, Result
+
+from expectations.sides.plain_spark import naive
+from heddle.main import app
+from jobs.engine.warehouse.ledger import newest_ledger, settle
+from jobs.engine.warehouse.manifest import newest
+from optimizer.errors import HeddleError
+from tests.expectations.world import STREAM, World, make_world
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def run(world: World, *arguments: str, stream: str = STREAM) -> Result:
+    fixed = ["check", str(world.folder / "catalog"), "--stream", stream, "--warehouse", world.warehouse]
+    return CliRunner().invoke(app, [*fixed, *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--sample", "0"], "--sample is at least 1"),
+        (["--require", "--release", "1"], "one at a time"),
+        (["--release", "1"], "batch 1 is not quarantined or discarded; none is"),
+    ],
+)
+def test_a_mistake_is_one_line(world: World, arguments: list[str], line: str) -> None:
+    result = run(world, *arguments)
+    assert isinstance(result.exception, HeddleError)
+    assert line in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_an_unknown_stream_is_one_line(world: World) -> None:
+    assert "has no such stream; it has events" in str(run(world, stream="other").exception)
+
+
+def test_a_person_decides_about_a_quarantined_batch(world: World) -> None:
+    assert "unpublished from now on" in run(world, "--require").output
+    for number in (0, 1):
+        world.arrive(number, number)
+    world.evaluate()
+    settle(world.storage, newest_ledger(world.storage), newest(world.storage), passed=False)
+    assert "batch 0 will not be published" in run(world, "--discard", "0").output
+    assert newest_ledger(world.storage).discarded
+    assert run(world, "--release", "0").output == "batch 0 is published\n"
+    ledger = newest_ledger(world.storage)
+    assert ledger.published
+    assert ledger.quarantined == ledger.discarded == ()
+
+
+def test_raw_events_that_are_gone_are_one_line(world: World) -> None:
+    world.arrive(0, 0)
+    world.evaluate()
+    (file,) = (world.folder / "data").iterdir()
+    file.unlink()
+    with pytest.raises(HeddleError, match=r"was evaluated and is gone, one of 1; an audit needs the raw events"):
+        naive(cast(SparkSession, None), world.catalog, STREAM, world.storage, newest(world.storage))

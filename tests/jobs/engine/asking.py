@@ -1,0 +1,113 @@
+"""Random questions: queries over the odd events, with what each means to the oracle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.algebra.techniques import allowed
+from optimizer.windows.window import Window
+from tests.jobs.engine.meanings import AGGREGATED, EVERYTHING, NUMBERS, PREDICATES
+from tests.jobs.engine.running import Answers, query
+from tests.jobs.engine.world import KEYS, SECOND, Row
+from tests.oracle import naive
+from tests.oracle.naive_aggregates import BY_ORDER, Event, choices, same
+
+TOLERANCE = 1e-9
+EXACT = {"count", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
+SPARK_ONLY = {"geometric_mean"}  # its logarithm is Spark's to take
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One query: what the catalog says, what the oracle needs."""
+
+    aggregate: str
+    x: str
+    y: str
+    where: str
+    group_by: tuple[str, ...]
+    window: Window
+
+    @property
+    def call(self) -> str:
+        """The aggregate as the catalog writes it."""
+        return f"{self.aggregate}({f'{self.x}, {self.y}' if self.y else self.x})"
+
+    def entry(self, id: str) -> dict[str, Any]:
+        """The catalog's entry."""
+        more: dict[str, Any] = {"where": self.where} if self.where else {}
+        if self.group_by:
+            more["group_by"] = list(self.group_by)
+        window = self.window
+        return query(id, self.call, window.range, window.slide, offset=window.offset, **more)
+
+    def held(self, events: Sequence[Row]) -> dict[tuple[tuple[Any, ...], int], list[Event]]:
+        """The events of every window."""
+        return naive.contents(events, self.window, self.group_by, PREDICATES.get(self.where))
+
+    def fits(self, rows: Sequence[Event], found: Any) -> bool:
+        """Whether a value is a right answer for a window that holds these rows."""
+        x = "*" if self.x == "*" else EVERYTHING[self.x]
+        if self.aggregate in BY_ORDER:
+            order = EVERYTHING[self.y] if self.y else "ts"
+            return any(same(found, value) for value in choices(rows, self.aggregate, x, order))
+        expected = naive.aggregate_of(rows, self.aggregate, x)
+        if self.aggregate in EXACT or isinstance(expected, int | None):
+            return same(found, expected)
+        return same(found, expected, self.rounding(rows))
+
+    def rounding(self, rows: Sequence[Event]) -> float:
+        """Float sums may differ by what cancels: Spark's own differ with the order of its rows."""
+        values = [EVERYTHING[self.x](row) for row in rows]
+        size = 1 + sum(abs(value) for value in values if value is not None and math.isfinite(value))
+        return TOLERANCE * (size**2 if self.aggregate in ("sum_squares", "var_pop", "var_samp") else size)
+
+
+def check(asked: dict[str, Asked], events: Sequence[Row], until: int | None, found: Answers) -> None:
+    """Every window that ended is there with a right value, and nothing else is."""
+    for id, question in asked.items():
+        held = {
+            place: rows
+            for place, rows in question.held(events).items()
+            if until is not None and place[1] + question.window.range <= until
+        }
+        assert found[id].keys() == held.keys(), (id, question, found[id].keys() ^ held.keys())
+        for place, rows in held.items():
+            assert question.fits(rows, found[id][place]), (id, question, place, found[id][place], rows)
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> Window:
+    """Slides of half seconds; ranges that are multiples of the slide, and some that are not."""
+    slide = draw(st.sampled_from([1, 2, 3, 4, 6, 10])) * SECOND // 2
+    rest = draw(st.sampled_from([0, 0, slide // 3, slide - 1]))
+    longer = draw(st.sampled_from([1, 1, 2, 5])) * slide + rest
+    offset = draw(st.sampled_from([0, 0, 1, slide // 2]))
+    return Window(longer, slide, offset)
+
+
+@st.composite
+def questions(draw: st.DrawFn, technique: str = "auto", aggregates: Sequence[str] = ()) -> Asked:
+    """Any query that the technique can answer."""
+    fitting = [name for name in aggregates or _woven() if _answers(technique, name)]
+    aggregate = draw(st.sampled_from(fitting))
+    x = draw(st.sampled_from(["*", *AGGREGATED["count"]] if aggregate == "count" else list(AGGREGATED[aggregate])))
+    y = draw(st.sampled_from([*NUMBERS, "s", "d", "b", "ts"])) if AGGREGATES[aggregate].arguments == 2 else ""
+    where = draw(st.sampled_from(["", "", *PREDICATES]))
+    group_by = draw(st.sampled_from([(), ("k",), ("k",), *((key,) for key in KEYS), ("k", "i"), ("b", "d", "k")]))
+    return Asked(aggregate, x, y, where, group_by, draw(windows()))
+
+
+def _woven() -> list[str]:
+    return [name for name, aggregate in AGGREGATES.items() if aggregate.shared and name not in SPARK_ONLY]
+
+
+def _answers(technique: str, aggregate: str) -> bool:
+    needs = AGGREGATES[aggregate].needs
+    return technique == "auto" or all(allowed(technique, need.component) for need in needs)

@@ -1,0 +1,38 @@
+"""Which files a batch takes, by Spark's own record: past the point where Spark makes one entry of many."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.engine.warehouse.consumed_files import files_of, taken_files
+from jobs.engine.warehouse.input_files import sized
+from jobs.engine.warehouse.lifecycle import CHECKPOINT, stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.runs.evaluate import evaluate
+from jobs.runs.request import Options
+from optimizer.errors import HeddleError
+from tests.jobs.engine.running import STREAM, make_world, query
+from tests.jobs.engine.world import SECOND, odd_row
+
+FILES = 12  # the tenth entry of Spark's log is a compact one
+
+
+def test_every_batch_takes_its_own_file(spark: SparkSession, tmp_path: Path) -> None:
+    batches = [[odd_row(number * SECOND, 1)] for number in range(FILES)]
+    world = make_world(tmp_path / "a folder", batches, [query("q", "count(*)", SECOND)], 0)
+    warehouse = str(tmp_path / "warehouse")
+    report = evaluate(spark, world.catalog, world.plan("shared"), warehouse, Options("file", files_per_batch=1))
+    storage = stream_storage(warehouse, STREAM)
+    taken = [files_of(storage, batch) for batch in range(FILES)]
+    assert report.to_dict()["events"] == FILES
+    assert [len(files) for files in taken] == [1] * FILES
+    assert sorted(file for files in taken for file in files) == taken_files(storage, newest(storage))
+    assert any(name.endswith(".compact") for name in storage.names(f"{CHECKPOINT}/sources/0"))
+    assert sized([taken[0][0], taken[0][0] + ".gone"]) == [(taken[0][0], Path(taken[0][0]).stat().st_size)]
+    shutil.rmtree(storage.path(f"{CHECKPOINT}/sources"))
+    with pytest.raises(HeddleError, match="does not tell which files were evaluated; restore it from a backup"):
+        files_of(storage, 0)

@@ -1,0 +1,96 @@
+"""The frame lane where Spark aggregates the events first: all rows, late events, and when it is not done."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.engine.feed.spark_pass import cut
+from jobs.kernels.slices.edges import slice_starts
+from jobs.runs.on_spark import AGGREGATED, FOLDED
+from jobs.spark import frame_lane
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.windows.window import Window
+from tests.jobs.engine import meanings
+from tests.jobs.engine.asking import SPARK_ONLY, Asked, check
+from tests.jobs.engine.feed import test_late
+from tests.jobs.engine.running import answers_in, late_rows, make_world, query, run_in_process, run_on_spark
+from tests.jobs.engine.sharding import forced
+from tests.jobs.engine.world import SECOND, odd_row
+from tests.whole.against_spark.test_against_spark import LATENESS, WINDOWS, some_batches, until
+
+CARRYING = {"first", "last", "argmin", "argmax"}
+GROUPINGS: list[tuple[str, ...]] = [(), ("k",), ("b", "i")]
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few events are aggregated, too."""
+    monkeypatch.setattr(frame_lane, "FEWER", 0)
+
+
+def questions(seed: int, windows: list[Window]) -> dict[str, Asked]:
+    """A query for every aggregate that carries nothing along."""
+    pick = random.Random(seed)
+    asked = {}
+    for name, aggregate in AGGREGATES.items():
+        if aggregate.shared and name not in CARRYING | SPARK_ONLY:
+            of = [x for x in meanings.AGGREGATED[name] if x not in meanings.OTHERS or x in ("d", "ts")]
+            where = pick.choice(["", *meanings.PREDICATES])
+            asked[f"q_{name}"] = Asked(name, pick.choice(of), "", where, pick.choice(GROUPINGS), pick.choice(windows))
+    return asked
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize(("seed", "strategy", "shards"), [(5, "weave_share", False), (6, "cascade", True)])
+def test_all_rows(spark: SparkSession, tmp_path: Path, seed: int, strategy: str, shards: bool) -> None:
+    batches = some_batches(seed)
+    asked = questions(seed, WINDOWS if shards else [window for window in WINDOWS if window.offset != 1])
+    world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
+    plan = forced(world.plan(strategy), shards)
+    storage, manifest, report = run_on_spark(spark, world, plan, "frame")
+    assert AGGREGATED in report.notes
+    events = [row for batch in batches for row in batch]
+    check(asked, events, until(batches), answers_in(world, storage, manifest, plan))
+
+
+@pytest.mark.usefixtures("always")
+def test_late_events(spark: SparkSession, tmp_path: Path) -> None:
+    batches = test_late.straggling_batches(7)
+    batches[-1][::3] = [{**row, "ts": None} for row in batches[-1][::3]]
+    world = make_world(tmp_path, batches, test_late.QUERIES, test_late.LATENESS)
+    plan = world.plan("shared")
+    storage, manifests = run_in_process(world, plan)
+    ours, manifest, report = run_on_spark(spark, world, plan, "frame")
+    assert AGGREGATED in report.notes
+    assert answers_in(world, ours, manifest, plan) == answers_in(world, storage, manifests[-1], plan)
+    names = ["ts", "windows_missed", "batch", "k", "n"]
+    expected = test_late.by_content(late_rows(storage, manifests[-1]), names)
+    assert expected
+    assert test_late.by_content(late_rows(ours, manifest), names) == expected
+    for name in ("events", "late", "windows_missed", "without_time"):
+        assert getattr(report, name) == sum(found.counts[name] for found in manifests)
+
+
+def test_what_is_folded_event_by_event(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [odd_row(number * SECOND // 10, number % 3) for number in range(60)]
+    dense, sparse = query("dense", "sum(i)", 2 * SECOND), query("sparse", "sum(i)", SECOND // 10)
+    carried = query("carried", "last(i)", 2 * SECOND)
+    for number, (asked, note) in enumerate([(dense, AGGREGATED), (sparse, FOLDED), (carried, FOLDED)]):
+        world = make_world(tmp_path / str(number), [rows], [asked], 0)
+        report = run_on_spark(spark, world, world.plan("shared"), "frame")[2]
+        assert [line.startswith(note) for line in report.notes] == [True]
+
+
+def test_slots_never_cross_an_edge() -> None:
+    edges = ((4, 1), (6, 0), (6, 2))
+    slot, composite, starts = cut(edges)
+    for time in range(-30, 30):
+        base = time - time % composite
+        found = base + starts[time % composite // slot]
+        assert [found] == slice_starts(edges, np.array([time])).tolist()
+    assert cut(((1_000_003, 0), (999_983, 0))) == (1, 1, [])

@@ -1,0 +1,176 @@
+"""Queries that cannot be woven: plain Spark answers them in the same job, and they land in the same results."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from expectations.check import Choice, check
+from heddle.main import app
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.host.kill_points import KILL_AT
+from jobs.results import late_table, read_results, results_table
+from jobs.runs.evaluate import evaluate
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.report import RunReport
+from jobs.runs.request import Options
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.errors import HeddleError
+from optimizer.planning.stream import plan_stream
+from tests.jobs.engine.running import STREAM, add_batch
+from tests.jobs.engine.world import SECOND, odd_row, table_of, ticks
+from tests.whole.against_spark.test_against_spark import some_batches, until
+from tests.whole.faults.plan_runs import ROOT, write_plan
+
+WINDOW = "window(ts, '10 seconds', '3 seconds', '1 second')"
+SQL = {
+    "middle": f"SELECT k, window, median(i) AS middle, sum(i) AS total FROM {STREAM} GROUP BY k, {WINDOW}",
+    "kinds": f"SELECT count(DISTINCT s) AS kinds, window.start AS at FROM {STREAM} WHERE i > 0 GROUP BY {WINDOW}",
+    "high": f"SELECT window, k, b, percentile(n, 0.75) AS high FROM {STREAM} GROUP BY k, b, window(ts, '20 seconds')",
+    "price": f"SELECT window, percentile_approx(cast(i AS DECIMAL(9, 2)), 0.5) AS p FROM {STREAM} GROUP BY {WINDOW}",
+    "most": f"SELECT window, mode(k) AS most FROM {STREAM} GROUP BY window(ts, '15 seconds', '5 seconds')",
+}
+ENTRIES = [{"id": id, "sql": sql} for id, sql in SQL.items()]
+LATENESS = 2 * SECOND
+
+
+def run(spark: SparkSession, folder: Path, entries: list[Any], lane: str = "auto") -> tuple[Catalog, RunReport]:
+    """A batch per file."""
+    catalog, plan = write_plan(folder, entries, LATENESS, "shared")
+    return catalog, evaluate(spark, catalog, plan, str(folder / "warehouse"), Options(lane, 1, buckets=2))
+
+
+def rows(frame: Any) -> list[str]:
+    return sorted(map(str, frame.toArrow().to_pylist()))
+
+
+def ended(spark: SparkSession, sql: str, latest: int) -> Any:
+    """The rows of the windows that ended, with the columns of the user's own SQL."""
+    found = spark.sql(sql.replace("SELECT ", "SELECT unix_micros(window.end) AS the_end, ", 1))
+    return found.where(f"the_end <= {latest}").drop("the_end")
+
+
+DECIMALS = {
+    "half": f"SELECT window, sum(i * 0.5) AS half FROM {STREAM} GROUP BY {WINDOW}",  # 0.5 is a decimal to Spark
+    "sums": f"SELECT k, window, sum(p) AS t, count(p) AS n, sum(i) AS i, avg(p) a FROM {STREAM} GROUP BY k, {WINDOW}",
+    "ends": f"SELECT window, max(p) AS t, max_by(k, p) AS k, first(p) AS f FROM {STREAM} WHERE p > 1 GROUP BY {WINDOW}",
+}
+
+
+def test_decimals(spark: SparkSession, tmp_path: Path) -> None:
+    batches = some_batches(8)
+    (tmp_path / "data").mkdir()
+    for number, batch in enumerate(batches):
+        prices = pa.array(
+            [None if row["i"] is None else Decimal(n * n + row["i"]) / 100 for n, row in enumerate(batch)]
+        )
+        add_batch(tmp_path, number, table_of(batch).append_column("p", prices.cast(pa.decimal128(12, 2))))
+    catalog, report = run(spark, tmp_path, [{"id": id, "sql": sql} for id, sql in DECIMALS.items()])
+    assert report.lane == "frame"
+    assert set(report.unshared) == {"half", "sums_t", "sums_a", "ends_t", "ends_k", "ends_f"}
+    spark.read.parquet(str(tmp_path / "data")).createOrReplaceTempView(STREAM)
+    for id, sql in DECIMALS.items():
+        expected = ended(spark, sql.replace("first(p)", "min_by(p, ts)"), until(batches))
+        found = read_results(spark, str(tmp_path / "warehouse"), catalog, id)
+        assert [(f.name, f.dataType) for f in found.schema] == [(f.name, f.dataType) for f in expected.schema]
+        assert rows(found) == rows(expected), id
+        assert results_table(str(tmp_path / "warehouse"), catalog, id).num_rows == expected.count()
+    outcome = check(spark, catalog, STREAM, str(tmp_path / "warehouse"), Choice(everything=True))
+    assert outcome.audit.passed, [each.examples for each in outcome.audit.checks]
+    plan = plan_stream(catalog, STREAM, 10.0, "shared")
+    with pytest.raises(HeddleError, match=r"only Spark evaluates that; leave out --local$"):
+        evaluate_local(catalog, plan, str(tmp_path / "local"))
+    assert not (tmp_path / "local").exists()
+
+
+@pytest.mark.parametrize("lane", ["file", "frame"])
+def test_like_the_users_sql(spark: SparkSession, tmp_path: Path, lane: str) -> None:
+    batches = some_batches(7)
+    (tmp_path / "data").mkdir()
+    for number, batch in enumerate(batches):
+        add_batch(tmp_path, number, batch)
+    catalog, report = run(spark, tmp_path, ENTRIES, lane)
+    assert report.lane == lane
+    assert set(report.unshared) == {"middle_middle", "kinds", "high", "price", "most"}
+    assert all(report.unshared.values())
+    assert "unshared" in report.step_seconds
+    spark.read.parquet(str(tmp_path / "data")).createOrReplaceTempView(STREAM)
+    for id, sql in SQL.items():
+        expected = ended(spark, sql, until(batches))
+        found = read_results(spark, str(tmp_path / "warehouse"), catalog, id)
+        types = [[(field.name, field.dataType) for field in frame.schema] for frame in (found, expected)]
+        assert types[0] == types[1]
+        if id != "most":  # where values are equally frequent, Spark's choice is free
+            assert rows(found) == rows(expected), id
+        without_spark = results_table(str(tmp_path / "warehouse"), catalog, id)
+        assert sorted(map(str, without_spark.to_pylist())) == rows(found)
+    _, again = run(spark, tmp_path, ENTRIES, lane)
+    assert again.results == 0
+
+
+def test_late_events_joins_and_kills(spark: SparkSession, tmp_path: Path) -> None:
+    """Only unshared queries at first; events that miss windows; a driver killed before its batch is committed."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "orders").mkdir()
+    batches = [[odd_row((number * 20 + n) * SECOND, number * 50 + n) for n in range(20)] for number in range(4)]
+    late = [odd_row(SECOND * n, 1000 + n) for n in range(25, 35)]
+    batches[2] += late
+    add_batch(tmp_path, 0, batches[0])
+    add_batch(tmp_path, 1, batches[1])
+    run(spark, tmp_path, ENTRIES[1:3])
+    add_batch(tmp_path, 2, batches[2])
+    catalog, _ = write_plan(tmp_path, ENTRIES[:4], LATENESS, "shared")
+    (tmp_path / "orders" / "collected").write_text("driver")
+    command = [sys.executable, "-m", "tests.faults.plan_driver", str(tmp_path), str(tmp_path / "warehouse")]
+    environment = {**os.environ, KILL_AT: str(tmp_path / "orders")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    add_batch(tmp_path, 3, batches[3])
+    catalog, report = run(spark, tmp_path, ENTRIES[:4])
+    # queries that join miss nothing, `high` has emitted none of their windows yet: `kinds` is left, and its predicate
+    assert report.late == sum(1 for row in late if row["i"] and row["i"] > 0) > 0
+    outcome = check(spark, catalog, STREAM, str(tmp_path / "warehouse"), Choice(everything=True))
+    assert outcome.audit.passed, [each.examples for each in outcome.audit.checks]
+    assert outcome.audit.statements == 4
+    missed = late_table(str(tmp_path / "warehouse"), STREAM)
+    assert {"k", "s", "i", "n", "b"} <= set(missed.column_names)
+    assert missed.num_rows == report.late
+    storage = stream_storage(str(tmp_path / "warehouse"), STREAM)
+    places = [
+        (row["at"], row["kinds"]) for row in results_table(str(tmp_path / "warehouse"), catalog, "kinds").to_pylist()
+    ]
+    assert len(places) == len({ticks(at) for at, _ in places})
+    assert newest(storage).batch == 3
+
+
+def test_left_out_without_spark(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    add_batch(tmp_path, 0, [odd_row(n * SECOND, n) for n in range(60)])
+    catalog, _ = write_plan(tmp_path, ENTRIES[:1], LATENESS, "shared")
+    arguments = [
+        "evaluate",
+        tmp_path / "catalog",
+        "--stream",
+        STREAM,
+        "--warehouse",
+        tmp_path / "w",
+        "--local",
+        "--json",
+    ]
+    for _ in range(2):
+        found = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert "left out, since only plain Spark can answer them: middle_middle" in found.stderr
+        assert json.loads(found.stdout)["unshared"] == {}
+    assert "1 query on plain Spark: middle_middle" in plan_stream(catalog, STREAM, 1.0, "shared").explain()

@@ -1,0 +1,100 @@
+"""Replanning by measured traffic and by what past runs took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from jobs.host.settings import Settings
+from jobs.measure.stream import measure
+from jobs.plans.candidates import candidates
+from jobs.plans.champion import champion_file
+from jobs.plans.replan import Wish, done_before, replan
+from jobs.tracking.evaluations import Evaluation, log_evaluation
+from jobs.tracking.past import run_rows
+from jobs.tracking.store import Store
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Plan, Traffic
+from optimizer.plan.prices import Prices
+from tests.jobs.tracking.world import catalog_of, planned, report
+
+
+@pytest.fixture
+def events(place: Settings) -> None:
+    """Ten a second, three machines, one event two seconds too late."""
+    times = np.arange(600) * 100_000
+    times[300] -= 2_000_000
+    table = pa.table({"ts": pa.array(times, pa.timestamp("us", "UTC")), "machine": [f"m{n % 3}" for n in range(600)]})
+    folder = Path(place.home, "data")
+    folder.mkdir()
+    pq.write_table(table.append_column("x", pa.array(np.ones(600))), folder / "a.parquet")
+
+
+@pytest.mark.usefixtures("events")
+def test_a_stream_is_measured(place: Settings) -> None:
+    seen = measure(catalog_of(place), "readings")
+    assert seen.rate == pytest.approx(10, rel=0.01)
+    assert seen.keys == pytest.approx(3)
+    assert seen.disorder == pytest.approx(1 / 600)
+    assert seen.delay == pytest.approx(1.9)
+
+
+@pytest.mark.usefixtures("events")
+def test_a_replan_with_a_key_is_done_once(store: Store, place: Settings) -> None:
+    said: list[str] = []
+    wish = Wish("readings", ("weave_share", "no_share"), key="scheduled__1")
+    assert done_before(store, wish) is None
+    found = replan(store, catalog_of(place), wish, said.append)
+    assert found.promoted
+    again = done_before(store, wish)
+    assert again is not None
+    assert (again.run, again.version, again.promoted) == (found.run, found.version, True)
+    (row,) = run_rows(store, "readings", "replan")
+    assert {"cost.weave_share", "cost.no_share", "stream.rate", "stream.keys"} <= row["metrics"].keys()
+    assert any("costs" in line for line in said)
+
+
+@pytest.mark.usefixtures("events")
+def test_the_champion_as_a_file_follows_the_catalog(place: Settings) -> None:
+    said: list[str] = []
+    found = champion_file(place, catalog_of(place), "readings", said.append)
+    assert Plan.from_json(Path(found.path).read_text()).catalog_fingerprint == catalog_of(place).fingerprint("readings")
+    assert any("planned now" in line for line in said)
+    said.clear()
+    assert champion_file(place, catalog_of(place), "readings", said.append) == found
+    assert said == []
+
+
+def test_measured_takes_what_past_runs_show_to_be_fastest(place: Settings) -> None:
+    catalog, traffic = catalog_of(place), Traffic(1000.0, 3.0, 1_000_000)
+    unknown = candidates(catalog, "readings", traffic, ["weave_share"])
+    assert unknown.best == candidates(catalog, "readings", traffic, ["weave_share"], "two_stacks_block").best
+    finals = {"final.two_stacks_block": 1e-5, "final.daba": 1e-7, "final.slick_deque_inv": 1e-9}
+    prices = Prices({"partial": 1e-7, **finals})
+    found = candidates(catalog, "readings", traffic, ["weave_share"], prices=prices)
+    assert found.unit == "seconds per second"
+    assert {demand.technique for tree in found.best.trees for demand in tree.demands} == {"daba"}
+    assert set(found.costs) == {"weave_share.two_stacks_block", "weave_share.daba"}  # max has no inverse
+
+
+@pytest.mark.usefixtures("events")
+def test_prices_come_from_the_runs_of_the_stream(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    for technique, seconds in (("two_stacks_block", 5.0), ("flat_fit", 0.5)):
+        plan = planned(catalog, technique=technique)
+        log_evaluation(store, Evaluation(catalog, plan, report(plan, 1000, seconds)))
+    said: list[str] = []
+    replan(store, catalog, Wish("readings", ("weave_share",), rate=5000.0, promote=False), said.append)
+    (row,) = run_rows(store, "readings", "replan")
+    assert set(row["metrics"]) >= {"cost.weave_share.flat_fit", "cost.weave_share.two_stacks_block"}
+
+
+def test_mistakes_are_one_line(store: Store, place: Settings) -> None:
+    for wish in (Wish("nowhere"), Wish("readings", ("nope",)), Wish("readings", rate=-1.0), Wish("readings", ())):
+        with pytest.raises(HeddleError) as caught:
+            replan(store, catalog_of(place), wish, str)
+        assert "\n" not in str(caught.value)

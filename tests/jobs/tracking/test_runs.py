@@ -1,0 +1,148 @@
+"""Runs as MLflow keeps them: parents and children, artifacts, metrics, each key once, few transactions."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from jobs.host.settings import Settings
+from jobs.tracking.calibrations import ENOUGH, prices
+from jobs.tracking.comparisons import log_comparison
+from jobs.tracking.evaluations import Evaluation, log_evaluation
+from jobs.tracking.past import past_runs, run_rows
+from jobs.tracking.registry import champion, plan_of
+from jobs.tracking.store import PARENT, Store
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_for
+from optimizer.planning.stream import plan_stream
+from tests.jobs.tracking.world import QUERIES, catalog_of, planned, replanned, report
+
+
+def test_a_replan_has_children_a_picture_and_a_row_per_query(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog, "no_share")
+    version, _ = replanned(store, catalog, plan)
+    (row,) = run_rows(store, "readings", "replan")
+    assert row["status"] == "FINISHED"
+    assert row["params"]["strategy"] == "no_share"
+    assert float(row["params"]["lambda"]) == 5000.0
+    assert row["params"]["catalog_fingerprint"] == plan.catalog_fingerprint
+    assert row["metrics"]["estimated_cost"] == pytest.approx(plan.cost)
+    assert row["metrics"]["no_share_cost"] == pytest.approx(plan.costs.no_share)
+    assert row["tags"]["promoted"] == "true"
+    children = run_rows(store, "readings", "tree")
+    assert len(children) == len(plan.trees)
+    assert {child["tags"][PARENT] for child in children} == {version.run}
+    assert store.read(version.run, "plan/plan.svg").startswith(b"<?xml")
+    assert Plan.from_json(store.read(version.run, "plan/plan.json").decode()) == plan
+    queries = pq.read_table(io.BytesIO(store.read(version.run, "queries.parquet")))
+    assert sorted(queries["query"].to_pylist()) == ["mean", "peak", "wider"]
+    assert None not in queries["tree"].to_pylist()
+
+
+def test_an_evaluation_says_how_far_estimates_are_off(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    assert prices(store, "readings") is None
+    for events, seconds in ((1000, 0.5), (2000, 1.0), (4000, 3.0)):
+        log_evaluation(store, Evaluation(catalog, plan, report(plan, events, seconds)))
+    last, _, first = run_rows(store, "readings", "evaluation")
+    assert "deviation" not in first["metrics"]  # nothing was known, and there is nothing to normalise by
+    assert "calibration.surprise" not in first["metrics"]
+    assert last["metrics"]["calibration.surprise"] == pytest.approx(1 / 3, rel=0.05)
+    assert 0 < last["metrics"]["deviation"] < 0.34
+    assert last["metrics"]["measured_throughput"] == pytest.approx(4000 / 3)
+    found = prices(store, "readings")
+    assert found is not None
+    assert found.error == pytest.approx(last["metrics"]["calibration.error"])
+    assert len(past_runs(store, "readings")) == 3
+    assert store.read(last["run"], "throughput.svg").startswith(b"<?xml")
+
+
+def test_few_runs_are_helped_by_those_of_other_streams(store: Store, place: Settings) -> None:
+    """Every run takes a second, whatever it brings: one run alone cannot tell."""
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    log_evaluation(store, Evaluation(catalog, plan, report(plan, 4000, 1.0)))
+    small = operations_for(plan, 1000)
+    alone = prices(store, "readings")
+    assert alone is not None
+    assert alone.seconds(small, 2) == pytest.approx(0.25, rel=0.1)
+    Path(place.catalog, "queries.yaml").write_text(QUERIES.replace("readings", "others"))
+    other = plan_stream(catalog_of(place), "others", 5000.0, "weave_share", "two_stacks_block")
+    for events in (500, 2000):
+        log_evaluation(store, Evaluation(catalog_of(place), other, report(other, events, 1.0)))
+    helped = prices(store, "readings")
+    assert helped is not None
+    assert helped.seconds(small, 2) == pytest.approx(1.0, rel=0.05)
+    for _ in range(ENOUGH):
+        log_evaluation(store, Evaluation(catalog, plan, report(plan, 4000, 2.0)))
+    own = prices(store, "readings")
+    assert own is not None
+    assert own.seconds(operations_for(plan, 4000), 2) == pytest.approx(5 / 3, rel=0.01)  # the best of its own nine
+
+
+def test_a_key_is_logged_once(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    evaluation = Evaluation(catalog, plan, report(plan), key="manual__1")
+    assert log_evaluation(store, evaluation) == log_evaluation(store, evaluation)
+    assert len(run_rows(store, "readings", "evaluation")) == 1
+
+
+def test_an_evaluation_without_events_is_logged_and_calibrates_nothing(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    log_evaluation(store, Evaluation(catalog, plan, report(plan, 0, 0.0)))
+    assert len(run_rows(store, "readings", "evaluation")) == 1
+    assert prices(store, "readings") is None
+
+
+def test_a_comparison_is_a_parent_with_a_run_per_plan(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plans = [planned(catalog, s, t) for s in ("no_share", "weave_share") for t in ("panes", "two_stacks_block")]
+    compared = [Evaluation(catalog, plan, report(plan, 1000, 1e-4 * plan.cost)) for plan in plans]
+    parent, deviation = log_comparison(store, compared, key="once")
+    assert deviation < 0.05
+    assert log_comparison(store, compared, key="once") == (parent, pytest.approx(deviation))
+    rows = run_rows(store, "readings", "comparison_run")
+    assert len(rows) == 4
+    assert {row["tags"][PARENT] for row in rows} == {parent}
+    assert {row["params"]["technique"] for row in rows} == {"panes", "two_stacks_block"}
+    with pytest.raises(HeddleError, match="nothing was compared"):
+        log_comparison(store, [])
+
+
+def test_a_run_takes_few_transactions(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    log_evaluation(store, Evaluation(catalog, plan, report(plan)))
+    commits: list[Any] = []
+
+    def count(connection: Any) -> None:
+        commits.append(connection)
+
+    event.listen(Engine, "commit", count)
+    try:
+        log_evaluation(store, Evaluation(catalog, plan, report(plan)))
+    finally:
+        event.remove(Engine, "commit", count)
+    assert len(commits) < 20 + 8 * len(plan.trees)
+
+
+def test_the_champion_is_read_back_from_another_store(store: Store, place: Settings) -> None:
+    from jobs.tracking.store import open_store
+
+    catalog = catalog_of(place)
+    replanned(store, catalog, planned(catalog))
+    again = open_store(place)
+    now = champion(again, "readings")
+    assert now is not None
+    assert plan_of(again, now).fingerprint() == now.plan

@@ -1,0 +1,98 @@
+"""Queries added to and removed from a folder of files that people also edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from optimizer.catalog.read.load import load_catalog
+from optimizer.catalog.write.edit import add_query, remove_query
+from optimizer.errors import CatalogError, HeddleError
+from tests.optimizer.catalog.catalogs import STREAMS, write
+
+QUERIES = """# what we watch
+queries:
+  # the peak
+  - {id: peak, stream: vibration, select: max(x), range: 1 minute}
+  - id: low # in blocks
+    stream: vibration
+    select: min(x)
+    range: 1 minute
+
+  # the mean
+  - {id: mean, stream: vibration, select: avg(x), range: 1 minute}
+"""
+NEW = {"id": "total", "stream": "vibration", "select": "sum(x)", "range": "1 minute", "where": None}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    sql = "SELECT count(*) FROM vibration GROUP BY window(ts, '1 minute')"
+    catalog = write(tmp_path, {"streams.yaml": STREAMS, "queries.yaml": QUERIES, "number.sql": sql})
+    bulk = {"id": ["b1", "b2"], "stream": ["vibration"] * 2, "select": ["max(x)"] * 2, "range": ["1 minute"] * 2}
+    pq.write_table(pa.table(bulk), catalog / "bulk.parquet")
+    return catalog
+
+
+def ids(folder: Path) -> set[str]:
+    return set(load_catalog(folder).statements)
+
+
+def test_what_is_added_is_there(folder: Path) -> None:
+    before = ids(folder)
+    assert add_query(folder, NEW).name == "total.yaml"
+    assert ids(folder) == before | {"total"}
+    add_query(folder, {"id": "again", "sql": "SELECT max(y) FROM vibration GROUP BY window(ts, '5 minutes')"})
+    assert ids(folder) == before | {"total", "again"}
+
+
+@pytest.mark.parametrize(
+    "change", [{"id": "peak"}, {"id": "../x"}, {"id": ""}, {"select": "maxx(x)"}, {"where": "rand() > 1"}, {"range": 5}]
+)
+def test_what_is_wrong_is_not_written(folder: Path, change: dict[str, object]) -> None:
+    before = sorted(file.name for file in folder.parent.rglob("*"))
+    with pytest.raises(CatalogError):
+        add_query(folder, NEW | change)
+    assert sorted(file.name for file in folder.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("query", ["peak", "low", "mean", "number", "b1"])
+def test_what_is_removed_is_gone_and_the_rest_stays(folder: Path, query: str) -> None:
+    before = load_catalog(folder)
+    remove_query(folder, query)
+    after = load_catalog(folder)
+    assert set(after.statements) == set(before.statements) - {query}
+    assert all(after.query(left.id) == left for left in before.queries if left.statement != query)
+
+
+def test_comments_of_others_stay(folder: Path) -> None:
+    remove_query(folder, "low")
+    text = (folder / "queries.yaml").read_text()
+    assert "# what we watch" in text
+    assert "# the peak" in text
+    assert "low" not in text
+
+
+def test_the_last_query_takes_its_file_along(folder: Path) -> None:
+    add_query(folder, NEW)
+    assert remove_query(folder, "total").name == "total.yaml"
+    assert not (folder / "total.yaml").exists()
+    for query in ("peak", "low", "mean"):
+        remove_query(folder, query)
+    assert not (folder / "queries.yaml").exists()
+
+
+def test_flow_lists_too(folder: Path) -> None:
+    entry = "{id: %s, stream: vibration, select: max(x), range: 1 minute}"
+    (folder / "flow.yaml").write_text(f"queries: [{entry % 'f1'}, {entry % 'f2'}]\n")
+    remove_query(folder, "f1")
+    assert "f2" in ids(folder)
+    assert "f1" not in ids(folder)
+
+
+def test_removing_what_is_not_there(folder: Path) -> None:
+    with pytest.raises(HeddleError, match="did you mean peak"):
+        remove_query(folder, "peek")

@@ -1,0 +1,74 @@
+"""Prices per technique: given back by exact runs, never negative, and not guessed where runs cannot tell."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from optimizer.errors import HeddleError
+from optimizer.plan.operations import Operations, operations_of
+from optimizer.plan.prices import Measured, Prices, fit_prices
+from optimizer.planning.windows import optimize
+from optimizer.windows.window import Window
+
+HANDLED = {"slice.steps": 8e-8, "answer.steps": 4e-8}
+FINALS = {"final.panes": 2e-8, "final.daba": 9e-8, "final.flat_fat": 5e-8}
+TRUTH = Prices({"partial": 3e-8, **FINALS, **HANDLED, "tree": 0.001, "batch": 0.02})
+
+
+def runs(count: int, noise: float = 0.0) -> list[Measured]:
+    random, made = Random(4), []
+    for _ in range(count):
+        technique = random.choice(sorted(TRUTH.techniques))
+        partials, finals, *handled = (10 ** random.uniform(5, 8) for _ in range(4))
+        counted = dict(zip(HANDLED, handled, strict=True))
+        operations = Operations(partials, {technique: finals}, counted, random.randint(1, 40))
+        batches = random.randint(1, 9)
+        seconds = TRUTH.seconds(operations, batches) * random.uniform(1 - noise, 1 + noise)
+        made.append(Measured(operations, seconds, batches))
+    return made
+
+
+def test_exact_runs_give_the_prices_back() -> None:
+    found = fit_prices(runs(80))
+    for run in runs(80):
+        assert found.seconds(run.operations, run.batches) == pytest.approx(run.seconds, rel=1e-2)
+    for name in ("partial", "final.daba", "slice.steps", "answer.steps"):
+        assert found.each[name] == pytest.approx(TRUTH.each[name], rel=0.02)
+
+
+def test_noisy_runs_give_no_negative_price() -> None:
+    found = fit_prices(runs(60, 0.4))
+    assert min(found.each.values()) >= 0
+    assert 0.05 < found.error < 0.4
+
+
+def test_one_run_is_explained_by_one_price() -> None:
+    found = fit_prices([Measured(Operations(2e6, {"panes": 3e6}), 1.0)])
+    assert found.seconds(Operations(2e6, {"panes": 3e6})) == pytest.approx(1.0, rel=1e-3)
+    assert found.each["partial"] == pytest.approx(found.each["final.panes"], rel=0.01)
+
+
+def test_a_technique_never_seen_has_no_price() -> None:
+    found = fit_prices(runs(10))
+    assert not found.knows(Operations(1.0, {"b_int": 1.0}))
+    assert found.knows(Operations(1.0, {"daba": 1.0}))
+
+
+def test_runs_that_tell_nothing_are_refused() -> None:
+    for bad in ([], [Measured(Operations(1.0), 0.0)], [Measured(Operations(0.0), 1.0)]):
+        with pytest.raises(HeddleError):
+            fit_prices(bad)
+
+
+@pytest.mark.parametrize("strategy", ["no_share", "weave_share", "tri_weave", "cascade"])
+def test_the_operations_of_a_plan_add_up_to_its_cost(strategy: str) -> None:
+    windows = [Window(16, 4), Window(10, 5), Window(8, 4), Window(30, 6)]
+    plan = optimize(windows, 1.2, strategy, "flat_fit")
+    found = operations_of(plan)
+    assert found.total == pytest.approx(plan.cost)
+    assert found.partials > 0
+    assert set(found.finals) == {"flat_fit"}
+    assert found.handled["answer.steps"] == pytest.approx(1 / 4 + 1 / 5 + 1 / 4 + 1 / 6)
+    assert found.handled["slice.steps"] == pytest.approx(sum(float(t.edge_rate) for t in plan.trees if t.queries))

@@ -1,0 +1,56 @@
+"""What is written down, and what is left out because Spark would gain nothing by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
+from optimizer.planning.stream import plan_stream
+from optimizer.rewrite import Script, rewrite
+from optimizer.rewrite.finals import FINALS, FINISHED_MOMENTS
+from optimizer.rewrite.partials import PARTIALS
+from tests.optimizer.rewrite.catalogs import catalog_of
+
+
+def script_of(folder: Path, windows: list[tuple[int, int]], strategy: str, **more: Any) -> Script:
+    queries = [
+        {"id": f"q{n}", "stream": "odd", "select": "max(x)", "range": f"{r} seconds", "slide": f"{s} seconds", **more}
+        for n, (r, s) in enumerate(windows)
+    ]
+    catalog = catalog_of(folder, queries)
+    return rewrite(catalog, plan_stream(catalog, "odd", 1000.0, strategy), {})
+
+
+def test_every_component_has_a_partial() -> None:
+    assert PARTIALS.keys() == COMPONENTS.keys()
+
+
+def test_every_algebraic_aggregate_is_finished() -> None:
+    algebraic = {name for name, aggregate in AGGREGATES.items() if aggregate.kind == "algebraic"}
+    assert algebraic == FINALS.keys() | FINISHED_MOMENTS.keys()
+
+
+def test_a_tumbling_window_alone_stays_as_written(tmp_path: Path) -> None:
+    assert script_of(tmp_path, [(10, 10)], "factor_windows").as_written == ("q0",)
+
+
+def test_a_long_hopping_window_alone_folds_its_own_slices(tmp_path: Path) -> None:
+    script = script_of(tmp_path, [(60, 1)], "factor_windows")
+    assert not script.as_written
+    assert "CACHE" not in script.text
+
+
+def test_windows_with_equal_slices_read_one_view(tmp_path: Path) -> None:
+    script = script_of(tmp_path, [(10, 2), (20, 2), (40, 2)], "factor_windows")
+    assert script.text.count("CREATE OR REPLACE TEMPORARY VIEW odd_t") == 1
+    assert script.text.count("CACHE LAZY TABLE") == 1
+
+
+@pytest.mark.parametrize("key", ["slice_start", "MAX_1"])
+def test_names_keep_clear_of_the_users(tmp_path: Path, key: str) -> None:
+    script = script_of(tmp_path, [(10, 2), (20, 2)], "shared", group_by=key)
+    free = {"slice_start": "slice_start_", "MAX_1": "max_1_"}[key]
+    assert f" AS {free}" in script.text

@@ -1,0 +1,126 @@
+"""Every workload: the same by seed, within its bounds, shaped as its paper says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import optimizer.workloads
+from optimizer.errors import HeddleError
+from optimizer.workloads import WORKLOADS, workload
+from optimizer.workloads.card import markdown_table
+from optimizer.workloads.draws import factors_of
+
+HELPERS = {"__init__", "card", "catalog", "draws", "market", "workload"}
+
+
+def test_the_table_forgets_no_file() -> None:
+    files = {file.stem for file in Path(optimizer.workloads.__file__).parent.glob("*.py")}
+    assert files - HELPERS == set(WORKLOADS)
+    assert all(card.generate.__name__ == name for name, card in WORKLOADS.items())
+
+
+def test_the_docs_show_the_table() -> None:
+    page = Path(__file__).parents[3] / "docs" / "workloads.md"
+    assert markdown_table(WORKLOADS) in page.read_text(), "paste markdown_table(WORKLOADS) into docs/workloads.md"
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+@settings(max_examples=20, deadline=None)
+@given(queries=st.integers(1, 100), seed=st.integers(0, 2**63 - 1))
+def test_seeds_decide_and_windows_are_windows(name: str, queries: int, seed: int) -> None:
+    drawn, again = (workload(name, queries, seed=seed) for _ in range(2))
+    windows = drawn.windows()
+    assert windows == again.windows()
+    assert [drawn.shape_of(i) for i in range(queries)] == [again.shape_of(i) for i in range(queries)]
+    assert len(drawn) == len(windows) == queries
+    assert all(1 <= window.slide <= window.range for window in windows)
+    assert drawn.stream == WORKLOADS[name].stream
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_another_seed_is_another_workload(name: str) -> None:
+    drawn = [workload(name, 30, seed=seed) for seed in range(6)]
+    assert len({(*one.windows(), *one.shapes) for one in drawn}) > 1
+
+
+@given(s_max=st.integers(1, 5000), o_max=st.integers(1, 50), z_skew=st.floats(0, 3), residues=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_factors(s_max: int, o_max: int, z_skew: float, residues: bool) -> None:
+    drawn = workload("factors", 50, s_max=s_max, o_max=o_max, z_skew=z_skew, residues=residues, rate=7.0)
+    assert drawn.rate == 7.0
+    for window in drawn.windows():
+        assert s_max % window.slide == 0
+        assert window.range <= o_max * window.slide
+        assert residues or window.fragment == 0
+
+
+def test_factors_of() -> None:
+    assert factors_of(12).tolist() == [1, 2, 3, 4, 6, 12]
+    assert factors_of(1).tolist() == [1]
+    assert factors_of(49).tolist() == [1, 7, 49]
+
+
+def test_skew_makes_large_factors_and_small_slides_popular() -> None:
+    even, skewed = (workload("factors", 2000, z_skew=skew).slide.mean() for skew in (0.0, 2.0))
+    assert skewed > 2 * even
+    even, skewed = (workload("zipf_slides", 2000, z_skew=skew).slide.mean() for skew in (0.0, 1.0))
+    assert 3 * skewed < even
+    assert workload("zipf_slides", 2000, z_skew=0.0).slide.max() > 90_000
+
+
+def test_residues() -> None:
+    for name in ("factors", "zipf_slides"):
+        drawn = workload(name, 200, s_max=1000, residues=True)
+        assert (drawn.range % drawn.slide != 0).sum() > 50
+
+
+@pytest.mark.parametrize("hopping", [False, True])
+def test_factor_windows(hopping: bool) -> None:
+    chosen, stepped = (workload(name, 40, seed=3, hopping=hopping) for name in ("random_gen", "sequential_gen"))
+    for drawn in (chosen, stepped):
+        assert (drawn.range == drawn.slide * (2 if hopping else 1)).all()
+        assert len(set(drawn.windows())) == 40
+    seed = stepped.slide[0] // 2
+    assert stepped.slide.tolist() == [seed * k for k in range(2, 42)]
+    assert seed in ((5, 10, 20) if hopping else (2, 5, 10))
+
+
+def test_trades() -> None:
+    a, b, c, low = (workload(name, 40) for name in ("trades_a", "trades_b", "trades_c", "trades_c_low"))
+    assert len(a.shapes) == 1
+    assert len(set(a.windows())) > 30
+    assert len(set(b.shapes)) == 40
+    assert len(set(b.windows())) == 1
+    assert 1 < len(set(c.shapes)) < 40
+    assert len(set(c.windows())) > 1
+    assert all(60 % window.slide == 0 for window in c.windows())
+    assert len(set(low.shapes)) == 40
+    assert len(set(low.windows())) > 30
+    assert len(set(workload("trades_b", 10_000).shapes)) == 10_000
+    assert len(set(workload("trades_c_low", 3000).shapes)) == 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "queries", "options", "line"),
+    [
+        ("factor", 1, {}, "there is no workload 'factor'"),
+        ("factors", 0, {}, "--queries 0 is out of range"),
+        ("factors", 1, {"seed": -1}, "--seed -1 is out of range"),
+        ("factors", 1, {"s_max": 0}, "--s-max 0 is out of range"),
+        ("factors", 1, {"o_max": 0}, "--o-max 0 is out of range"),
+        ("factors", 1, {"rate": 0.0}, "--rate 0 is out of range"),
+        ("zipf_slides", 1, {"z_skew": float("nan")}, "--z-skew nan is out of range"),
+        ("trades_a", 1, {"hopping": True}, "trades_a takes no --hopping"),
+        ("trades_b", 10_001, {}, "--queries 10001 is out of range"),
+        ("random_gen", 1000, {}, "random_gen has 113 distinct windows"),
+        ("random_gen", 1, {"multiples": 1}, "--multiples 1 is out of range"),
+    ],
+)
+def test_mistakes_get_one_line(name: str, queries: int, options: dict[str, object], line: str) -> None:
+    with pytest.raises(HeddleError, match=line) as caught:
+        workload(name, queries, **options)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,58 @@
+"""Operations counted by simulation, beside every Omega: how far the estimates are off.
+
+A count is the combines of a technique per edge, over whole composite slides once all windows are full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from optimizer.cost.load import Load
+from optimizer.cost.omega import OMEGA
+from optimizer.windows import edge_rate
+from optimizer.windows.window import Window
+from tests.oracle.operations import (
+    b_int,
+    daba,
+    flat_fat,
+    flat_fit,
+    panes,
+    panes_inv,
+    slick_deque_inv,
+    slick_deque_noninv,
+    two_stacks,
+    two_stacks_block,
+)
+from tests.oracle.operations.schedule import Schedule, schedule
+
+OPERATIONS: dict[str, Callable[[Schedule], Iterator[int]]] = {
+    "panes": panes.operations,
+    "panes_inv": panes_inv.operations,
+    "flat_fat": flat_fat.operations,
+    "b_int": b_int.operations,
+    "flat_fit": flat_fit.operations,
+    "two_stacks": two_stacks.operations,
+    "daba": daba.operations,
+    "slick_deque_inv": slick_deque_inv.operations,
+    "slick_deque_noninv": slick_deque_noninv.operations,
+    "two_stacks_block": two_stacks_block.operations,
+}
+
+
+def counted(technique: str, windows: Sequence[Window]) -> float:
+    """Operations per edge of a tree of the windows, counted."""
+    plan = schedule(windows)
+    warm = plan.rounds * len(plan.answers)
+    return sum(islice(OPERATIONS[technique](plan), warm, None)) / warm
+
+
+def estimated(technique: str, windows: Sequence[Window]) -> float:
+    """Operations per edge of a tree of the windows, by the formula of Omega."""
+    return OMEGA[technique](Load.of(windows), float(edge_rate(windows)))
+
+
+def omega_error(technique: str, windows: Sequence[Window]) -> float:
+    """By what share of the counted operations Omega is off: positive when it says too many."""
+    exact = counted(technique, windows)
+    return (estimated(technique, windows) - exact) / max(exact, 1.0)

@@ -1,0 +1,117 @@
+"""Both lanes on Spark against `spark.sql` of the user's own statements, all rows of all of them."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.results import read_results
+from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.plan.definition import Plan
+from optimizer.windows.window import Window
+from tests.jobs.engine.asking import EXACT, Asked, check
+from tests.jobs.engine.meanings import AGGREGATED, PREDICATES
+from tests.jobs.engine.running import STREAM, Answers, World, answers_in, make_world, run_in_process, run_on_spark
+from tests.jobs.engine.world import SECOND, Row, odd_row, ticks
+from tests.oracle.naive_aggregates import same
+
+LATENESS = 2 * SECOND
+WINDOWS = [
+    Window(10 * SECOND, 10 * SECOND),
+    Window(10 * SECOND, 3 * SECOND, SECOND),
+    Window(7_500_000, 2_500_000, 1),
+    Window(30 * SECOND, 4 * SECOND),
+]
+GROUPINGS: list[tuple[str, ...]] = [(), ("k",), ("k",), ("i", "k"), ("d",), ("b", "i")]
+
+
+def some_batches(seed: int) -> list[list[Row]]:
+    """Distinct times, so that Spark leaves no tie of first and last open; a gap; two files without events."""
+    pick = random.Random(seed)
+    times = sorted(pick.sample(range(-40 * SECOND, 60 * SECOND), 120)) + [4_000 * SECOND + n for n in range(5)]
+    rows = [odd_row(time, pick.randrange(1 << 20)) for time in times]
+    arrived = sorted(rows, key=lambda row: row["ts"] + pick.randrange(LATENESS))
+    return [arrived[:50], [], arrived[50:51], [odd_row(None, 1), *arrived[51:]], []]
+
+
+def every_aggregate(seed: int, only: set[str] | None = None) -> dict[str, Asked]:
+    """One query for every aggregate that is woven, over changing arguments, windows and predicates."""
+    pick = random.Random(seed)
+    asked = {}
+    for name, aggregate in AGGREGATES.items():
+        if aggregate.shared and (only is None or name in only):
+            x = pick.choice(list(AGGREGATED[name]))
+            y = "n" if aggregate.arguments == 2 else ""
+            where = pick.choice(["", *PREDICATES])
+            asked[f"q_{name}"] = Asked(name, x, y, where, pick.choice(GROUPINGS), pick.choice(WINDOWS))
+    return asked
+
+
+def until(batches: list[list[Row]]) -> int:
+    """The watermark at the end."""
+    return max(row["ts"] for batch in batches for row in batch if row["ts"] is not None) - LATENESS
+
+
+def by_spark(spark: SparkSession, world: World, id: str, latest: int) -> dict[Any, Any]:
+    """What Spark gives for the user's own SQL: the windows that ended."""
+    keys, window = world.catalog.query(id).group_by, world.catalog.query(id).window
+    found = {}
+    for row in spark.sql(world.catalog.statements[id].sql).collect():
+        if ticks(row.window.end) <= latest:
+            value = row[-1]
+            place = tuple(row[key] for key in keys), ticks(row.window.end) - window.range
+            found[place] = ticks(value) if isinstance(value, datetime) else value
+    return found
+
+
+def same_as_spark(spark: SparkSession, world: World, warehouse: str, latest: int, ours: Answers) -> Answers:
+    """Columns, types and rows of every statement; returns Spark's answers."""
+    spark.read.parquet(str(world.folder / "data")).coalesce(1).cache().createOrReplaceTempView(STREAM)
+    theirs = {id: by_spark(spark, world, id, latest) for id in ours}
+    for id, found in ours.items():
+        schema = spark.sql(world.catalog.statements[id].sql).schema
+        read = read_results(spark, warehouse, world.catalog, id).schema
+        assert [(f.name, f.dataType) for f in read] == [(f.name, f.dataType) for f in schema], id
+        assert found.keys() == theirs[id].keys(), id
+        if world.catalog.query(id).aggregate in EXACT:
+            assert all(same(found[place], theirs[id][place]) for place in found), id
+    spark.catalog.clearCache()
+    return theirs
+
+
+def check_on_spark(
+    spark: SparkSession, world: World, plan: Plan, lane: str, batches: list[list[Row]], asked: dict[str, Asked]
+) -> None:
+    """All rows in a lane: as Spark has them for the same SQL, and both as the oracle has them."""
+    storage, manifest, report = run_on_spark(spark, world, plan, lane)
+    assert report.lane == lane
+    ours = answers_in(world, storage, manifest, plan)
+    theirs = same_as_spark(spark, world, str(world.folder / f"warehouse_{lane}"), until(batches), ours)
+    events = [row for batch in batches for row in batch]
+    check(asked, events, until(batches), ours)
+    check(asked, events, until(batches), theirs)
+
+
+@pytest.mark.parametrize(("lane", "seed", "strategy"), [("file", 1, "cascade"), ("frame", 2, "tri_weave")])
+def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int, strategy: str) -> None:
+    batches = some_batches(seed)
+    asked = every_aggregate(seed, None if lane == "frame" else set(AGGREGATES) - {"geometric_mean"})
+    world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
+    plan = world.plan(strategy)
+    check_on_spark(spark, world, plan, lane, batches, asked)
+
+
+def test_in_process(spark: SparkSession, tmp_path: Path) -> None:
+    batches = some_batches(3)
+    asked = every_aggregate(3, set(AGGREGATES) - {"geometric_mean"})
+    world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
+    plan = world.plan("weave_share")
+    storage, manifests = run_in_process(world, plan, buckets=2)
+    ours = answers_in(world, storage, manifests[-1], plan)
+    same_as_spark(spark, world, str(tmp_path / "local"), until(batches), ours)
+    check(asked, [row for batch in batches for row in batch], until(batches), ours)

@@ -1,0 +1,140 @@
+"""In a real browser, against a real Airflow: replan from its form, watch it succeed, see the new plan on the page.
+
+The page is looked at in both themes, checked by axe-core, and used without a mouse.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from tests.whole.browser.airflow_pages import choose, enter_frame, press, see, sign_in
+from tests.whole.browser.axe import axe_script, violations
+from tests.whole.browser.chromium import chromium
+from tests.whole.browser.interface import ONE_MORE, Interface, interface
+from tests.whole.production.api import Api
+
+
+def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.cache
+    pictures = pytestconfig.cache.mkdir("pictures")
+    axe = axe_script(pytestconfig.cache.mkdir("axe"))
+    home = tmp_path / "home"
+    with chromium() as browser, interface(home) as ui:
+        api = Api.sign_in(ui.airflow, ui.user, ui.password)
+        sign_in(browser, ui.airflow, ui.user, ui.password)
+        assert api.run_schedule("replan") == "success"
+        (home / "catalog" / "more.yaml").write_text(ONE_MORE)
+        run = replan(browser, ui, api)
+        see_the_plan(browser, ui)
+        for theme in ("light", "dark"):
+            look(browser, ui, theme, pictures, axe)
+        without_a_mouse(browser)
+        see_what_the_run_left(browser, ui, run, pictures)
+        assert errors(browser) == []
+
+
+def replan(browser: Chrome, ui: Interface, api: Api) -> str:
+    """Fill in the form of the DAG and watch its run; the run's id."""
+    browser.get(f"{ui.airflow}/dags/replan")
+    press(browser, "//*[@data-testid='trigger-dag-button']")
+    choose(browser, "element_stream", "sensors")
+    see(browser, "//input[@name='element_rate']").send_keys("120")
+    press(browser, "//*[@data-testid='trigger-dag-submit']")
+    run = api.newest_run("replan", "manual")
+    assert api.wait_for_run("replan", run) == "success"
+    browser.get(f"{ui.airflow}/dags/replan/runs/{run}")
+    see(browser, "//*[@data-testid='dag-run-state' or contains(@class, 'badge')][contains(., 'Success')]")
+    return run
+
+
+def see_the_plan(browser: Chrome, ui: Interface) -> None:
+    """The page from the navigation; a tree opens, a query is found."""
+    browser.get(ui.airflow)
+    press(browser, "//a[contains(@href, 'plugin/heddle')] | //*[@data-testid='nav-sidebar']//*[.='Heddle']")
+    enter_frame(browser, "Heddle")
+    press(browser, "//nav//a[.='sensors']")
+    see(browser, "//nav//a[@aria-current][.='sensors']")
+    assert see(browser, "//h2[@id='plan-title']").text == "The plan in force"
+    assert figure(browser, "queries") == "4"
+    assert figure(browser, "events a second") == "120"
+    assert figure(browser, "version").startswith("2")
+    tree = see(browser, "//details[contains(@class,'tree')]")
+    assert tree.get_attribute("open") is None
+    press(browser, "//*[name()='svg']//*[name()='a']")
+    see(browser, "//details[@open]//tr[@data-query]")
+    see(browser, "//input[@id='find']").send_keys("peak_10m")
+    assert see(browser, "//*[@id='found']").text == "1 query"
+
+
+def look(browser: Chrome, ui: Interface, theme: str, pictures: Path, axe: str) -> None:
+    """The page of a stream that has run for a while, in a theme: a picture of it, and nothing for a checker to find."""
+    browser.get(f"{ui.airflow}/plugin/heddle")
+    browser.execute_script(f"localStorage.setItem('theme', '{theme}')")
+    browser.refresh()
+    enter_frame(browser, "Heddle")
+    see(browser, "//nav//a[@aria-current][.='events']")
+    assert browser.execute_script("return getComputedStyle(document.documentElement).colorScheme") == theme
+    browser.save_screenshot(str(pictures / f"page-{theme}.png"))
+    for tree in browser.find_elements("css selector", "details"):
+        browser.execute_script("arguments[0].open = true", tree)
+    assert violations(browser, axe) == []
+
+
+def without_a_mouse(browser: Chrome) -> None:
+    """The first stop leads past the header; a box of the picture opens its tree and takes the reader there."""
+    browser.refresh()
+    enter_frame(browser, "Heddle")
+    see(browser, "//h2[@id='plan-title']")
+    browser.execute_script("window.focus()")
+    keys(browser, Keys.TAB)
+    assert focused(browser, "textContent") == "Skip to the content"
+    keys(browser, Keys.ENTER)
+    assert focused(browser, "id") == "content"
+    for _ in range(20):
+        keys(browser, Keys.TAB)
+        if "fed by" in focused(browser, "ariaLabel"):
+            break
+    name = focused(browser, "ariaLabel").partition(";")[0]
+    keys(browser, Keys.ENTER)
+    assert focused(browser, "localName") == "summary"
+    assert focused(browser, "textContent").split()[0] in name
+    assert browser.execute_script("return document.activeElement.parentElement.open")
+
+
+def keys(browser: Chrome, *pressed: str) -> None:
+    """Press keys, wherever the focus is."""
+    ActionChains(browser).send_keys(*pressed).perform()
+
+
+def focused(browser: Chrome, attribute: str) -> str:
+    """What the element that has the focus says."""
+    return str(browser.execute_script(f"return document.activeElement.{attribute} || ''"))
+
+
+def see_what_the_run_left(browser: Chrome, ui: Interface, run: str, pictures: Path) -> None:
+    """The tab of the DAG's run leads to its plan, and names its MLflow run."""
+    browser.get(f"{ui.airflow}/dags/replan/runs/{run}")
+    press(browser, "//a[contains(@href, 'heddle-plan')]")
+    enter_frame(browser, "Plan")
+    link = see(browser, "//a[@data-outside]")
+    assert str(link.get_attribute("href")).startswith(f"{ui.mlflow}/#/experiments/")
+    browser.save_screenshot(str(pictures / "run.png"))
+    press(browser, "//a[contains(@href, 'stream=sensors')]")
+    see(browser, "//h2[@id='plan-title']")
+
+
+def figure(browser: Chrome, name: str) -> str:
+    """One of the plan's figures."""
+    return see(browser, f"//dt[.='{name}']/following-sibling::dd").text
+
+
+def errors(browser: Chrome) -> list[str]:
+    """What the page's own documents complained about: blocked by the policy, missing, broken."""
+    said = [json.dumps(entry) for entry in browser.get_log("browser")]
+    return [line for line in said if "/heddle" in line and "SEVERE" in line]

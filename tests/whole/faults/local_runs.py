@@ -1,0 +1,53 @@
+"""Runs without Spark in processes that may die, forked from one that has everything loaded."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import sys
+from pathlib import Path
+
+from jobs.host.kill_points import KILL_AT
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.request import Options
+from optimizer.errors import HeddleError
+from tests.whole.faults.world import World, open_world
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.faults.local_runs"])
+
+
+def evaluate(world: World, warehouse: str, files_per_batch: int = 1) -> None:
+    """A batch per file, or all at once, in this process."""
+    evaluate_local(world.catalog, world.plan, warehouse, Options(files_per_batch=files_per_batch, buckets=2))
+
+
+def run_apart(
+    world: World, warehouse: str, kill_at: str = "", largest_file: int = 0, files_per_batch: int = 1
+) -> tuple[int, str]:
+    """The same in a process of its own: its exit code and the line it said."""
+    orders = world.folder / "orders"
+    orders.mkdir(exist_ok=True)
+    if kill_at:
+        (orders / kill_at).touch()
+    said = world.folder / "said"
+    said.write_text("")
+    process = FORKS.Process(target=_child, args=(world.folder, warehouse, orders, said, largest_file, files_per_batch))
+    process.start()
+    process.join()
+    assert process.exitcode is not None
+    return process.exitcode, said.read_text()
+
+
+def _child(folder: Path, warehouse: str, orders: Path, said: Path, largest_file: int, files_per_batch: int) -> None:
+    os.environ[KILL_AT] = str(orders)
+    world = open_world(folder)
+    if largest_file:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY))
+    try:
+        evaluate(world, warehouse, files_per_batch)
+    except HeddleError as error:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        said.write_text(str(error))
+        sys.exit(2)

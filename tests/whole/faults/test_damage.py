@@ -1,0 +1,145 @@
+"""Damaged and missing files, a full disk, two runs at once: one line, nothing half published, the next run goes on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from jobs.engine.batch.in_process import in_process
+from jobs.engine.batch.run_batch import run_batch
+from jobs.engine.events.file_types import file_types
+from jobs.engine.events.parquet import Split
+from jobs.engine.program.compile import compile_program
+from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN, only_run, stream_storage
+from jobs.engine.warehouse.manifest import Manifest, commit, manifest_names, newest
+from optimizer.errors import HeddleError
+from tests.whole.faults.local_runs import evaluate, run_apart
+from tests.whole.faults.world import STREAM, World, assert_same
+
+
+@contextmanager
+def refused(world: World, warehouse: str, line: str) -> Iterator[None]:
+    """The run inside ends in this line, and leaves what is published as it was."""
+    storage = stream_storage(warehouse, STREAM)
+    before = manifest_names(storage)
+    with pytest.raises(HeddleError, match=line) as caught:
+        yield
+    assert "\n" not in str(caught.value)
+    assert manifest_names(storage) == before
+
+
+@contextmanager
+def harmed(path: Path, harm: Callable[[Path], None]) -> Iterator[None]:
+    """Do harm to a file, and mend it afterwards; its age, which says when it arrived, stays."""
+    kept, age = path.read_bytes(), path.stat().st_mtime_ns
+    harm(path)
+    os.utime(path, ns=(age, age))
+    try:
+        yield
+    finally:
+        path.write_bytes(kept)
+        os.utime(path, ns=(age, age))
+
+
+def cut(path: Path) -> None:
+    """Only the first half is left."""
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def garble(path: Path) -> None:
+    """The same length, another content."""
+    path.write_bytes(b"\xff" * path.stat().st_size)
+
+
+@pytest.mark.parametrize("harm", [cut, garble])
+def test_an_input_file_that_cannot_be_read(world: World, harm: Callable[[Path], None]) -> None:
+    warehouse = world.copy("base", "input")
+    with harmed(world.path(3), harm), refused(world, warehouse, r"part-3.parquet: cannot be read .* run again$"):
+        evaluate(world, warehouse)
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
+
+
+def test_a_file_that_vanishes_before_it_is_read(world: World) -> None:
+    storage = stream_storage(world.warehouse("vanished"), STREAM)
+    program = compile_program(world.catalog, world.plan, file_types(world.catalog, world.plan, str(world.path(0))))
+    with refused(world, world.warehouse("vanished"), "gone.parquet: cannot be read"):
+        run_batch(storage, replace(Manifest(), buckets=1), program, 0, in_process([Split("gone.parquet", 9)]))
+
+
+def test_a_file_that_vanishes_for_good(world: World) -> None:
+    """Its batch had begun: the next run goes on without it, and the files after it keep their batches."""
+    warehouse = world.copy("base", "without")
+    assert run_apart(world, warehouse, kill_at="listed")[0] < 0
+    away = world.folder / "away"
+    shutil.move(world.path(3), away)
+    evaluate(world, warehouse)
+    counted = newest(stream_storage(warehouse, STREAM))
+    shutil.move(away, world.path(3))
+    assert counted.batch == newest(stream_storage(world.warehouse("reference"), STREAM)).batch
+
+
+@pytest.mark.parametrize("harm", [cut, garble])
+@pytest.mark.parametrize("part", ["manifests", "state", TAKEN])
+def test_a_damaged_file_of_the_warehouse(world: World, part: str, harm: Callable[[Path], None]) -> None:
+    warehouse = world.copy("base", "damaged")
+    storage = stream_storage(warehouse, STREAM)
+    named = {"manifests": manifest_names(storage)[-1], "state": newest(storage).state[0].name}
+    path = Path(storage.path(named.get(part) or max(storage.names(TAKEN))))
+    with harmed(path, harm), refused(world, warehouse, r"damaged.*restore (it|this file) from a backup"):
+        evaluate(world, warehouse)
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
+
+
+@pytest.mark.parametrize("largest_file", [100, 3000])
+def test_a_full_disk(world: World, largest_file: int) -> None:
+    warehouse = world.copy("base", "full")
+    before = newest(stream_storage(warehouse, STREAM))
+    code, said = run_apart(world, warehouse, largest_file=largest_file)
+    assert code == 2
+    assert "free some space" in said
+    assert "\n" not in said
+    assert newest(stream_storage(warehouse, STREAM)) == before
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
+
+
+def test_two_runs_at_once(world: World) -> None:
+    warehouse = world.copy("base", "twice")
+    with only_run(stream_storage(warehouse, STREAM)):
+        code, said = run_apart(world, warehouse)
+    assert code == 2
+    assert f"another run (process {os.getpid()}) is evaluating this stream" in said
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
+
+
+def test_a_batch_is_committed_once(world: World) -> None:
+    storage = stream_storage(world.copy("base", "once"), STREAM)
+    after = replace(newest(storage), sequence=newest(storage).sequence + 1)
+    commit(storage, after)
+    with pytest.raises(HeddleError, match="another run committed this batch meanwhile"):
+        commit(storage, after)
+
+
+def test_spark_and_local_are_not_mixed(world: World) -> None:
+    warehouse = world.copy("base", "mixed")
+    Path(stream_storage(warehouse, STREAM).path(f"{CHECKPOINT}/offsets")).mkdir(parents=True)
+    (Path(stream_storage(warehouse, STREAM).path(f"{CHECKPOINT}/offsets")) / "0").touch()
+    with refused(world, warehouse, "has been evaluated without --local; go on without --local"):
+        evaluate(world, warehouse)
+
+
+def test_late_events_are_on_disk_once(world: World) -> None:
+    storage = stream_storage(world.warehouse("reference"), STREAM)
+    late = newest(storage).late
+    assert sum(file.rows for file in late) == sum(pq.read_table(storage.path(file.name)).num_rows for file in late) > 0

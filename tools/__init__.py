@@ -1,0 +1,4 @@
+"""What the developers run: generators of pages.
+
+- pages: Pages of docs/ that are generated from tables.
+"""

@@ -1,0 +1,56 @@
+"""docs/strategies.md, from the strategies' cards: `python -m optimizer.strategies.docs` writes it out."""
+
+from __future__ import annotations
+
+import sys
+
+from optimizer.strategies import STRATEGIES
+from optimizer.strategies.contract.card import Card
+
+HEAD = """# Strategies
+
+A strategy puts a stream's queries into execution trees. Every strategy is one file of `optimizer/strategies/` and one
+line of `STRATEGIES`; this page is generated from their cards.
+
+    from optimizer import Window, optimize
+    plan = optimize([Window(range=16, slide=4), Window(range=10, slide=5)], rate=1.2, strategy="cascade")
+    print(plan.explain())
+
+`heddle plan CATALOG --strategy NAME` does the same for a catalog. `time` counts n distinct windows, c classes of equal
+edges and m trees; windows with equal edges are one class, which makes a search independent of the number of queries.
+
+| strategy | full name | cost model | time | described in | dearer than no_share? |
+|---|---|---|---|---|---|
+"""
+TAIL = """
+## Cost models
+
+- weave_share: every tree reads the raw events. C = m λ + Σ E Ω.
+- tri_weave: one sub-aggregation at the union of all edges feeds every tree. C = λ + Σ E_all + Σ E Ω, where a tree that
+  has all edges pays no E_all.
+- cascade: a tree reads the raw events, or the partials of a tree whose edges contain its own. C = Σ (feed + E Ω). Trees
+  that answer no query may stand in between wherever that pays; a root with all edges is one of them.
+
+E Ω, and the partials that one tree reads of another, count once per active key; feeds and finals count once per measure
+(a component of an expression under a predicate). A tree that feeds others holds their measures too.
+
+## A running plan
+
+`optimizer.running.RunningPlan` lets queries join (`add`) and leave (`delete`) between batches. It is woven anew when
+its cost is above what the performance slope of the last builds predicts by more than a tolerance, or when too many
+queries changed for the slope to be trusted; `exact_deviation` says what a rebuild would give.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(map(_row, STRATEGIES.values())) + TAIL
+
+
+def _row(card: Card) -> str:
+    bounded = "never" if card.bounded else "possibly: it is one tree, as its name says"
+    return f"| `{card.name}` | {card.full_name} | {card.model} | {card.time} | {card.paper} | {bounded} |\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
