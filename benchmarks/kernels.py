@@ -27,11 +27,11 @@ from benchmarks.kernel_peers import (
     by_polars,
     shared_chunks,
 )
+from jobs.kernels import sliding
 from jobs.kernels.algebra.operators import MAX, SUM_FLOAT
 from jobs.kernels.columns.bounds import ranges
 from jobs.kernels.columns.fold import fold
 from jobs.kernels.columns.scratch import room
-from jobs.kernels.in_memory import sliding
 from optimizer.windows.window import Window
 
 Seconds = dict[str, float]

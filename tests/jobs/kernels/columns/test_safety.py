@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jobs.kernels.in_memory import sliding
+from jobs.kernels import sliding
 from optimizer.windows.window import Window
 
 EVENTS = 10_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jobs.kernels import sliding
 from jobs.kernels.columns import scratch as rooms
 from jobs.kernels.columns.scratch import PAGE, room
-from jobs.kernels.in_memory import sliding
 from optimizer.windows.window import Window
 
 FLOATS, INTEGERS = np.dtype(np.float64), np.dtype(np.int64)

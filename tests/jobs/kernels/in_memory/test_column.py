@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.kernels import KERNELS
-from jobs.kernels.in_memory import sliding
+from jobs.kernels import KERNELS, sliding
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.algebra.techniques import allowed
 from optimizer.windows.window import Window

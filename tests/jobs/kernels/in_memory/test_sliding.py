@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.kernels import KERNELS
+from jobs.kernels import KERNELS, sliding
 from jobs.kernels.columns.one_row_apart import slide
-from jobs.kernels.in_memory import sliding
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.algebra.techniques import allowed
 from optimizer.errors import HeddleError
