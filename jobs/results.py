@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.late_files import read_late_files
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
@@ -84,7 +85,7 @@ def _rows(spark: SparkSession, found: Published) -> DataFrame:
 def _schema(found: Published) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    keys = [(f"key {key}", found.types[key]) for key in found.keys]
+    keys = [(key_column(key), found.types[key]) for key in found.keys]
     values = dict.fromkeys(found.types[id] for id in found.queries)
     fields = [(QUERY, pa.string()), *keys, (START, pa.timestamp("us", "UTC")), *((value_column(v), v) for v in values)]
     return from_arrow_schema(pa.schema(fields), prefer_timestamp_ntz=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jobs.engine.feed.spark_partials import EVENTS, LATE, LATEST, START, key_column, part_column, word_column
+from jobs.engine.feed.spark_partials import EVENTS, LATE, LATEST, START, part_column, spark_key, word_column
 from jobs.engine.feed.spark_pass import WORD, Aggregation, cut
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import MeasureProgram
@@ -33,7 +33,7 @@ def aggregated(inputs: DataFrame, found: Aggregation, names: dict[str, str], emi
     """Partials by key, slice and signature. `names` says what the inputs call the time, a key, a value, a predicate."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
-    keys = [F.col(names[name]).alias(key_column(number)) for number, name in enumerate(found.keys)]
+    keys = [F.col(names[name]).alias(spark_key(number)) for number, name in enumerate(found.keys)]
     words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(found, names))]
     whole = [F.count(F.lit(1)).alias(EVENTS), F.max(MOMENT).alias(LATEST)]
     if emitted > BEGINNING:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.definition import label_of
-from jobs.engine.program.program import ALL, Program, Unshared
+from jobs.engine.program.program import ALL, Program, Unshared, key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.raw_events import Raw
@@ -143,7 +143,7 @@ def _written(found: DataFrame, query: Query, label: str, work: Work) -> list[Dat
 
 def _result(table: pa.Table, keys: Sequence[str], label: str) -> pa.Table:
     columns: dict[str, Any] = {QUERY: pa.repeat(label, table.num_rows).dictionary_encode()}
-    columns |= {f"key {key}": table[f"k{number}"] for number, key in enumerate(keys)}
+    columns |= {key_column(key): table[f"k{number}"] for number, key in enumerate(keys)}
     columns[START] = table["start"].cast(pa.int64()).cast(INSTANT)
     columns[value_column(table["value"].type)] = table["value"]
     return pa.table(columns)

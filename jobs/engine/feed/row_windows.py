@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from jobs.engine.events.columns import BATCH, FILE, POSITION, Events
 from jobs.engine.feed.time_windows import input_of
-from jobs.engine.program.program import Grouping, TreeProgram
+from jobs.engine.program.program import Grouping, TreeProgram, key_column
 from jobs.engine.slices.slices import carry, columns_of
 from jobs.kernels.slices.accumulate import accumulate
 
@@ -18,7 +18,7 @@ def feed_rows(events: Events, grouping: Grouping, tree: TreeProgram, emitted: in
     if tree.where:
         wanted &= events.predicates[tree.where]
     chosen = np.flatnonzero(wanted)
-    columns = {f"key {name}": _plain(events.keys[name].take(pa.array(chosen))) for name in grouping.keys}
+    columns = {key_column(name): _plain(events.keys[name].take(pa.array(chosen))) for name in grouping.keys}
     columns["start"] = pa.array(events.times[chosen])
     columns[BATCH] = pa.array(np.full(len(chosen), batch))
     columns |= {name: _plain(events.arrival[name].take(pa.array(chosen))) for name in (FILE, POSITION)}

@@ -14,7 +14,7 @@ from jobs.engine.events.columns import value_of
 from jobs.engine.events.signatures import SIGNATURE, signature_column
 from jobs.engine.feed.spark_pass import WORD, Aggregation
 from jobs.engine.feed.task import fed
-from jobs.engine.program.program import ALL, MeasureProgram, Program, TreeProgram
+from jobs.engine.program.program import ALL, MeasureProgram, Program, TreeProgram, key_column
 from jobs.engine.slices.exchange import Parcel, joined, parcels
 from jobs.engine.slices.roll_up import Feed, feeds
 from jobs.engine.slices.slices import columns_of, to_table
@@ -29,7 +29,7 @@ START, EVENTS, LATEST, LATE = "__start", "__events", "__latest", "__late"
 Mask = npt.NDArray[np.bool_]
 
 
-def key_column(number: int) -> str:
+def spark_key(number: int) -> str:
     """What the aggregated events call a group-by column."""
     return f"__k{number}"
 
@@ -93,11 +93,11 @@ def _partials(timed: pa.Table, found: Aggregation, feed: Feed) -> pa.Table:
     """A tree's slices; Spark's groups come in any order, and several of them may fall into one slice."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     if feed.grouping.keys == (ALL,):
-        columns[f"key {ALL}"] = pa.nulls(timed.num_rows, pa.bool_())
+        columns[key_column(ALL)] = pa.nulls(timed.num_rows, pa.bool_())
     for number, name in enumerate(found.keys):
-        columns[f"key {name}"] = timed[key_column(number)]
+        columns[key_column(name)] = timed[spark_key(number)]
     if feed.tree.bits:
-        columns[f"key {SIGNATURE}"] = _signatures(timed, found, feed.tree)
+        columns[key_column(SIGNATURE)] = _signatures(timed, found, feed.tree)
     columns["start"] = pa.array(slice_starts(feed.tree.edges, timed[START].to_numpy()))
     place = {measure.key: number for number, measure in enumerate(found.measures)}
     for measure in feed.held:

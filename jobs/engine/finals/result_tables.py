@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from jobs.engine.events.keys import spelled
 from jobs.engine.finals.answers import Answer
-from jobs.engine.program.program import ALL, Grouping
+from jobs.engine.program.program import ALL, Grouping, key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.result_files import LABELS, QUERY, ROW_GROUP, START, value_column
 
@@ -46,7 +46,7 @@ def _table(grouping: Grouping, answers: Sequence[tuple[pa.Table, Answer]], kinds
     columns = {QUERY: _chunked(pa.DictionaryArray.from_arrays(pa.array(each), labels) for each in numbers)}
     for name in grouping.keys:
         if name != ALL:
-            columns[f"key {name}"] = _chunked(
+            columns[key_column(name)] = _chunked(
                 spelled(keys[name].combine_chunks(), each.group) for keys, each in answers
             )
     columns[START] = _chunked(pa.array(answer.start).view(INSTANT) for _, answer in answers)

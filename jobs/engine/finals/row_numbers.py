@@ -13,7 +13,7 @@ from jobs.engine.events.columns import BATCH, FILE, POSITION
 from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.text_ranks import text_ranks
 from jobs.engine.finals.bounds import Bounds
-from jobs.engine.program.program import Grouping, TreeProgram
+from jobs.engine.program.program import Grouping, TreeProgram, key_column
 from jobs.engine.slices.slices import Slices, merge, partials_of
 from jobs.kernels.slices.edges import slice_starts
 
@@ -71,7 +71,7 @@ def number(
 
 def _keys(grouping: Grouping, table: pa.Table, before: Sequence[pa.Table]) -> tuple[Keys, Ints]:
     """The keys of the rows, and of every key how many rows are kept no longer."""
-    names = [f"key {name}" for name in grouping.keys]
+    names = [key_column(name) for name in grouping.keys]
     counts = [part.select([*names, COUNT]) for part in before]
     both = pa.concat_tables(
         [table.select(names), *(part.select(names) for part in counts)], promote_options="permissive"
@@ -94,5 +94,5 @@ def _order(table: pa.Table, codes: Ints, time: Ints) -> Ints:
 def _counts(keys: Keys, gone: Ints) -> pa.Table:
     some = np.flatnonzero(gone)
     distinct = keys.distinct.take(pa.array(some))
-    columns = {f"key {name}": distinct[name] for name in distinct.column_names}
+    columns = {key_column(name): distinct[name] for name in distinct.column_names}
     return pa.table({**columns, COUNT: pa.array(gone[some])})

@@ -21,6 +21,11 @@ TIME = "__time__"
 Coding = Literal["int64", "float64", "text"]
 
 
+def key_column(name: str) -> str:
+    """Name the column of slices, state files and result files that holds the values of a group-by column."""
+    return f"key {name}"
+
+
 @dataclass(frozen=True)
 class Input:
     """A column that events bring into the fold: an expression, evaluated once per event."""

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from jobs.engine.events.keys import buckets, key_codes
 from jobs.engine.events.signatures import SIGNATURE
-from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
+from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, key_column
 from jobs.engine.slices.parcels import pack, unpack
 from jobs.engine.slices.slices import Slices, from_tables, to_table
 
@@ -44,7 +44,7 @@ def _by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tupl
     if count == 1 or not table.num_rows:
         yield 0, table
         return
-    names = [f"key {name}" for name in grouping.keys]
+    names = [key_column(name) for name in grouping.keys]
     keys = key_codes(table.select(names).rename_columns(list(grouping.keys)))
     of_row = buckets(keys.distinct, count)[keys.codes]
     for bucket in np.flatnonzero(np.bincount(of_row, minlength=count)).tolist():

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from jobs.engine.events.arrow import whole
 from jobs.engine.events.keys import key_codes, only_used, spelled
 from jobs.engine.events.text_ranks import text_ranks
-from jobs.engine.program.program import MeasureProgram
+from jobs.engine.program.program import MeasureProgram, key_column
 from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.kernels.algebra.operators import VALID, WIDTH
 from jobs.kernels.arrays import Rows
@@ -190,7 +190,7 @@ def _keys_of(slices: Slices) -> dict[str, pa.Array]:
     used = np.flatnonzero(sizes)
     index = np.repeat(np.arange(len(used)), sizes[used])
     keys = slices.keys.take(pa.array(used)).combine_chunks()
-    return {f"key {name}": spelled(_column(keys, name), index) for name in keys.column_names}
+    return {key_column(name): spelled(_column(keys, name), index) for name in keys.column_names}
 
 
 def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram]) -> Slices:
@@ -201,7 +201,7 @@ def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequ
 
 def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[MeasureProgram]) -> Partials:
     """The partials of a table, as they stand in it."""
-    keys = only_used(key_codes(table.select([f"key {name}" for name in names]).rename_columns(list(names))))
+    keys = only_used(key_codes(table.select([key_column(name) for name in names]).rename_columns(list(names))))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:

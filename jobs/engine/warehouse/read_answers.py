@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.published import Published
 from jobs.engine.warehouse.result_files import QUERY, START, row_groups_of, value_column
@@ -20,7 +21,7 @@ def read_answers(found: Published) -> pa.Table:
     rows = pa.concat_tables(parts) if parts else _schema(found).empty_table()
     if len(found.queries) > 1:
         rows = _side_by_side(found, rows)
-    order = [(START, "ascending"), *((f"key {key}", "ascending") for key in found.keys)]
+    order = [(START, "ascending"), *((key_column(key), "ascending") for key in found.keys)]
     rows = rows.sort_by(order)
     columns = [_column(found, rows, column) for column in found.statement.columns]
     return pa.table(columns, names=[column.name for column in found.statement.columns])
@@ -28,19 +29,19 @@ def read_answers(found: Published) -> pa.Table:
 
 def _schema(found: Published) -> pa.Schema:
     """The columns in the making: keys, the window's start, one column per query."""
-    keys = [(f"key {key}", found.types[key]) for key in found.keys]
+    keys = [(key_column(key), found.types[key]) for key in found.keys]
     return pa.schema([*keys, (START, INSTANT), *((id, found.types[id]) for id in found.queries)])
 
 
 def _rows(found: Published, name: str) -> pa.Table:
     values = {id: value_column(found.types[id]) for id in found.queries}
-    columns = [QUERY, START, *(f"key {key}" for key in found.keys), *dict.fromkeys(values.values())]
+    columns = [QUERY, START, *(key_column(key) for key in found.keys), *dict.fromkeys(values.values())]
     with pq.ParquetFile(found.storage.path(name), filesystem=found.storage.filesystem) as file:
         held = file.schema_arrow.names
         groups = row_groups_of(file, found.labels.values())
         table = file.read_row_groups(groups, [column for column in columns if column in held])
     table = table.filter(pc.is_in(table[QUERY].cast(pa.string()), pa.array(list(found.labels.values()))))
-    out = {f"key {key}": table[f"key {key}"].cast(found.types[key]) for key in found.keys}
+    out = {key_column(key): table[key_column(key)].cast(found.types[key]) for key in found.keys}
     out[START] = table[START].cast(INSTANT)
     for id, value in values.items():
         mine = pc.equal(table[QUERY].cast(pa.string()), found.labels[id])
@@ -53,7 +54,7 @@ def _rows(found: Published, name: str) -> pa.Table:
 
 def _side_by_side(found: Published, rows: pa.Table) -> pa.Table:
     """One row per key and window, from one row per query; nulls are keys like any other."""
-    keys = [*(f"key {key}" for key in found.keys), START]
+    keys = [*(key_column(key) for key in found.keys), START]
     # one row of a group holds the answer; Arrow takes the first of any type but decimals
     one = {id: "max" if pa.types.is_decimal(found.types[id]) else "first" for id in found.queries}
     asked: Sequence[tuple[str, str]] = list(one.items())
@@ -68,7 +69,7 @@ def _column(found: Published, rows: pa.Table, column: Column) -> pa.ChunkedArray
     if column.source in found.queries:
         return rows[column.source]
     if column.source in found.keys:
-        return rows[f"key {column.source}"]
+        return rows[key_column(column.source)]
     start = rows[START].cast(found.instant)
     length = pa.scalar(found.window.range, pa.int64() if found.window.rows else pa.duration("us"))
     end = pc.add(start, length)

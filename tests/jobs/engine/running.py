@@ -19,7 +19,7 @@ from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
 from jobs.engine.program.compile import compile_program
-from jobs.engine.program.program import Program
+from jobs.engine.program.program import Program, key_column
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
@@ -118,7 +118,7 @@ def answers_in(world: World, storage: Storage, manifest: Manifest, plan: Plan) -
         for row in rows:
             id = row[QUERY].partition("@")[0]
             kept = found[id]
-            key = tuple(row[f"key {name}"] for name in world.catalog.query(id).group_by)
+            key = tuple(row[key_column(name)] for name in world.catalog.query(id).group_by)
             values = [row[name] for name in row if name.startswith(value_column("")) and row[name] is not None]
             place = key, ticks(row[START])
             assert place not in kept, (id, place)

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.definition import label_of
+from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
@@ -166,7 +167,7 @@ def published(warehouse: str, asked: dict[str, Asked]) -> dict[str, Places]:
     for file in newest(storage).results:
         for row in pq.read_table(storage.path(file.name)).to_pylist():
             kept = found[row[QUERY]]
-            place = tuple(row[f"key {name}"] for name in asked[row[QUERY]].group_by), ticks(row[START])
+            place = tuple(row[key_column(name)] for name in asked[row[QUERY]].group_by), ticks(row[START])
             values = [row[name] for name in row if name.startswith(value_column("")) and row[name] is not None]
             assert place not in kept, (row[QUERY], place)
             value = values[0] if values else None
