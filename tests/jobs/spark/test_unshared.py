@@ -133,7 +133,7 @@ def test_late_events_joins_and_kills(spark: SparkSession, tmp_path: Path) -> Non
     add_batch(tmp_path, 2, batches[2])
     catalog, _ = write_plan(tmp_path, ENTRIES[:4], LATENESS, "shared")
     (tmp_path / "orders" / "collected").write_text("driver")
-    command = [sys.executable, "-m", "tests.faults.plan_driver", str(tmp_path), str(tmp_path / "warehouse")]
+    command = [sys.executable, "-m", "tests.whole.faults.plan_driver", str(tmp_path), str(tmp_path / "warehouse")]
     environment = {**os.environ, KILL_AT: str(tmp_path / "orders")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from heddle.main import app
-from jobs.compare import first_of_each
 from jobs.host.settings import Settings
+from jobs.runs.compare import first_of_each
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import Store
 from tests.jobs.tracking.world import catalog_of, planned, write_events

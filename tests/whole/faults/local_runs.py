@@ -15,7 +15,7 @@ from optimizer.errors import HeddleError
 from tests.whole.faults.world import World, open_world
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.faults.local_runs"])
+FORKS.set_forkserver_preload(["tests.whole.faults.local_runs"])
 
 
 def evaluate(world: World, warehouse: str, files_per_batch: int = 1) -> None:

@@ -1,6 +1,6 @@
 """The process that dies: evaluates the catalog and the plan of a folder on Spark.
 
-python -m tests.faults.plan_driver FOLDER WAREHOUSE
+python -m tests.whole.faults.plan_driver FOLDER WAREHOUSE
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ from tests.jobs.engine.world import Row, ticks
 
 ROOT = Path(__file__).parents[3]
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.faults.plan_runs"])
+FORKS.set_forkserver_preload(["tests.whole.faults.plan_runs"])
 Places = dict[tuple[tuple[Any, ...], int], Any]  # (key, window start) -> what is there
 
 
@@ -117,7 +117,7 @@ class Changing:
         orders.mkdir(exist_ok=True)
         for step, victim in kills.items():
             (orders / step).write_text(victim)
-        command = [sys.executable, "-m", "tests.faults.plan_driver", str(self.folder), self.warehouse]
+        command = [sys.executable, "-m", "tests.whole.faults.plan_driver", str(self.folder), self.warehouse]
         environment = {**os.environ, KILL_AT: str(orders)}
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         assert not [order.name for order in orders.iterdir()], done.stderr[-2000:]

@@ -1,6 +1,6 @@
 """The process that dies: evaluates a world on Spark, and tells those who kill which processes it runs in.
 
-    python -m tests.faults.spark_driver WORLD WAREHOUSE...
+    python -m tests.whole.faults.spark_driver WORLD WAREHOUSE...
 
 A file of the orders' folder that says `driver` or `jvm` gets that process's id instead. Several warehouses are
 evaluated one after another; before each, the orders of the folder of the same name are moved into force.

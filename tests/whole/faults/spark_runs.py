@@ -31,7 +31,7 @@ def run_apart(world: World, orders: dict[str, dict[str, str]]) -> subprocess.Com
         folder.mkdir()
         for step, victim in kills.items():
             (folder / step).write_text(victim)
-    command = [sys.executable, "-m", "tests.faults.spark_driver", str(world.folder)]
+    command = [sys.executable, "-m", "tests.whole.faults.spark_driver", str(world.folder)]
     command += [world.copy("spark_base", name) for name in orders]
     environment = {**os.environ, KILL_AT: str(force)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -11,7 +11,7 @@ from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.algebra.techniques import CARDS, Card
 from tools.pages.kernels import page
 
-DOCS = Path(jobs.kernels.__file__).parents[4] / "docs" / "kernels.md"
+DOCS = Path(jobs.kernels.__file__).parents[2] / "docs" / "kernels.md"
 
 
 def test_page_is_current() -> None:

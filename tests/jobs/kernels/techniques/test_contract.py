@@ -52,4 +52,6 @@ def test_partials_of_the_wrong_kind_are_refused() -> None:
 
 def test_without_the_jit() -> None:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    subprocess.run([sys.executable, "-W", "ignore", "-m", "tests.kernels.without_jit"], env=environment, check=True)
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.jobs.kernels.without_jit"], env=environment, check=True
+    )
