@@ -19,7 +19,10 @@ ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-
 
 test: .venv/ready ## set up, then pass every check and test
 	@$(MAKE) --no-print-directory -j2 lint warm
-	@$(PY) -m pytest -n 2 --dist loadfile
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+quick: .venv/ready ## pass the tests that need no Spark, no Airflow and no browser, in under a minute
+	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not browser and not slow"
 
 production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
 	@$(PY) -m pytest tests/whole/production
@@ -56,4 +59,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-.PHONY: help run ui test production lint format warm setup lock clean
+.PHONY: help run ui test quick production lint format warm setup lock clean

@@ -1,19 +1,21 @@
-"""What every test may ask for."""
+"""What every test may ask for, and the markers that follow from where a test is and what it asks for."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # A test process of pytest-xdist has a main module without a file, which pyspark takes for a run of its doctests.
 if not hasattr(sys.modules["__main__"], "__file__"):
     sys.modules["__main__"].__file__ = __file__
-
-import pytest
-from pyspark.sql import SparkSession
-
-from jobs.spark.session import spark_session
 
 # Tests run many small jobs on young JVMs: compiling them well would take longer than running them.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
@@ -22,10 +24,58 @@ SMALL = {
     "spark.sql.adaptive.enabled": "false",
 }
 
+TESTS = Path(__file__).parent
+MARKED_FOLDERS = {
+    "dags": "airflow",
+    "whole/browser": "browser",
+    "whole/cluster": "spark",
+    "whole/production": "slow",
+}
+# A test process takes whole files. The long ones come first, or one process would still be busy when the other is done.
+LONG_FILES = (
+    "whole/browser/test_browser.py",
+    "dags/test_runs.py",
+    "whole/faults/test_plan_changes_on_spark.py",
+    "whole/faults/test_kills_on_spark.py",
+    "whole/docs/test_your_own_stream.py",
+    "whole/against_spark/test_random_on_spark.py",
+    "whole/against_spark/test_against_spark.py",
+    "jobs/runs/test_continuous.py",
+    "whole/cluster/test_cluster.py",
+)
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local Spark for the whole test run."""
+    from jobs.spark.session import spark_session
+
     session = spark_session("local[2]", SMALL)
     yield session
     session.stop()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip a folder whose marker `-m` leaves out: importing Airflow and a browser's driver takes seconds."""
+    marker = MARKED_FOLDERS.get(_place(collection_path))
+    return True if marker and f"not {marker}" in config.option.markexpr else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests by their fixtures and folders, and put the long files first."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+        for folder, marker in MARKED_FOLDERS.items():
+            if TESTS / folder in item.path.parents:
+                item.add_marker(marker)
+    items.sort(key=lambda item: _rank(_place(item.path)))
+
+
+def _place(path: Path) -> str:
+    """Return the path below tests/, or the whole path of what is elsewhere."""
+    return path.relative_to(TESTS).as_posix() if path.is_relative_to(TESTS) else path.as_posix()
+
+
+def _rank(place: str) -> int:
+    return LONG_FILES.index(place) if place in LONG_FILES else len(LONG_FILES)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.plugins.world import HOSTILE, STREAM, Lived
 
+pytestmark = pytest.mark.airflow
 ROOT = Path(__file__).parents[2]
 AUDIT = f"/heddle/audit/{STREAM}"
 ADDRESSES = [

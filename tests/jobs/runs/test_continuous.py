@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from tests.whole.faults import local_runs
 from tests.whole.faults.world import EVENTS, STREAM, World, assert_same, make_world
 
+pytestmark = pytest.mark.spark
 PATIENCE = 240  # seconds
 
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "your-own-stream.md").read_text()
 BLOCK = re.compile(r"(?:^`(?P<file>[\w./]+)`:\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
@@ -24,6 +26,7 @@ def script() -> str:
     return "\n".join(steps)
 
 
+@pytest.mark.spark
 def test_the_ten_minutes(tmp_path: Path) -> None:
     environment = {
         **os.environ,

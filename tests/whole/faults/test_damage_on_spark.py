@@ -46,6 +46,7 @@ def test_two_runs_at_once(spark: SparkSession, spark_world: World) -> None:
         evaluate(spark, spark_world.catalog, spark_world.plan, warehouse)
 
 
+@pytest.mark.spark
 def test_a_connection_that_is_lost_is_no_matter_of_disks(tmp_path: Path) -> None:
     """The Java process may die while its answer is fetched: Spark's own words for that are found further out."""
 
