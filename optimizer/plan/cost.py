@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from optimizer.cost.load import Load
 from optimizer.cost.models import TreeCost, cascade
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import omega
 from optimizer.plan.definition import Demand, Plan, Traffic, Tree
 
 
@@ -52,4 +52,4 @@ def omega_of(demand: Demand, rate: float) -> float:
     """Operations per edge of one measure of a tree."""
     if not demand.technique:
         return 0.0
-    return OMEGA[demand.technique](Load.of_columns(demand.windows.range, demand.windows.slide), rate)
+    return omega(demand.technique, Load.of_columns(demand.windows.range, demand.windows.slide), rate)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import omega
 from optimizer.plan.cost import tree_cost
 from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
 from optimizer.planning.group import Group
@@ -52,7 +52,7 @@ def _demand(
     if len(names) == 1 or not len(asking):
         return Demand(problem.measures[measure], names[0], asking)
     load = Load.of_columns(asking.range, asking.slide)
-    technique = cheapest({name: OMEGA[name](load, float(rate)) for name in names})
+    technique = cheapest({name: omega(name, load, float(rate)) for name in names})
     return Demand(problem.measures[measure], technique, asking)
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optimizer.cost.bulk_omega import BULK_OMEGA
 from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA, flat_fat
+from optimizer.cost.omega import OMEGA, flat_fat_operations, omega, snap_to_whole
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows
 from optimizer.windows.columns import BoolArray, FloatArray, WindowSet
@@ -24,8 +23,8 @@ class Singles:
     def distinct_ranges(self) -> FloatArray:
         return self.queries
 
-    def flat_fat(self, rates: FloatArray) -> FloatArray:
-        return flat_fat.operations(flat_fat.snapped(self.longest * rates))
+    def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
+        return flat_fat_operations(snap_to_whole(self.longest * rates))
 
 
 def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> float:
@@ -39,7 +38,7 @@ def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> floa
     for techniques, wanted, share in zip(model.techniques, rows.needs(), shares, strict=True):
         ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
         singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
-        omegas = np.min([BULK_OMEGA[name](singles, rates[wanted]) for name in techniques], axis=0)
+        omegas = np.min([OMEGA[name](singles, rates[wanted]) for name in techniques], axis=0)
         total += share * model.rate * len(ranges) + float((rates[wanted] * omegas).sum())
     return total
 
@@ -53,7 +52,7 @@ def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> 
         asking = windows if asked is None else windows.take(asked)
         asking = asking.take(_firsts(asking))
         load = Load.of_columns(asking.range, asking.slide)
-        total += share * model.rate + rate * min(OMEGA[name](load, rate) for name in techniques)
+        total += share * model.rate + rate * min(omega(name, load, rate) for name in techniques)
     return total
 
 

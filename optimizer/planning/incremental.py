@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import omega
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure, Plan, Traffic
 from optimizer.planning.draft_group import cost_model
@@ -139,7 +139,7 @@ class RunningPlan:
         total = 0.0
         for measure, names in zip(measures, techniques_for(self.technique, measures), strict=True):
             load = Load.of(member.window for member in members if measure in member.measures)
-            omega = min(OMEGA[name](load, rate) for name in names)
+            omega = min(omega(name, load, rate) for name in names)
             total += self.traffic.events_per_tick(rows) + keys * rate * omega
         return total * self.traffic.ticks_per_second(rows)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 from optimizer.algebra.techniques import CARDS, allowed, require_allowed
-from optimizer.cost.bulk_omega import BULK_OMEGA
+from optimizer.cost.omega import OMEGA
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure
 from optimizer.strategies import STRATEGIES
@@ -34,7 +34,7 @@ def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, .
 def _allowed(component: str) -> tuple[str, ...]:
     """What the algebra allows, the block form first; of techniques with one formula, the first stands for all."""
     fitting = [name for name in ("two_stacks_block", *CARDS) if _fits(name, component)]
-    return tuple({BULK_OMEGA[name]: name for name in reversed(fitting)}.values())[::-1]
+    return tuple({OMEGA[name]: name for name in reversed(fitting)}.values())[::-1]
 
 
 def _fits(technique: str, component: str) -> bool:

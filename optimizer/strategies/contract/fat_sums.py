@@ -9,7 +9,7 @@ import numpy as np
 
 from optimizer.windows.columns import FloatArray, IntArray
 
-SNAP = 1 - 1e-9  # P counts as whole when it is this near, as in cost/omega/flat_fat.py
+SNAP = 1 - 1e-9  # P counts as whole when it is this near, as snap_to_whole() in cost/omega.py does
 
 
 class FatSums:

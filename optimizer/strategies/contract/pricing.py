@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.cost.bulk_omega import BULK_OMEGA
+from optimizer.cost.omega import OMEGA
 from optimizer.strategies.contract.units import Profile, Units, bits
 from optimizer.windows.columns import FloatArray
 
@@ -38,7 +38,7 @@ class OneTree:
     def distinct_ranges(self) -> FloatArray:
         return np.array([self.profile.distinct_ranges(self.units)], dtype=np.float64)
 
-    def flat_fat(self, rates: FloatArray) -> FloatArray:
+    def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
         sums = self.profile.fat.at(np.array(self.units), np.full(len(self.units), rates[0]))
         return np.array([sums.sum()])
 
@@ -88,7 +88,7 @@ class Pricing:
         total, asked = 0.0, list(bits(self.units.measures_of(mask)))
         for measure in asked:
             tree = OneTree(self.units.profiles[measure], members)
-            total += min(float(BULK_OMEGA[name](tree, rates)[0]) for name in self.model.techniques[measure])
+            total += min(float(OMEGA[name](tree, rates)[0]) for name in self.model.techniques[measure])
         return float(rates[0]) * total, len(asked)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.cost.bulk_omega import BULK_OMEGA
+from optimizer.cost.omega import OMEGA
 from optimizer.strategies.contract.fat_sums import FatSums
 from optimizer.strategies.contract.units import Profile
 from optimizer.strategies.search.common_ranges import CommonRanges
@@ -27,9 +27,9 @@ class Slots:
     def omegas(self, slot: int, others: IntArray, rates: FloatArray) -> FloatArray:
         """The least Omega of the merges of a slot with each of the others, at the merges' edge rates."""
         merges = Merges(self, slot, others)
-        omegas = BULK_OMEGA[self.techniques[0]](merges, rates)
+        omegas = OMEGA[self.techniques[0]](merges, rates)
         for name in self.techniques[1:]:
-            omegas = np.minimum(omegas, BULK_OMEGA[name](merges, rates))
+            omegas = np.minimum(omegas, OMEGA[name](merges, rates))
         return omegas
 
     def absorb(self, slot: int, other: int) -> None:
@@ -55,7 +55,7 @@ class Merges:
         assert self.slots.common is not None
         return self.slots.common.unions(self.slot, self.others)
 
-    def flat_fat(self, rates: FloatArray) -> FloatArray:
+    def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
         """The slot's own sum at every rate, and every other's at its own."""
         profile, slot_of = self.slots.profile, self.slots.slot_of
         own = FatSums.of(

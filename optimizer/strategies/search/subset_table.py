@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from optimizer.cost.bulk_omega import BULK_OMEGA
+from optimizer.cost.omega import OMEGA
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.units import Profile, Units
 from optimizer.windows.columns import FloatArray, IntArray
@@ -29,7 +29,7 @@ def subset_table(units: Units, model: CostModel) -> SubsetTable:
     total, served = np.zeros(len(rates)), np.zeros(len(rates), dtype=np.int64)
     for names, profile in zip(model.techniques, units.profiles, strict=True):
         subsets = Subsets(profile)
-        omegas = np.min([BULK_OMEGA[name](subsets, rates) for name in names], axis=0)
+        omegas = np.min([OMEGA[name](subsets, rates) for name in names], axis=0)
         present = subsets.queries > 0
         total += np.where(present, omegas, 0.0)
         served += present
@@ -58,7 +58,7 @@ class Subsets:
         inside: FloatArray = outside[-1] - outside[::-1]
         return inside
 
-    def flat_fat(self, rates: FloatArray) -> FloatArray:
+    def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
         """The sums of the units at the subset's rate; rates repeat, so few are computed."""
         distinct, place = np.unique(np.where(rates > 0, rates, 1.0), return_inverse=True)
         total = np.zeros(len(rates))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from optimizer.cost.load import Load
 from optimizer.cost.models import TreeCost, cascade, tri_weave, weave_share
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import OMEGA, omega
 from optimizer.windows import EdgeSpace, Window, edge_rate, progressions
 from tests.oracle import naive
 
@@ -34,7 +34,7 @@ forests = st.lists(st.lists(windows, min_size=1, max_size=2), min_size=1, max_si
 
 def tree_cost(tree: Sequence[Window], technique: str) -> TreeCost:
     rate = edge_rate(tree)
-    return TreeCost(rate, {"sum": OMEGA[technique](Load.of(tree), rate)})
+    return TreeCost(rate, {"sum": omega(technique, Load.of(tree), rate)})
 
 
 def cascade_cost(partition: Sequence[Sequence[Window]], rate: float, technique: str) -> float:

@@ -12,7 +12,7 @@ from math import lcm
 from typing import NamedTuple
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import omega
 from optimizer.windows.window import Window
 
 
@@ -28,7 +28,7 @@ class Literal:
     """Prices trees over one composite slide."""
 
     def __init__(self, windows: Sequence[Window], rate: float, technique: str) -> None:
-        self.rate, self.omega = rate, OMEGA[technique]
+        self.rate, self.technique = rate, technique
         self.period = lcm(*(window.slide for window in windows))
         self.trees = [self.tree(frozenset({window}), self.marked(window)) for window in sorted(set(windows))]
 
@@ -41,7 +41,7 @@ class Literal:
 
     def tree(self, windows: frozenset[Window], edges: int) -> Tree:
         edge_rate = edges.bit_count() / self.period
-        return Tree(windows, edges, self.rate + edge_rate * self.omega(Load.of(windows), edge_rate))
+        return Tree(windows, edges, self.rate + edge_rate * omega(self.technique, Load.of(windows), edge_rate))
 
     def step(self) -> bool:
         """Merge the pair with the largest reduction; false when no pair reduces the cost."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import omega
 from optimizer.windows import edge_rate
 from optimizer.windows.window import Window
 from tests.oracle.operations import (
@@ -49,7 +49,7 @@ def counted(technique: str, windows: Sequence[Window]) -> float:
 
 def estimated(technique: str, windows: Sequence[Window]) -> float:
     """Operations per edge of a tree of the windows, by the formula of Omega."""
-    return OMEGA[technique](Load.of(windows), float(edge_rate(windows)))
+    return omega(technique, Load.of(windows), float(edge_rate(windows)))
 
 
 def omega_error(technique: str, windows: Sequence[Window]) -> float:

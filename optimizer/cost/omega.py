@@ -1,0 +1,146 @@
+"""Omega: the estimated operations per edge of a tree, one formula per technique, for many trees at once.
+
+A formula takes what the trees' windows ask for (`TreeLoads`) and the trees' edge rates, and returns an array with one
+Omega per tree. One tree is an array of one: `omega()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from math import factorial
+from typing import Protocol
+
+import numpy as np
+
+from optimizer.cost.load import Load, Rate
+from optimizer.windows.columns import FloatArray
+
+# sum of 1/i! for i = 1..n; as a float it does not change any more after 20 terms
+INVERSE_FACTORIALS = np.array(tuple(accumulate((1 / factorial(i) for i in range(1, 21)), initial=0.0)))
+
+
+class TreeLoads(Protocol):
+    """What the windows of several trees ask for, one tree per position: all that any Omega needs to know."""
+
+    @property
+    def queries(self) -> FloatArray:
+        """Q: how many distinct windows every tree has."""
+
+    @property
+    def overlap(self) -> FloatArray:
+        """The sum of range / slide over every tree's windows."""
+
+    @property
+    def longest(self) -> FloatArray:
+        """The longest range of every tree."""
+
+    def distinct_ranges(self) -> FloatArray:
+        """Return how many different ranges every tree has."""
+
+    def flat_fat_sums(self, edge_rates: FloatArray) -> FloatArray:
+        """Return the sum of FlatFAT's f(range * edge rate) over every tree's windows."""
+
+
+Formula = Callable[[TreeLoads, FloatArray], FloatArray]
+
+
+class OneLoad:
+    """The load of one tree, as arrays of one."""
+
+    def __init__(self, load: Load) -> None:
+        self.load = load
+        self.queries = np.array([float(load.queries)])
+        self.overlap = np.array([load.overlap])
+        self.longest = np.array([float(load.max_range)])
+
+    def distinct_ranges(self) -> FloatArray:
+        """Return the number of ranges, in an array of one."""
+        return np.array([float(self.load.distinct_ranges)])
+
+    def flat_fat_sums(self, edge_rates: FloatArray) -> FloatArray:
+        """Return the sum of f over the windows, in an array of one."""
+        partials = self.load.ranges.astype(np.float64) * edge_rates[0]
+        return np.array([self.load.counts @ flat_fat_operations(snap_to_whole(partials))])
+
+
+def omega(technique: str, load: Load, edge_rate: Rate) -> float:
+    """Return the operations per edge that a technique needs for one tree.
+
+    >>> from optimizer.windows.window import Window
+    >>> load = Load.of([Window(16, 4), Window(8, 4)])
+    >>> omega("panes", load, 0.25), omega("two_stacks", load, 0.25), omega("slick_deque_inv", load, 0.25)
+    (6.0, 6.0, 4.0)
+    """
+    return float(OMEGA[technique](OneLoad(load), np.array([float(edge_rate)]))[0])
+
+
+def overlap_factors(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
+    """Return the summed overlap factors: Panes combines all the slides of every window."""
+    return trees.overlap
+
+
+def three_per_query(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
+    """Return 3 Q: FlatFIT amortized; in Two-Stacks an insert, a share of a flip and an answer for every query."""
+    return 3.0 * trees.queries
+
+
+def five_per_query(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
+    """Return 5 Q: DABA."""
+    return 5.0 * trees.queries
+
+
+def two_per_range(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
+    """Return two per distinct range: an inverse adds the newest partial and takes the oldest off."""
+    return 2.0 * trees.distinct_ranges()
+
+
+def shared_deque(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
+    """Return 2 - 2/Pmax + Q + the sum of 1/i! up to Pmax: one deque shared by all queries, one look-up each."""
+    # Pmax is rounded to a number of terms, and half a partial must round as the exact rate says
+    longest = np.maximum(1.0, snap_to_whole(2 * trees.longest * edge_rates) / 2)
+    terms = np.minimum(np.rint(longest), len(INVERSE_FACTORIALS) - 1).astype(np.int64)
+    operations: FloatArray = 2 - 2 / longest + trees.queries + INVERSE_FACTORIALS[terms]
+    return operations
+
+
+def tree_walks(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
+    """Return the sum of f(P): FlatFAT's path up the tree per update and its walk per look-up; B-Int by estimate."""
+    return trees.flat_fat_sums(edge_rates)
+
+
+def flat_fat_operations(partials: FloatArray) -> FloatArray:
+    """Return f(P) = max(0, floor(log2(P - 1))) + (P - 1) / 2^floor(log2 P), and 0 up to one partial.
+
+    >>> flat_fat_operations(np.array([0.5, 1.0, 2.0, 3.0, 4.0, 8.0])).tolist()
+    [0.0, 0.0, 0.5, 2.0, 1.75, 2.875]
+    """
+    many = np.maximum(partials, 2.0)
+    update = np.floor(np.log2(many - 1))
+    lookup = (many - 1) / np.exp2(np.floor(np.log2(many)))
+    few = (np.maximum(partials, 1.0) - 1) / 1.0
+    return np.where(partials >= 2, update + lookup, few)
+
+
+def snap_to_whole(partials: FloatArray) -> FloatArray:
+    """Return P = range * edge rate with rounding errors undone where P is a whole number: f jumps at powers of two.
+
+    >>> snap_to_whole(np.array([3.9999999999999, 3.99])).tolist()
+    [4.0, 3.99]
+    """
+    whole = np.rint(partials)
+    return np.where(np.abs(partials - whole) <= 1e-9 * np.maximum(whole, 1), whole, partials)
+
+
+OMEGA: dict[str, Formula] = {
+    "panes": overlap_factors,
+    "panes_inv": two_per_range,
+    "flat_fat": tree_walks,
+    "b_int": tree_walks,
+    "flat_fit": three_per_query,
+    "two_stacks": three_per_query,
+    "daba": five_per_query,
+    "slick_deque_inv": two_per_range,
+    "slick_deque_noninv": shared_deque,
+    "two_stacks_block": three_per_query,
+}
