@@ -37,6 +37,9 @@ format: .venv/ready ## rewrite the code in the house style
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 
+docs: .venv/ready ## write the pages of docs/ that are generated from tables
+	@$(PY) -m tools.pages
+
 warm: .venv/ready ## compile the kernels ahead of the first run
 	@$(PY) -m heddle warm
 
@@ -59,4 +62,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-.PHONY: help run ui test quick production lint format warm setup lock clean
+.PHONY: help run ui test quick production lint format docs warm setup lock clean

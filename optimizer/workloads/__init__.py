@@ -1,33 +1,22 @@
 """The workloads of the papers, deterministic by seed: as windows in memory, or as catalogs.
 
-- card: What is known of a workload, as data: the command line and the docs are made from it.
-- catalog: A workload as a catalog folder: YAML that a person can read.
-- draws: What the generators draw with: Zipf's law, the factors of a number, ranges for slides, checked parameters.
+- catalog: A workload written as a catalog folder, in YAML or as a bulk Parquet file.
+- draws: What the generators share: Zipf's law, factors of a number, ranges for slides, checks of parameters.
+- factor_windows: RandomGen and SequentialGen of Factor Windows: multiples of a seed window.
 - factors: Weave Share's workload: slides from the factors of S_max, so that trees have edges in common.
-- market: What the four trades workloads have in common: trades joined with Close and Index.
-- random_gen: RandomGen of Factor Windows: distinct windows, each a random multiple of a random seed.
-- sequential_gen: SequentialGen of Factor Windows: the multiples 2, 3, 4, ... of one random seed.
-- trades_a: Workload A of on-the-fly sharing: the same predicate, different windows (shared time slices).
-- trades_b: Workload B of on-the-fly sharing: different predicates, the same window (shared data fragments).
-- trades_c: Workload C of on-the-fly sharing, regular: predicates and windows differ.
-- trades_c_low: Workload C of on-the-fly sharing, low-sharing: predicates and windows differ.
-- workload: A workload: many windows, and the few shapes of query that ask for them.
+- trades: The four workloads of on-the-fly sharing: turnover of trades joined with Close and Index.
+- workload: Workload, Shape, and the Card that describes a generator.
 - zipf_slides: The large workload of the multi-query papers: any slide up to 100,000, hardly a common factor.
 """
 
 from __future__ import annotations
 
 from optimizer.errors import HeddleError
-from optimizer.workloads.card import Card
 from optimizer.workloads.draws import option_name, require
+from optimizer.workloads.factor_windows import random_gen, sequential_gen
 from optimizer.workloads.factors import factors
-from optimizer.workloads.random_gen import random_gen
-from optimizer.workloads.sequential_gen import sequential_gen
-from optimizer.workloads.trades_a import trades_a
-from optimizer.workloads.trades_b import trades_b
-from optimizer.workloads.trades_c import trades_c
-from optimizer.workloads.trades_c_low import trades_c_low
-from optimizer.workloads.workload import Workload
+from optimizer.workloads.trades import trades_a, trades_b, trades_c, trades_c_low
+from optimizer.workloads.workload import Card, Workload
 from optimizer.workloads.zipf_slides import zipf_slides
 
 WORKLOADS: dict[str, Card] = {
@@ -43,13 +32,18 @@ WORKLOADS: dict[str, Card] = {
 
 
 def workload(name: str, queries: int, seed: int = 0, **options: object) -> Workload:
-    """The named workload; refuses, in one line each, a name, an option or a number that makes no sense."""
+    """Draw the named workload; refuse, in one line, a name, an option or a number that makes no sense.
+
+    >>> [(window.range, window.slide) for window in workload("sequential_gen", 3, seed=1).windows()]
+    [(10, 10), (15, 15), (20, 20)]
+    """
     if name not in WORKLOADS:
         raise HeddleError(f"there is no workload {name!r}; use one of {', '.join(WORKLOADS)}")
-    known = WORKLOADS[name].options
+    accepted = WORKLOADS[name].options
     for option in options:
-        if option not in known:
-            raise HeddleError(f"{name} takes no {option_name(option)}; it takes {', '.join(map(option_name, known))}")
+        if option not in accepted:
+            names = ", ".join(map(option_name, accepted))
+            raise HeddleError(f"{name} takes no {option_name(option)}; it takes {names}")
     require("queries", queries, 1, 10_000_000)
     require("seed", seed, 0, 2**63 - 1)
     return WORKLOADS[name].generate(queries, seed, **options)

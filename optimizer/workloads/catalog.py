@@ -46,7 +46,10 @@ DATA = {"sensors": "data/sensors", "market": "data/trades"}
 def write_catalog(
     workload: Workload, folder: Path, data: str = "", tick: int = 1_000_000, readable: int = READABLE
 ) -> Path:
-    """Write the workload's streams and queries, a tick being `tick` microseconds; returns the file of the queries."""
+    """Write the workload's streams and queries into a folder, and return the file of the queries.
+
+    A tick is `tick` microseconds; up to `readable` queries are written as YAML.
+    """
     longest = int(workload.range.max()) * tick
     if longest > LONGEST:
         raise HeddleError(f"the longest range would be {print_duration(longest)}; give a shorter --tick")
@@ -54,7 +57,7 @@ def write_catalog(
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise HeddleError(f"--out {folder} is not empty; name another folder, or remove it first")
-        (folder / "streams.yaml").write_text(_streams(workload.stream, data or DATA[workload.stream]))
+        (folder / "streams.yaml").write_text(_streams_yaml(workload.stream, data or DATA[workload.stream]))
         write = _write_yaml if len(workload) <= readable else _write_bulk
         return write(workload, folder, tick)
     except OSError as error:
@@ -62,7 +65,11 @@ def write_catalog(
 
 
 def parse_tick(text: str) -> int:
-    """How many microseconds a tick is."""
+    """Return the microseconds of a tick that the user typed.
+
+    >>> parse_tick("5 seconds")
+    5000000
+    """
     try:
         tick = parse_duration(text)
     except Mistake as mistake:
@@ -72,13 +79,17 @@ def parse_tick(text: str) -> int:
     return tick
 
 
-def _streams(stream: str, data: str) -> str:
+def _streams_yaml(stream: str, data: str) -> str:
     paths = {"data": data, "close": f"{data}/_tables/close.parquet", "index": f"{data}/_tables/index.parquet"}
     return STREAMS[stream].format(**{name: json.dumps(path) for name, path in paths.items()})
 
 
 def query_ids(count: int) -> list[str]:
-    """q1, q2, ... padded, so that ids sort as numbers do."""
+    """Return the ids q1, q2, ..., padded with zeros so that they sort as numbers do.
+
+    >>> query_ids(10)[:2]
+    ['q01', 'q02']
+    """
     width = len(str(count))
     return [f"q{number:0{width}}" for number in range(1, count + 1)]
 
@@ -102,13 +113,13 @@ def _write_bulk(workload: Workload, folder: Path, tick: int) -> Path:
 
     codes = np.zeros(len(workload), np.int32) if workload.shape is None else workload.shape.astype(np.int32)
 
-    def shared(field: str) -> pa.Array:
+    def column_of(field: str) -> pa.Array:
         texts = pa.array([getattr(shape, field) for shape in workload.shapes], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(codes), texts)
 
     columns = {
         "id": pa.array(query_ids(len(workload))),
-        **{field: shared(field) for field in ("stream", "select", "where", "group_by")},
+        **{field: column_of(field) for field in ("stream", "select", "where", "group_by")},
         "range": pa.array(workload.range * tick),
         "slide": pa.array(workload.slide * tick),
         "offset": pa.array(np.zeros(len(workload), np.int64)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.workloads.draws import factors_of, ranges_for, require, zipf_weights
+from optimizer.workloads.draws import draw_ranges, draw_slides, factors_of, require, require_zipf
 from optimizer.workloads.workload import Workload
 
 
@@ -19,10 +19,7 @@ def factors(
 ) -> Workload:
     """(Q_num, S_max, O_max, lambda, Z_skew): slides are factors of S_max, the larger the likelier by Zipf's law."""
     require("s_max", s_max, 1, 10**9)
-    require("o_max", o_max, 1, 10**6)
-    require("rate", rate, 0.001, 10**9)
-    require("z_skew", z_skew, 0, 5)
+    require_zipf(o_max, rate, z_skew)
     rng = np.random.default_rng(seed)
-    largest_first = factors_of(s_max)[::-1]
-    slides = rng.choice(largest_first, queries, p=zipf_weights(len(largest_first), z_skew))
-    return Workload(ranges_for(slides, o_max, residues, rng), slides, rate=rate)
+    slides = draw_slides(factors_of(s_max)[::-1], queries, z_skew, rng)
+    return Workload(draw_ranges(slides, o_max, residues, rng), slides, rate=rate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.workloads.draws import ranges_for, require, zipf_weights
+from optimizer.workloads.draws import draw_ranges, draw_slides, require, require_zipf
 from optimizer.workloads.workload import Workload
 
 
@@ -19,9 +19,7 @@ def zipf_slides(
 ) -> Workload:
     """Slides 1 to S_max by Zipf's law, slide 1 the most popular; overlap factors 1 to Omega_max."""
     require("s_max", s_max, 1, 10**6)
-    require("o_max", o_max, 1, 10**6)
-    require("rate", rate, 0.001, 10**9)
-    require("z_skew", z_skew, 0, 5)
+    require_zipf(o_max, rate, z_skew)
     rng = np.random.default_rng(seed)
-    slides = rng.choice(s_max, queries, p=zipf_weights(s_max, z_skew)) + 1
-    return Workload(ranges_for(slides, o_max, residues, rng), slides, rate=rate)
+    slides = draw_slides(np.arange(1, s_max + 1), queries, z_skew, rng)
+    return Workload(draw_ranges(slides, o_max, residues, rng), slides, rate=rate)

@@ -1,6 +1,26 @@
-"""Pages of docs/ that are generated from tables.
+"""Pages of docs/ that are generated from tables: `make docs` writes them, a test says when one is stale.
 
-- catalog: The generated parts of docs/catalog.md: what the tables of the code say, as a page.
-- kernels: docs/kernels.md, from the techniques' cards and the operators' table: `python -m jobs.kernels.
-- strategies: docs/strategies.md, from the strategies' cards: `python -m optimizer.strategies.docs` writes it out.
+- __main__: `python -m tools.pages` writes every page.
+- catalog: The generated parts of docs/catalog.md: aggregates and functions.
+- kernels: docs/kernels.md, from the techniques' cards and the operators' table.
+- parts: Generated parts of a page that is otherwise written by hand.
+- strategies: docs/strategies.md, from the strategies' cards.
+- workloads: The generated part of docs/workloads.md, from the workloads' cards.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tools.pages import catalog, kernels, strategies, workloads
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+# each function takes the page as it is and returns it as it should be
+PAGES: dict[str, Callable[[str], str]] = {
+    "catalog.md": catalog.refresh,
+    "kernels.md": kernels.refresh,
+    "strategies.md": strategies.refresh,
+    "workloads.md": workloads.refresh,
+}

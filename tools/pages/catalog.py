@@ -1,17 +1,14 @@
-"""The generated parts of docs/catalog.md: what the tables of the code say, as a page."""
+"""The generated parts of docs/catalog.md: aggregates and functions, from the tables of the code."""
 
 from __future__ import annotations
 
-import re
-
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS, Aggregate
 from optimizer.catalog.sql.allowed import FUNCTIONS
-
-_PARTS = r"<!-- {0} -->\n.*?<!-- end -->"
+from tools.pages.parts import replace_parts
 
 
 def aggregate_table() -> str:
-    """Every aggregate with its algebra, as a Markdown table."""
+    """Return every aggregate with its algebra as a Markdown table."""
     lines = ["| aggregate | also written | algebra | finished from | in Spark |", "|---|---|---|---|---|"]
     lines += [_row(aggregate) for aggregate in AGGREGATES.values()]
     return "\n".join(lines)
@@ -35,13 +32,10 @@ def _algebra(aggregate: Aggregate) -> str:
 
 
 def function_list() -> str:
-    """Every function an expression may use."""
+    """Return every function that an expression may use."""
     return ", ".join(f"`{name}`" for name in sorted(FUNCTIONS))
 
 
 def refresh(page: str) -> str:
-    """The page with its generated parts up to date."""
-    for name, text in (("aggregates", aggregate_table()), ("functions", function_list())):
-        part = f"<!-- {name} -->\n{text}\n<!-- end -->"
-        page = re.sub(_PARTS.format(name), lambda _, part=part: part, page, flags=re.DOTALL)  # type: ignore[misc]
-    return page
+    """Return docs/catalog.md with its tables up to date."""
+    return replace_parts(page, {"aggregates": aggregate_table(), "functions": function_list()})

@@ -1,8 +1,7 @@
-"""docs/kernels.md, from the techniques' cards and the operators' table: `python -m jobs.kernels.cards` prints it."""
+"""docs/kernels.md, from the techniques' cards and the operators' table."""
 
 from __future__ import annotations
 
-import sys
 from itertools import groupby
 
 from jobs.kernels.algebra.operators import OPS
@@ -11,9 +10,9 @@ from optimizer.algebra.techniques import CARDS, Card, allowed
 INTRODUCTION = """# Kernels
 
 A kernel takes the closed partials of a tree, in slice order, and emits the windows that end. Every technique is one
-file of `jobs/kernels/`. This page is generated from their cards.
+file of `jobs/kernels/techniques/`. This page is generated from their cards.
 
-    from jobs.kernels.stream import advance, make, operations, run
+    from jobs.kernels.techniques.stream import advance, make, operations, run
     state = make("daba", [Window(range=60, slide=10)], "max")
     state, answers = advance(state, slice_starts, rows, until)
 
@@ -30,7 +29,7 @@ that has expired meanwhile is evicted at once.
 """
 
 
-def _technique(card: Card) -> str:
+def _technique_row(card: Card) -> str:
     queries = "all in one pass" if card.multi_query else "one range each"
     cells = [
         f"`{card.name}`",
@@ -46,13 +45,13 @@ def _technique(card: Card) -> str:
 
 
 def technique_table() -> str:
-    """Every card as a line: combine operations per slide over n partials."""
+    """Return the techniques' cards as a Markdown table: combine operations per slide over n partials."""
     head = "| technique | full name | needs | queries | amortized operations | worst case | space | paper |"
-    return "\n".join([head, "|---" * 8 + "|", *map(_technique, CARDS.values())])
+    return "\n".join([head, "|---" * 8 + "|", *map(_technique_row, CARDS.values())])
 
 
 def component_table() -> str:
-    """What each component's partials are made of, and which techniques its algebra does not allow."""
+    """Return the components as a Markdown table: their partials, and the techniques that their algebra forbids."""
     lines = ["| component | partials | not with |", "|---|---|---|"]
     for component, pairs in groupby(OPS, key=lambda pair: pair[0]):
         kinds = ", ".join(kind for _, kind in pairs)
@@ -61,10 +60,6 @@ def component_table() -> str:
     return "\n".join(lines)
 
 
-def page() -> str:
-    """The whole page."""
+def refresh(page: str) -> str:
+    """Return docs/kernels.md, whatever it says now: all of it is generated."""
     return f"{INTRODUCTION}\n## Techniques\n\n{technique_table()}\n\n## Components\n\n{component_table()}\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

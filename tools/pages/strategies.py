@@ -1,8 +1,6 @@
-"""docs/strategies.md, from the strategies' cards: `python -m optimizer.strategies.docs` writes it out."""
+"""docs/strategies.md, from the strategies' cards."""
 
 from __future__ import annotations
-
-import sys
 
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.card import Card
@@ -36,21 +34,17 @@ E Ω, and the partials that one tree reads of another, count once per active key
 
 ## A running plan
 
-`optimizer.running.RunningPlan` lets queries join (`add`) and leave (`delete`) between batches. It is woven anew when
-its cost is above what the performance slope of the last builds predicts by more than a tolerance, or when too many
-queries changed for the slope to be trusted; `exact_deviation` says what a rebuild would give.
+`optimizer.planning.incremental.RunningPlan` lets queries join (`add`) and leave (`delete`) between batches. It is
+woven anew when its cost is above what the performance slope of the last builds predicts by more than a tolerance, or
+when too many queries changed for the slope to be trusted; `exact_deviation` says what a rebuild would give.
 """
 
 
-def page() -> str:
-    """The whole page."""
+def refresh(page: str) -> str:
+    """Return docs/strategies.md, whatever it says now: all of it is generated."""
     return HEAD + "".join(map(_row, STRATEGIES.values())) + TAIL
 
 
 def _row(card: Card) -> str:
     bounded = "never" if card.bounded else "possibly: it is one tree, as its name says"
     return f"| `{card.name}` | {card.full_name} | {card.model} | {card.time} | {card.paper} | {bounded} |\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

@@ -27,8 +27,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads.catalog import write_catalog
-from optimizer.workloads.trades_b import trades_b
-from optimizer.workloads.trades_c import trades_c
+from optimizer.workloads.trades import trades_b, trades_c
 
 SECOND = 1_000_000
 

@@ -1,4 +1,4 @@
-"""One strategy, one file, one line; the docs are what the cards say."""
+"""One strategy, one file, one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from optimizer.strategies.contract.units import Units, bits
 from optimizer.strategies.search.subset_table import subset_table
 from optimizer.windows.columns import WindowSet
 from tests.optimizer.strategies.instances import instance
-from tools.pages.strategies import page
 
 FOLDER = Path(optimizer.strategies.__file__).parent
 
@@ -30,11 +29,6 @@ def test_every_strategy_has_its_file_and_its_line() -> None:
         assert f"def {name}(problem: Problem" in (FOLDER / f"{name}.py").read_text()
     defined = {path.stem for path in FOLDER.glob("*.py") if f"def {path.stem}(problem: Problem" in path.read_text()}
     assert defined == set(STRATEGIES)
-
-
-def test_the_page_is_generated() -> None:
-    docs = FOLDER.parents[1] / "docs" / "strategies.md"
-    assert docs.read_text(encoding="utf-8") == page(), "run: python -m optimizer.strategies.docs > docs/strategies.md"
 
 
 @pytest.mark.parametrize("technique", OMEGA)
