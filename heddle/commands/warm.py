@@ -29,7 +29,6 @@ def warm(
 
 
 def _compile(columnar: bool) -> None:
-    from jobs.engine.warm import warm as warm_engine
     from jobs.kernels import KERNELS
     from jobs.kernels.warm import warm as warm_kernels
 
@@ -37,5 +36,3 @@ def _compile(columnar: bool) -> None:
     with console.status("compiling the kernels, a minute or two the first time ...") as status:
         for name in warm_kernels([] if columnar else list(KERNELS)):
             status.update(f"compiling the kernels: {name} ...")
-        status.update("compiling the kernels: the engine ...")
-        warm_engine()

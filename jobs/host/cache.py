@@ -11,7 +11,10 @@ import os
 import tempfile
 from pathlib import Path
 
-COMPILED = "kernels/**/*.py"
+COMPILED = (  # below the folder that holds `jobs` and `optimizer`
+    "jobs/kernels/**/*.py",
+    "optimizer/strategies/search/subset_*.py",  # the one place outside the kernels that compiles
+)
 
 
 def cache_folder() -> Path:
@@ -30,6 +33,12 @@ def use_kernel_cache() -> None:
         os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba" / _digest())
 
 
+def compiled_files() -> list[Path]:
+    """List the files whose code numba compiles; a change of any of them names another folder."""
+    root = Path(__file__).resolve().parents[2]
+    return sorted(path for pattern in COMPILED for path in root.glob(pattern))
+
+
 def _private(folder: Path) -> bool:
     """Whether the folder is there now, ours to write into, and nobody else's."""
     try:
@@ -42,8 +51,7 @@ def _private(folder: Path) -> bool:
 
 
 def _digest() -> str:
-    here = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
-    for path in sorted(here.glob(COMPILED)):
+    for path in compiled_files():
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

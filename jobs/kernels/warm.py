@@ -7,12 +7,17 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from jobs.kernels.algebra.operators import MAX, MIN, MOMENTS, OPS, SUM_FLOAT, lift
+from jobs.kernels.arrays import Column
 from jobs.kernels.columns.bounds import ranges
 from jobs.kernels.columns.fold import fold
 from jobs.kernels.columns.fold_bounds import REGULAR
 from jobs.kernels.columns.grid import grid_of
+from jobs.kernels.columns.operations import block_operations
 from jobs.kernels.columns.selective import pick
 from jobs.kernels.in_memory.sliding import sliding
+from jobs.kernels.slices.accumulate import accumulate
+from jobs.kernels.slices.combine import fill, merge_rows, telling
+from jobs.kernels.slices.edges import cell_numbers, renumber, slice_numbers
 from jobs.kernels.techniques import KERNELS
 from jobs.kernels.techniques.stream import advance, make, run
 from optimizer.algebra.techniques import allowed
@@ -20,20 +25,23 @@ from optimizer.windows.window import Window
 
 KINDS = (np.float64, np.int64)
 ROWS = 4 * REGULAR
+FEW_ROWS = 8
 WINDOWS = [Window(1, 1), Window(2, 1), Window(300, 1), Window(70, 20), Window(11, 4)]
 
 
 def warm(techniques: Collection[str] = tuple(KERNELS)) -> Iterator[str]:
-    """Run the columnar kernel and the literal ones named on a few rows; yields the name of each before its turn."""
+    """Run every kernel on a few rows, of the techniques those that are named; yield each one's name before its turn."""
     for technique in techniques:
         yield technique
-        _literal(technique)
+        _warm_technique(technique)
     for kind in KINDS:
         yield f"two_stacks_block, {np.dtype(kind)}"
-        _columns(np.arange(ROWS).astype(kind))
+        _warm_columns(np.arange(ROWS).astype(kind))
+    yield "slices"
+    _warm_slices()
 
 
-def _literal(technique: str) -> None:
+def _warm_technique(technique: str) -> None:
     window = [Window(4, 2)]
     starts = np.arange(ROWS)
     for component, kind in OPS:
@@ -43,17 +51,42 @@ def _literal(technique: str) -> None:
             advance(make(technique, window, component, kind), starts, rows)
 
 
-def _columns(column: np.ndarray[tuple[int], np.dtype[np.float64 | np.int64]]) -> None:
+def _warm_columns(column: Column) -> None:
     for aggregate in ("sum", "min", "stddev_pop"):
         sliding(column, WINDOWS, aggregate)
     starts = np.arange(ROWS)
-    found = ranges(np.array([0, ROWS]), starts, Window(5, 2), 0, ROWS)
+    windows = ranges(np.array([0, ROWS]), starts, Window(5, 2), 0, ROWS)
     valid = starts % 2 == 0
     for op in (SUM_FLOAT, MAX):
-        fold(op, (column,), found.lo, found.hi, valid)
-    fold(MOMENTS, (column, column, column), found.lo, found.hi)
-    pick(MIN, column, found.lo, found.hi, valid)
+        fold(op, (column,), windows.lo, windows.hi, valid)
+    fold(MOMENTS, (column, column, column), windows.lo, windows.hi)
+    pick(MIN, column, windows.lo, windows.hi, valid)
+    block_operations(windows.lo, windows.hi)
     grid = grid_of(np.array([0, ROWS]), starts, WINDOWS, -1, ROWS)
     if grid:
         for window in WINDOWS:
             grid.levels(MAX, column).fold(grid.run(window))
+
+
+def _warm_slices() -> None:
+    starts = np.arange(FEW_ROWS)
+    for times in _writable_and_frozen(starts):
+        slice_numbers(starts, times)
+        codes, used = np.zeros(FEW_ROWS, np.int64), np.zeros(FEW_ROWS, np.bool_)
+        renumber(cell_numbers(starts, times, codes, used), starts)
+    for (_, kind), op in OPS.items():
+        rows = lift(op, starts.astype(kind))
+        merge_rows(op, rows, starts, starts // 2, FEW_ROWS)
+        telling(rows)
+        for column in _writable_and_frozen(starts.astype(kind)):
+            fill(rows, column)
+            for valid in (None, starts % 2 == 0):
+                accumulate(op, FEW_ROWS, starts // 2, column, valid)
+                accumulate(op, FEW_ROWS, starts // 2, column, valid, places=False)
+
+
+def _writable_and_frozen(column: Column) -> tuple[Column, Column]:
+    """Return the column twice: numba has another type for one that may not be written to, as those of Arrow tables."""
+    frozen = column.copy()
+    frozen.flags.writeable = False
+    return column, frozen

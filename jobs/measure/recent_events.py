@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.events.columns import Events, events_from
@@ -17,6 +16,7 @@ from jobs.engine.events.signatures import SIGNATURE, passed_by, signed
 from jobs.engine.program.program import ALL, Grouping, Input, Program
 from jobs.engine.slices.cells import cells_of
 from jobs.engine.warehouse.input_files import arrived
+from jobs.kernels.arrays import Bools
 from jobs.kernels.slices.edges import Edges
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
@@ -26,8 +26,6 @@ from optimizer.planning.recent import Passing
 NEWEST = 8  # files
 MOST = 1 << 18  # events
 SECOND = 1_000_000
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class RecentEvents:
             self.grouped[group_by] = key_codes(self.events.keys.select(list(group_by or (ALL,))))
         return self.grouped[group_by]
 
-    def _mask(self, where: str) -> Mask:
+    def _mask(self, where: str) -> Bools:
         return self.events.predicates[self.names[where]] if where else np.ones(len(self.events.times), np.bool_)
 
 

@@ -16,7 +16,7 @@ file of `jobs/kernels/techniques/`. This page is generated from their cards.
     state = make("daba", [Window(range=60, slide=10)], "max")
     state, answers = advance(state, slice_starts, rows, until)
 
-`operators.lift` makes rows of values and `operators.lower` makes values of rows. `state.to_bytes` and `from_bytes`
+`operators.lift` makes rows of values and `operators.lower` makes values of rows. `stream.to_bytes` and `from_bytes`
 carry a state to another process, with the same answers bit for bit; `operations` says how many combine operations it
 has cost. `run` answers many keys in one call.
 

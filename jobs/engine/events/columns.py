@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,11 +16,9 @@ from jobs.engine.events.signatures import Signatures, signatures
 from jobs.engine.events.text_ranks import text_ranks
 from jobs.engine.program.program import ALL, TIME, Program
 from jobs.engine.program.spark_types import plain
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Bools, Ints, Rows
 
 FILE, POSITION = "__file__", "__position__"
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class Value:
     """One input column: numbers that order as Spark orders the values, which are not null, and the column itself."""
 
     numbers: Rows
-    valid: Mask | None
+    valid: Bools | None
     column: pa.Array
 
 
@@ -40,7 +37,7 @@ class Events:
     times: Ints
     keys: pa.Table
     values: dict[str, Value]
-    predicates: dict[str, Mask]
+    predicates: dict[str, Bools]
     without_time: int
     arrival: pa.Table  # where every event stood; without columns unless some windows are in rows
 
@@ -122,7 +119,7 @@ def _filled(column: pa.Array, value: Any) -> pa.Array:
     return pc.fill_null(column, value) if column.null_count else column
 
 
-def _truth(column: pa.ChunkedArray) -> Mask:
+def _truth(column: pa.ChunkedArray) -> Bools:
     """A predicate keeps an event only when it is true; unknown is not."""
     known = pc.fill_null(whole(column).cast(pa.bool_()), False)
     bits = np.frombuffer(known.buffers()[1], np.uint8) if len(known) else np.empty(0, np.uint8)

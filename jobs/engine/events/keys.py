@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Ints = npt.NDArray[np.int64]
+from jobs.kernels.arrays import Ints
+
 ROOMY = 4  # codes are laid out densely while there are at most this many per row
 
 

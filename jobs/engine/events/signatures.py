@@ -10,11 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.events.keys import Keys, occurring
+from jobs.kernels.arrays import Bools, Ints
 
 SIGNATURE = "__signature__"  # the column beside the group-by columns of a shard
 
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -22,10 +21,10 @@ class Signatures(NamedTuple):
     """Event i has the signature codes[i]; signature s passes the predicates where tests[s] is true."""
 
     codes: Ints
-    tests: Mask
+    tests: Bools
 
     @property
-    def some(self) -> Mask:
+    def some(self) -> Bools:
         """Which signatures pass any predicate at all."""
         return np.asarray(self.tests.any(axis=1))
 
@@ -37,7 +36,7 @@ class Signatures(NamedTuple):
         return Signatures(codes[self.codes], tests)
 
 
-def signatures(masks: Sequence[Mask]) -> Signatures:
+def signatures(masks: Sequence[Bools]) -> Signatures:
     """The signatures of all events, from one mask per predicate."""
     events = len(masks[0])
     packed = np.zeros((-(-len(masks) // 8), events), np.uint8)
@@ -48,12 +47,12 @@ def signatures(masks: Sequence[Mask]) -> Signatures:
     return Signatures(*numbered(packed.T, len(masks)))
 
 
-def signature_column(tests: Mask) -> pa.Array:
+def signature_column(tests: Bools) -> pa.Array:
     """Signatures as bytes, eight predicates each."""
     return _binary(np.packbits(tests, axis=1, bitorder="little"))
 
 
-def passed_by(column: pa.ChunkedArray, predicates: int) -> Mask:
+def passed_by(column: pa.ChunkedArray, predicates: int) -> Bools:
     """Which predicates each of some signatures passes, back from their bytes."""
     flat = column.combine_chunks()
     whole = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
@@ -70,7 +69,7 @@ def signed(keys: Keys, found: Signatures) -> Keys:
     return Keys(codes, distinct.append_column(SIGNATURE, signature_column(found.tests).take(pa.array(used % count))))
 
 
-def numbered(packed: Bytes, predicates: int) -> tuple[Ints, Mask]:
+def numbered(packed: Bytes, predicates: int) -> tuple[Ints, Bools]:
     """The code of every signature given as bytes, and what the codes stand for."""
     encoded = _binary(packed).dictionary_encode()
     codes = np.asarray(encoded.indices).astype(np.int64)
@@ -82,5 +81,5 @@ def _binary(packed: Bytes) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(packed.shape[1]), len(packed), [None, content])
 
 
-def _unpacked(packed: Bytes, predicates: int) -> Mask:
+def _unpacked(packed: Bytes, predicates: int) -> Bools:
     return np.unpackbits(packed, axis=1, count=predicates, bitorder="little").astype(np.bool_)

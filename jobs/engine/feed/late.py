@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from jobs.engine.events.columns import Events
 from jobs.engine.program.program import Program, QueryProgram, Unshared
+from jobs.kernels.arrays import Ints
 from optimizer.windows.window import Window
-
-Ints = npt.NDArray[np.int64]
 
 
 def windows_missed(times: Ints, window: Window, emitted: int) -> Ints:

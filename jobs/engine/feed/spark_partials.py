@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,11 +21,10 @@ from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.work import FeedReport
 from jobs.host.kill_points import step
 from jobs.kernels.algebra.operators import COUNT, LIMB_BITS, LIMB_MASK, MOMENTS, SUM_FLOAT, SUM_INT, VALID, WIDTH
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Bools, Rows
 from jobs.kernels.slices.edges import slice_starts
 
 START, EVENTS, LATEST, LATE = "__start", "__events", "__latest", "__late"
-Mask = npt.NDArray[np.bool_]
 
 
 def spark_key(number: int) -> str:
@@ -129,12 +127,12 @@ def rows_of(measure: MeasureProgram, number: int, timed: pa.Table) -> Rows:
     return _rows([first], None if measure.op == COUNT else valid)
 
 
-def _part(timed: pa.Table, number: int, part: int) -> tuple[Rows, Mask | None]:
+def _part(timed: pa.Table, number: int, part: int) -> tuple[Rows, Bools | None]:
     value = value_of(whole(timed[part_column(number, part)]))
     return value.numbers, value.valid
 
 
-def _rows(columns: Sequence[Rows], valid: Mask | None) -> Rows:
+def _rows(columns: Sequence[Rows], valid: Bools | None) -> Rows:
     rows = np.zeros((len(columns[0]), WIDTH), columns[0].dtype)
     for number, column in enumerate(columns):
         rows[:, number] = column

@@ -14,10 +14,8 @@ from jobs.engine.slices.cells import Cells, cells_of
 from jobs.engine.slices.roll_up import Feed
 from jobs.engine.slices.slices import Slices, carry
 from jobs.kernels.algebra.operators import COUNT, LAST, MIN, SUM_FLOAT
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.accumulate import accumulate
-
-Ints = npt.NDArray[np.int64]
 
 
 def feed(events: Events, fed: Feed, emitted: int) -> Slices:

@@ -13,11 +13,8 @@ from jobs.engine.finals.fold import Finals
 from jobs.engine.finals.grid import Folded
 from jobs.engine.program.program import QueryProgram
 from jobs.kernels.algebra.finish import Part, finish
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Bools, Ints, Rows
 from optimizer.errors import HeddleError
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class Answer(NamedTuple):
@@ -81,7 +78,7 @@ def _carried(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Array | 
     return finals.slices.carried[name].take(index).cast(query.type)
 
 
-def _arrow(numbers: Rows, valid: Mask | None, kind: pa.DataType) -> pa.Array:
+def _arrow(numbers: Rows, valid: Bools | None, kind: pa.DataType) -> pa.Array:
     mask = None if valid is None else ~valid
     if pa.types.is_boolean(kind):
         return pa.array(numbers != 0, kind, mask=mask)

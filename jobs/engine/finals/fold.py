@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from jobs.engine.finals.bounds import Bounds
 from jobs.engine.finals.grid import Columns, Folded, OnGrid
 from jobs.engine.program.program import MeasureProgram, TreeProgram
 from jobs.engine.slices.slices import Slices
 from jobs.kernels.algebra.operators import COUNT, MOMENTS, SUM_FLOAT, SUM_INT, VALID, lower
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Bools, Ints, Rows
 from jobs.kernels.columns.bounds import Ranges, ranges
 from jobs.kernels.columns.fold import fold as fold_block
 from jobs.kernels.columns.grid import Emitted, grid_of
@@ -21,8 +20,6 @@ from jobs.kernels.columns.selective import pick
 from jobs.kernels.techniques.stream import run_counted
 from optimizer.windows.window import Window
 
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 BLOCK = "two_stacks_block"
 
 
@@ -73,7 +70,7 @@ class Finals:
         return self.tree.techniques.get(measure.key, BLOCK)
 
     @cached_property
-    def _is_closed(self) -> Mask:
+    def _is_closed(self) -> Bools:
         """The literal kernels take closed partials only: of slices that start before the watermark."""
         return self.slices.start < self.until
 

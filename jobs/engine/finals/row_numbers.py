@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.events.columns import BATCH, FILE, POSITION
@@ -15,10 +14,10 @@ from jobs.engine.events.text_ranks import text_ranks
 from jobs.engine.finals.bounds import Bounds
 from jobs.engine.program.program import Grouping, TreeProgram, key_column
 from jobs.engine.slices.slices import Slices, merge, partials_of
+from jobs.kernels.arrays import Ints
 from jobs.kernels.slices.edges import slice_starts
 
 COUNT = "count"
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

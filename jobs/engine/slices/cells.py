@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from jobs.kernels.arrays import Ints
 from jobs.kernels.slices.edges import Edges, cell_numbers, count_between, edges_between, renumber, slice_starts
 
-Ints = npt.NDArray[np.int64]
 ROOMY = 4  # cells are laid out densely while there are at most this many per entry
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.events.keys import key_codes
@@ -15,11 +14,9 @@ from jobs.engine.slices.cells import cells_of_starts
 from jobs.engine.slices.slices import Slices, carry
 from jobs.engine.slices.unfold import Shards, Unfolding, by_likeness
 from jobs.kernels.algebra.operators import COUNT, VALID
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.combine import merge_rows
 from jobs.kernels.slices.edges import slice_starts
-
-Ints = npt.NDArray[np.int64]
 
 
 class Sharded:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,11 +16,10 @@ from jobs.engine.events.text_ranks import text_ranks
 from jobs.engine.program.program import MeasureProgram, key_column
 from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.kernels.algebra.operators import VALID, WIDTH
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.combine import fill, merge_rows, telling
 from jobs.kernels.slices.edges import Edges, slice_starts
 
-Ints = npt.NDArray[np.int64]
 RUN = 16  # partials in a run, on average, that make it worth moving as a whole
 
 

@@ -16,10 +16,9 @@ import numpy.typing as npt
 from jobs.engine.events.keys import occurring
 from jobs.engine.events.signatures import numbered
 from jobs.engine.program.program import MeasureProgram
+from jobs.kernels.arrays import Bools, Ints
 from jobs.kernels.slices.combine import merge_rows
 
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 LEAST = 2  # predicates that a shard passes on average, below which it is folded straight into their partials
 
 
@@ -39,7 +38,7 @@ class Unfolding:
         self.bases, self.cells = bases, cells
         self.folded = 0
 
-    def each(self, shards: Shards, tests: Mask, bits: Ints) -> Iterator[tuple[int, Shards]]:
+    def each(self, shards: Shards, tests: Bools, bits: Ints) -> Iterator[tuple[int, Shards]]:
         """Every predicate (a column of the tests) with shards of it alone."""
         if len(bits) == 1:
             held = np.flatnonzero(tests[shards.code, 0])
@@ -49,7 +48,7 @@ class Unfolding:
         for half in (slice(None, middle), slice(middle, None)):
             yield from self.each(*self._fewer(shards, tests[:, half], bits[half]), bits[half])
 
-    def _fewer(self, shards: Shards, tests: Mask, bits: Ints) -> tuple[Shards, Mask]:
+    def _fewer(self, shards: Shards, tests: Bools, bits: Ints) -> tuple[Shards, Bools]:
         """The shards of some of the predicates, those alike folded into one where that pays."""
         held = np.flatnonzero(np.asarray(tests.any(axis=1))[shards.code])
         codes, tests = numbered(np.packbits(tests, axis=1, bitorder="little"), tests.shape[1])
@@ -67,7 +66,7 @@ class Unfolding:
         return Shards(used // len(tests), used % len(tests), np.arange(len(used)), rows), tests
 
 
-def by_likeness(tests: Mask) -> Ints:
+def by_likeness(tests: Bools) -> Ints:
     """The predicates in an order in which neighbours pass much the same signatures: each time the nearest one left."""
     passed = tests.astype(np.float32)
     common = passed.T @ passed

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
 
 from jobs.kernels.algebra.operators import OPS, WIDTH
 from jobs.kernels.arrays import Ints, Rows
-from jobs.kernels.machine.clock import EVER, GROW, INSERT, Steps, check_order, make_clock, schedule, schedule_groups
+from jobs.kernels.machine.clock import (
+    EVER,
+    GROW,
+    INSERT,
+    Clock,
+    Steps,
+    check_order,
+    make_clock,
+    schedule,
+    schedule_groups,
+)
 from jobs.kernels.machine.contract import Answers, Operations, State
 from jobs.kernels.machine.memory import OPERATIONS, TAIL, WORST, Memory
 from jobs.kernels.machine.words import FLOAT
@@ -18,6 +29,7 @@ from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
 
 ROOM = 16  # partials that a new memory can hold; as many as its clock
+FORMAT = "heddle kernel 2"  # the first line of a state as bytes
 
 
 def make(
@@ -80,6 +92,29 @@ def run_counted(
 def operations(state: State) -> Operations:
     """How many combine operations the state has cost so far."""
     return _counted(state.memory)
+
+
+def to_bytes(state: State) -> bytes:
+    """The state, to be resumed by `from_bytes` in any process: little-endian int64, whatever the machine."""
+    arrays = [*state.clock, *state.memory]
+    header = {"format": FORMAT, "technique": state.technique, "shapes": [array.shape for array in arrays]}
+    body = b"".join(array.astype("<i8", copy=False).tobytes() for array in arrays)
+    return json.dumps(header).encode() + b"\n" + body
+
+
+def from_bytes(data: bytes) -> State:
+    """The state that was turned into bytes."""
+    line, _, body = data.partition(b"\n")
+    header = json.loads(line)
+    if header["format"] != FORMAT:
+        raise ValueError(f"not a kernel's state: {header['format']}")
+    words, arrays = np.frombuffer(body, "<i8").astype(np.int64), []
+    for shape in header["shapes"]:
+        size = int(np.prod(shape))
+        arrays.append(words[:size].reshape(shape).copy())
+        words = words[size:]
+    fields = len(Clock._fields)
+    return State(header["technique"], Clock(*arrays[:fields]), Memory(*arrays[fields:]))
 
 
 def _counted(memory: Memory) -> Operations:

@@ -12,8 +12,7 @@ import pytest
 
 from jobs.kernels import KERNELS
 from jobs.kernels.algebra.operators import OPS, lift
-from jobs.kernels.techniques.state_bytes import from_bytes, to_bytes
-from jobs.kernels.techniques.stream import advance, make, operations
+from jobs.kernels.techniques.stream import advance, from_bytes, make, operations, to_bytes
 from optimizer.algebra.techniques import allowed
 from optimizer.windows.window import Window
 
@@ -24,8 +23,7 @@ CASES = [(technique, component) for technique in KERNELS for component in COMPON
 RESUME = """
 import base64, json, sys
 import numpy as np
-from jobs.kernels.state import from_bytes, to_bytes
-from jobs.kernels.stream import advance
+from jobs.kernels.techniques.stream import advance, from_bytes, to_bytes
 
 for line in sys.stdin:
     state, starts, rows = (base64.b64decode(part) for part in json.loads(line))
