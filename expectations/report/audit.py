@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from expectations.suites.validate import sentences
-
 
 @dataclass
 class Audit:
@@ -38,6 +36,8 @@ class Audit:
     @property
     def sentences(self) -> dict[str, str]:
         """What Great Expectations says is expected, by check."""
+        from expectations.suites.validate import sentences  # which makes checks, and loads Great Expectations
+
         return sentences(self.results)
 
 
