@@ -72,7 +72,7 @@ def cpu_seconds(run: Callable[[], None], times: int) -> float:
 
 def both(spark: SparkSession, catalog: Catalog, strategy: str, times: int) -> tuple[float, float]:
     """CPU seconds of the originals and of the rewritten statements."""
-    plan = plan_stream(catalog, STREAM, RATE, strategy)
+    plan = plan_stream(catalog, STREAM, RATE, strategy, technique="auto")
     script = rewrite(catalog, plan, answer_types(catalog, STREAM))
     run_script(spark, script)  # the stream's view is there for both
     originals = [statement.sql for statement in catalog.statements.values()]

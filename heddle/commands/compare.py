@@ -13,12 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from heddle.commands.evaluate import MASTER
+from optimizer.planning.defaults import COMPARED_STRATEGIES, TECHNIQUE
 
 if TYPE_CHECKING:
     from jobs.runs.compare import Compared
-
-STRATEGIES = ("no_share", "weave_share", "cascade")
-TECHNIQUES = ("two_stacks_block",)
 
 
 def compare(
@@ -43,7 +41,9 @@ def compare(
     from optimizer.catalog.read.load import load_catalog
 
     catalog = load_catalog(folder)
-    asked = Comparison(stream, tuple(strategy or STRATEGIES), tuple(technique or TECHNIQUES), rate, keys, files)
+    asked = Comparison(
+        stream, tuple(strategy or COMPARED_STRATEGIES), tuple(technique or [TECHNIQUE]), rate, keys, files
+    )
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     found = run(catalog, asked, None if local else lambda: spark_session(master), console.print)
     parent, deviation = log_compared(open_store(settings()), catalog, found)

@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from optimizer.planning.defaults import STRATEGY, TECHNIQUE
+
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
     from optimizer.plan.definition import Plan
@@ -27,8 +29,8 @@ LISTED = 40  # trees that are shown
 def plan(
     folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
     stream: Annotated[str, typer.Option(help="Only this stream.")] = "",
-    strategy: Annotated[str, typer.Option(help="How to search: weave_share, cascade, tri_weave, ...")] = "weave_share",
-    technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = "auto",
+    strategy: Annotated[str, typer.Option(help="How to search: weave_share, cascade, tri_weave, ...")] = STRATEGY,
+    technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = TECHNIQUE,
     rate: Annotated[float | None, typer.Option(help="Events per second; measured when left out.")] = None,
     keys: Annotated[float | None, typer.Option(help="Keys active in a slice; measured when left out.")] = None,
     master: Annotated[str, typer.Option(help="The Spark that measures events only Spark can read.")] = "",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from optimizer.planning.defaults import ASSUMED_RATE
+
 if TYPE_CHECKING:
     from optimizer.rewrite import Script
 
@@ -18,13 +20,14 @@ def rewrite(
     folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
     stream: Annotated[str, typer.Option(help="The stream whose queries are rewritten.")],
     strategy: Annotated[str, typer.Option(help="How to share: factor_windows, cascade, ...")] = "factor_windows",
-    rate: Annotated[float, typer.Option(help="Events per second.")] = 1000.0,
+    rate: Annotated[float, typer.Option(help="Events per second.")] = ASSUMED_RATE,
     keys: Annotated[float, typer.Option(help="Keys active in a slice, on average.")] = 1.0,
     out: Annotated[Path | None, typer.Option(metavar="FILE.sql", help="Write the SQL here.")] = None,
 ) -> None:
     """Print a plan as plain Spark SQL: shared sub-aggregates as temporary views, then one statement per query."""
     from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
+    from optimizer.planning.names import AUTO
     from optimizer.planning.stream import plan_stream
     from optimizer.rewrite import answer_types
     from optimizer.rewrite import rewrite as rewritten
@@ -33,7 +36,7 @@ def rewrite(
     if not len(catalog.of_stream(stream)):
         raise HeddleError(f"{stream}: no query reads this stream; add one, or name another stream")
     types = answer_types(catalog, stream)
-    script = rewritten(catalog, plan_stream(catalog, stream, rate, strategy, keys=keys), types)
+    script = rewritten(catalog, plan_stream(catalog, stream, rate, strategy, AUTO, keys), types)
     if out:
         _write(script.text, out)
     else:

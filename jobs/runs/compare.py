@@ -51,7 +51,7 @@ class Compared:
 
 def compare(catalog: Catalog, asked: Comparison, start: Start | None, say: Say) -> list[Compared]:
     """Evaluate every pair of strategy and technique on Spark, or in this process when there is none."""
-    plans = list(_plans(catalog, asked, start))
+    plans = list(plans_of(catalog, asked, start))
     evaluate: Evaluate = partial(_on_spark, start) if start else _in_process
     found: list[Compared] = []
     with tempfile.TemporaryDirectory(prefix="heddle-compare-") as folder:
@@ -89,7 +89,8 @@ def _in_process(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
     return evaluate_local(catalog, plan, warehouse, Options())
 
 
-def _plans(catalog: Catalog, asked: Comparison, start: Start | None) -> Iterator[tuple[str, Plan]]:
+def plans_of(catalog: Catalog, asked: Comparison, start: Start | None) -> Iterator[tuple[str, Plan]]:
+    """Yield every technique that is compared with a plan by every strategy."""
     if not asked.strategies or not asked.techniques:
         raise HeddleError("nothing to compare; name at least one strategy and one technique")
     catalog.of_stream(asked.stream)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.measure.stream import estimated_rate
+from jobs.measure.stream import seen
 from jobs.runs.report import RunReport
 from jobs.runs.run import Progress
-from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.sql.durations import parse_duration
@@ -21,7 +20,7 @@ from optimizer.plan.definition import Plan
 if TYPE_CHECKING:
     from jobs.spark.session import Start
 from jobs.host.say import Say
-from optimizer.planning.defaults import ASSUMED_RATE, STRATEGY, TECHNIQUE
+from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
 
 @dataclass(frozen=True)
@@ -99,25 +98,15 @@ def _require_interval(text: str) -> None:
 
 
 def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> Plan:
-    from jobs.measure.recent_on_spark import recent_by
     from optimizer.planning.stream import plan_stream
 
-    recent = recent_by(start, catalog, stream)
-    rate = estimated_rate(catalog.streams[stream]) or (recent.rate if recent else None)
-    known = "as its newest files have" if rate else "assumed, since its files do not tell"
-    plan = plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE, recent=recent)
+    measured = seen(catalog, stream, start, None, None)
+    plan = plan_stream(catalog, stream, measured.rate, STRATEGY, TECHNIQUE, measured.keys, recent=measured.recent)
     say(
-        f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {known}: "
+        f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {measured.known}: "
         f"{len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
     )
     return plan
-
-
-def unshared_of(catalog: Catalog, stream: str) -> list[str]:
-    """The queries that cannot be woven."""
-    table = catalog.of_stream(stream)
-    shared = [AGGREGATES[shape.aggregate].shared for shape in table.shapes]
-    return sorted(id for id, code in zip(table.ids.to_pylist(), table.codes.tolist(), strict=True) if not shared[code])
 
 
 def evaluate_request(request: Request, start: Start | None, say: Say, progress: Progress) -> RunReport:
@@ -126,7 +115,7 @@ def evaluate_request(request: Request, start: Start | None, say: Say, progress: 
         raise HeddleError("--lane frame needs Spark; leave it out, or leave out --local")
     catalog, plan = request.prepare(say, start)
     if start is None:
-        left_out = unshared_of(catalog, request.stream)
+        left_out = catalog.unshared(request.stream)
         if left_out:
             say(f"left out, since only plain Spark can answer them: {', '.join(left_out)}")
         from jobs.runs.in_process import evaluate_local

@@ -9,6 +9,7 @@ from optimizer.algebra.techniques import CARDS, allowed, require_allowed
 from optimizer.cost.omega import OMEGA
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure
+from optimizer.planning.defaults import TECHNIQUE
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.card import Card
 
@@ -33,7 +34,7 @@ def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, .
 
 def _allowed(component: str) -> tuple[str, ...]:
     """What the algebra allows, the block form first; of techniques with one formula, the first stands for all."""
-    fitting = [name for name in ("two_stacks_block", *CARDS) if _fits(name, component)]
+    fitting = [name for name in (TECHNIQUE, *CARDS) if _fits(name, component)]
     return tuple({OMEGA[name]: name for name in reversed(fitting)}.values())[::-1]
 
 

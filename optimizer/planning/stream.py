@@ -12,6 +12,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.table import QueryTable
 from optimizer.plan.definition import Measure, Plan, Traffic
 from optimizer.plan.measures import measures_of
+from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 from optimizer.planning.group import Group
 from optimizer.planning.names import strategy_named
 from optimizer.planning.recent import Recent
@@ -27,8 +28,8 @@ def plan_stream(
     catalog: Catalog,
     stream: str,
     rate: float,
-    strategy: str = "weave_share",
-    technique: str = "auto",
+    strategy: str = STRATEGY,
+    technique: str = TECHNIQUE,
     keys: float = 1.0,
     watch: Watch | None = None,
     recent: Recent | None = None,

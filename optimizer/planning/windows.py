@@ -13,6 +13,7 @@ import numpy.typing as npt
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.planning.baselines import no_share_cost, shared_cost
+from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 from optimizer.planning.draft_group import cost_model, drafted, trees_of
 from optimizer.planning.group import Group
 from optimizer.planning.names import strategy_named
@@ -31,8 +32,8 @@ Columns = Sequence[npt.ArrayLike]
 def optimize(
     windows: Sequence[Window] | Columns,
     rate: float,
-    strategy: str = "weave_share",
-    technique: str = "auto",
+    strategy: str = STRATEGY,
+    technique: str = TECHNIQUE,
     watch: Watch | None = None,
 ) -> Plan:
     """Plan windows given as a list, or as arrays of ranges, slides and offsets; `rate` is in events per tick."""

@@ -82,7 +82,7 @@ class World:
 
     def evaluate(self, files_per_batch: int = 0) -> RunReport:
         """Evaluate what has arrived."""
-        plan = plan_stream(self.catalog, STREAM, 3.0, "shared")
+        plan = plan_stream(self.catalog, STREAM, 3.0, "shared", technique="auto")
         return evaluate_local(self.catalog, plan, self.warehouse, Options(files_per_batch=files_per_batch))
 
 

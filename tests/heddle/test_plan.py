@@ -32,8 +32,8 @@ def run(*arguments: str) -> str:
 
 def test_explains_every_stream() -> None:
     output = run()
-    assert "plan of stream sensors by weave_share" in output
-    assert "plan of stream trades by weave_share" in output
+    assert "plan of stream sensors by cascade" in output
+    assert "plan of stream trades by cascade" in output
     assert "1000 events per second, assumed, since its files do not tell" in output
     assert "saving" in output
     assert "Next: heddle evaluate" in output

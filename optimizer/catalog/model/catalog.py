@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 
+from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.query import Column, Query, Statement, Stream, Table
 from optimizer.catalog.model.render import oracle_sql
 from optimizer.catalog.model.table import Int64s, QueryTable, Shape
@@ -43,6 +44,12 @@ class Catalog:
         if stream not in self.streams:
             raise HeddleError(f"{stream}: the catalog has no such stream; it has {', '.join(self.streams)}")
         return self.queries.of_stream(stream)
+
+    def unshared(self, stream: str) -> list[str]:
+        """Return the ids of the queries over a stream that no tree can answer, because their aggregate is holistic."""
+        table = self.of_stream(stream)
+        shared = [AGGREGATES[shape.aggregate].shared for shape in table.shapes]
+        return sorted(query for query, code in zip(table.ids.to_pylist(), table.codes, strict=True) if not shared[code])
 
     def windows_of(self, stream: str) -> tuple[Int64s, Int64s, Int64s]:
         """Range, slide and offset of every query over a stream, in the order of `of_stream`."""

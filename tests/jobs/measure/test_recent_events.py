@@ -28,7 +28,9 @@ def steady(events: int, spread: int) -> list[Row]:
 
 
 def planned(world: World, strategy: str = "shared") -> Plan:
-    return plan_stream(world.catalog, STREAM, 10.0, strategy, recent=recent_events(world.catalog, STREAM))
+    return plan_stream(
+        world.catalog, STREAM, 10.0, strategy, recent=recent_events(world.catalog, STREAM), technique="auto"
+    )
 
 
 def overlapping(count: int, **more: Any) -> list[dict[str, Any]]:
@@ -62,7 +64,7 @@ def test_a_shard_for_every_event_is_evaluated_separately(tmp_path: Path) -> None
 
 def test_the_choice_is_part_of_the_plan(tmp_path: Path) -> None:
     world = make_world(tmp_path, [steady(1200, 4)], overlapping(3), 0)
-    plan, separate = planned(world), plan_stream(world.catalog, STREAM, 10.0, "shared")
+    plan, separate = planned(world), plan_stream(world.catalog, STREAM, 10.0, "shared", technique="auto")
     assert Plan.from_json(plan.to_json()) == plan
     assert plan.fingerprint() != separate.fingerprint()
     assert Plan.from_json(separate.to_json()) == separate
@@ -77,7 +79,7 @@ def test_shards_are_never_dearer(tmp_path: Path, strategy: str) -> None:
     plan = planned(world, strategy)
     assert plan.cost <= plan.costs.no_share * (1 + 1e-12)
     assert plan.cost == pytest.approx(plan.recomputed_cost(), rel=1e-12)
-    assert plan.cost <= plan_stream(world.catalog, STREAM, 10.0, strategy).cost
+    assert plan.cost <= plan_stream(world.catalog, STREAM, 10.0, strategy, technique="auto").cost
 
 
 def test_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +115,7 @@ def test_what_only_spark_evaluates(spark: SparkSession, tmp_path: Path) -> None:
     assert recent is not None
     assert recent.rate == pytest.approx(10.0, rel=0.01)
     assert [recent.share(f"sqrt(i) >= {n}") for n in range(3)] == [1.0, 0.75, 0.0]
-    plan = plan_stream(world.catalog, STREAM, 10.0, "shared", recent=recent)
+    plan = plan_stream(world.catalog, STREAM, 10.0, "shared", recent=recent, technique="auto")
     assert plan.traffic.keys_of(("k",), rows=False) == pytest.approx(4.0)
     assert [tree.sharded for tree in plan.trees] == [True]
 

@@ -167,7 +167,7 @@ def test_refused_without_spark(tmp_path: Path, catalog: Catalog) -> None:
 def test_predicates_of_a_stream_by_sql_are_measured(spark: SparkSession, tmp_path: Path) -> None:
     catalog = market(tmp_path, trades_b(70))
     recent = recent_by(lambda: spark, catalog, "market")
-    plan = plan_stream(catalog, "market", 25.0, "shared", recent=recent)
+    plan = plan_stream(catalog, "market", 25.0, "shared", recent=recent, technique="auto")
     (tree,) = plan.trees
     assert tree.sharded
     assert tree.shards is not None

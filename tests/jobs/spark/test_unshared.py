@@ -89,7 +89,7 @@ def test_decimals(spark: SparkSession, tmp_path: Path) -> None:
         assert results_table(str(tmp_path / "warehouse"), catalog, id).num_rows == expected.count()
     outcome = check(spark, catalog, STREAM, str(tmp_path / "warehouse"), Choice(everything=True))
     assert outcome.audit.passed, [each.examples for each in outcome.audit.checks]
-    plan = plan_stream(catalog, STREAM, 10.0, "shared")
+    plan = plan_stream(catalog, STREAM, 10.0, "shared", technique="auto")
     with pytest.raises(HeddleError, match=r"only Spark evaluates that; leave out --local$"):
         evaluate_local(catalog, plan, str(tmp_path / "local"))
     assert not (tmp_path / "local").exists()
@@ -173,4 +173,7 @@ def test_left_out_without_spark(tmp_path: Path) -> None:
         found = CliRunner().invoke(app, [str(argument) for argument in arguments])
         assert "left out, since only plain Spark can answer them: middle_middle" in found.stderr
         assert json.loads(found.stdout)["unshared"] == {}
-    assert "1 query on plain Spark: middle_middle" in plan_stream(catalog, STREAM, 1.0, "shared").explain()
+    assert (
+        "1 query on plain Spark: middle_middle"
+        in plan_stream(catalog, STREAM, 1.0, "shared", technique="auto").explain()
+    )

@@ -38,14 +38,21 @@ def test_the_fingerprint_is_of_the_content() -> None:
 
 def test_arrays_and_lists_give_the_same_plan() -> None:
     columns = [np.array(column) for column in zip(*((w.range, w.slide, w.offset) for w in WINDOWS), strict=True)]
-    assert optimize(columns, 1.2).to_json() == optimize(WINDOWS, 1.2).to_json()
+    assert (
+        optimize(columns, 1.2, strategy="weave_share", technique="auto").to_json()
+        == optimize(WINDOWS, 1.2, strategy="weave_share", technique="auto").to_json()
+    )
     bare = [w for w in WINDOWS if not w.offset]
     pair = np.array([w.range for w in bare]), np.array([w.slide for w in bare])
-    assert optimize(pair, 1.2) == optimize(bare, 1.2)
+    assert optimize(pair, 1.2, strategy="weave_share", technique="auto") == optimize(
+        bare, 1.2, strategy="weave_share", technique="auto"
+    )
 
 
 def test_windows_in_rows_are_planned_apart() -> None:
-    plan = optimize([*WINDOWS, Window(100, 10, rows=True), Window(50, 10, rows=True)], 3.0)
+    plan = optimize(
+        [*WINDOWS, Window(100, 10, rows=True), Window(50, 10, rows=True)], 3.0, strategy="weave_share", technique="auto"
+    )
     clocks = [{window.rows for window in tree.windows} for tree in plan.trees]
     assert all(len(clock) == 1 for clock in clocks)
     assert {True} in clocks
@@ -54,7 +61,7 @@ def test_windows_in_rows_are_planned_apart() -> None:
 
 
 def test_edges_are_progressions() -> None:
-    plan = optimize([Window(7, 3, 1)], 1.0)
+    plan = optimize([Window(7, 3, 1)], 1.0, strategy="weave_share", technique="auto")
     assert plan.trees[0].edges() == {(3, 1), (3, 2)}
 
 
@@ -97,7 +104,7 @@ def test_what_is_no_plan_gets_one_line(text: str) -> None:
 
 
 def test_damaged_plans_never_give_a_traceback() -> None:
-    whole = json.loads(optimize(WINDOWS, 1.2, "tri_weave").to_json())
+    whole = json.loads(optimize(WINDOWS, 1.2, "tri_weave", technique="auto").to_json())
     for field in ("trees", "traffic", "costs", "stream"):
         for value in (None, 3, "x", [1], {"a": 1}):
             damaged = json.dumps(whole | {field: value})
@@ -132,6 +139,6 @@ def test_packing_keeps_the_order_of_rows() -> None:
 
 
 def test_lengths_read_well() -> None:
-    plan = optimize(WINDOWS, 1.0)
+    plan = optimize(WINDOWS, 1.0, strategy="weave_share", technique="auto")
     assert length(plan, 90, rows=False) == "90"
     assert length(plan, 90, rows=True) == "90 rows"

@@ -21,7 +21,7 @@ from tests.optimizer.rewrite.catalogs import catalog_of, events, random_catalog
 @pytest.mark.parametrize(("seed", "strategy"), [(2, "factor_windows"), (12, "cascade"), (8, "shared")])
 def test_random_catalogs(spark: SparkSession, tmp_path: Path, seed: int, strategy: str) -> None:
     catalog = random_catalog(tmp_path / "catalog", seed)
-    script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 10_000.0, strategy))
+    script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 10_000.0, strategy, technique="auto"))
     assert len(script.answers) == len(catalog.statements)
     assert "CACHE LAZY TABLE" in script.text
     assert not script.as_written
@@ -43,7 +43,7 @@ def test_what_slices_cannot_answer_stays_as_written(spark: SparkSession, tmp_pat
         {"id": "rows", "stream": "odd", "select": "sum(n)", "range": "20 rows", "slide": "10 rows"},
     ]
     catalog = catalog_of(tmp_path, queries)
-    script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 1000.0, "shared"))
+    script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 1000.0, "shared", technique="auto"))
     assert script.as_written == ("adds", "picks", "rows")
     assert all(script.answers[name] == catalog.statements[name].sql for name in script.as_written)
 
@@ -69,7 +69,7 @@ def test_a_stream_by_sql_comes_with_what_it_reads(spark: SparkSession, tmp_path:
     (tmp_path / "catalog").mkdir()
     (tmp_path / "catalog" / "all.yaml").write_text(dump(content))
     catalog = load_catalog(tmp_path / "catalog")
-    script = assert_same_answers(spark, catalog, plan_stream(catalog, "weighed", 1000.0, "shared"))
+    script = assert_same_answers(spark, catalog, plan_stream(catalog, "weighed", 1000.0, "shared", technique="auto"))
     assert not script.as_written
 
 
@@ -80,7 +80,7 @@ def test_a_second_run_sees_new_events(spark: SparkSession, tmp_path: Path) -> No
         for n in (1, 2)
     ]
     catalog = catalog_of(tmp_path, queries)
-    script = rewrite(catalog, plan_stream(catalog, "odd", 1000.0, "shared"), {})
+    script = rewrite(catalog, plan_stream(catalog, "odd", 1000.0, "shared", technique="auto"), {})
     counts = []
     for number in range(2):
         pq.write_table(events(50, 11), tmp_path / "data" / f"part-{number}.parquet")

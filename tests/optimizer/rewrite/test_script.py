@@ -21,7 +21,7 @@ def script_of(folder: Path, windows: list[tuple[int, int]], strategy: str, **mor
         for n, (r, s) in enumerate(windows)
     ]
     catalog = catalog_of(folder, queries)
-    return rewrite(catalog, plan_stream(catalog, "odd", 1000.0, strategy), {})
+    return rewrite(catalog, plan_stream(catalog, "odd", 1000.0, strategy, technique="auto"), {})
 
 
 def test_every_component_has_a_partial() -> None:

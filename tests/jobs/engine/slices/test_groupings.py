@@ -36,7 +36,7 @@ def rolled(plan: Plan) -> list[str]:
 
 
 def imagined(world: World, strategy: str = "shared", shards: float = DEAR) -> Plan:
-    return plan_stream(world.catalog, STREAM, 1000.0, strategy, recent=Imagined(shards))
+    return plan_stream(world.catalog, STREAM, 1000.0, strategy, recent=Imagined(shards), technique="auto")
 
 
 @settings(QUICKLY, max_examples=40)
@@ -75,7 +75,7 @@ def test_a_chain_of_groupings_reads_the_events_once(tmp_path: Path) -> None:
     program = world.program(plan)
     assert [each.finer is None for each in feeds(program)].count(True) == 1
     storage, manifests = run_in_process(world, plan, close_each=True)
-    apart = plan_stream(world.catalog, STREAM, 1000.0, "shared")
+    apart = plan_stream(world.catalog, STREAM, 1000.0, "shared", technique="auto")
     assert not rolled(apart)
     other, others = run_in_process(world, apart, close_each=True, warehouse="apart")
     assert answers_in(world, storage, manifests[-1], plan) == answers_in(world, other, others[-1], apart)
@@ -104,7 +104,7 @@ def test_the_estimate_decides(tmp_path: Path) -> None:
     entries = [query("fine", "sum(n)", 60 * SECOND, group_by=["i", "k"]), query("coarse", "sum(n)", 60 * SECOND)]
     rows = [odd_row(n * SECOND // 10, n) for n in range(1200)]
     few = make_world(tmp_path / "few", [rows], entries, 0)
-    plan = plan_stream(few.catalog, STREAM, 10.0, "shared", recent=recent_events(few.catalog, STREAM))
+    plan = plan_stream(few.catalog, STREAM, 10.0, "shared", recent=recent_events(few.catalog, STREAM), technique="auto")
     (coarse,) = rolled(plan)
     assert plan.tree(coarse).group_by == ()
     assert "rolled up from t2 by i, k (20 groups a slice)" in plan.explain()
@@ -113,7 +113,9 @@ def test_the_estimate_decides(tmp_path: Path) -> None:
         {**entry, "range": "100 milliseconds", "slide": "100 milliseconds"} for entry in entries
     ]  # as many groups as events
     many = make_world(tmp_path / "many", [rows], short, 0)
-    assert not rolled(plan_stream(many.catalog, STREAM, 10.0, "shared", recent=recent_events(many.catalog, STREAM)))
+    assert not rolled(
+        plan_stream(many.catalog, STREAM, 10.0, "shared", recent=recent_events(many.catalog, STREAM), technique="auto")
+    )
 
 
 def test_edges_that_are_not_there_cannot_be_rolled_up(tmp_path: Path) -> None:
