@@ -139,8 +139,8 @@ class RunningPlan:
         total = 0.0
         for measure, names in zip(measures, techniques_for(self.technique, measures), strict=True):
             load = Load.of(member.window for member in members if measure in member.measures)
-            omega = min(omega(name, load, rate) for name in names)
-            total += self.traffic.events_per_tick(rows) + keys * rate * omega
+            fewest = min(omega(name, load, rate) for name in names)
+            total += self.traffic.events_per_tick(rows) + keys * rate * fewest
         return total * self.traffic.ticks_per_second(rows)
 
     def _group(self) -> Group:
