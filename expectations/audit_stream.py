@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.report.audit import Audit
 from expectations.sample.late_events import missed_events
-from expectations.sample.statements import Asked, asked_of
+from expectations.sample.statements import audited_statements
 from expectations.sample.windows import Part, Scope, parts, statements
 from expectations.sides.engine import engine_rows
 from expectations.sides.plain_spark import naive
@@ -17,6 +17,7 @@ from expectations.sides.row import Sides
 from expectations.sides.row_windows import in_rows
 from expectations.suites.validate import validate
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
 
@@ -25,7 +26,7 @@ def audit(
     spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest, scope: Scope
 ) -> Audit:
     """Audit the windows of a scope."""
-    asked = statements(asked_of(catalog, stream, storage, manifest), scope)
+    asked = statements(audited_statements(catalog, stream, storage, manifest), scope)
     timed = [each for each in asked if not each.window.rows]
     found = [_in_time(spark, catalog, stream, storage, manifest, timed, scope)]
     if len(timed) < len(asked):
@@ -45,7 +46,7 @@ def _in_time(
     stream: str,
     storage: Storage,
     manifest: Manifest,
-    asked: list[Asked],
+    asked: list[EvaluatedStatement],
     scope: Scope,
 ) -> Sides:
     """Both sides of the windows in time that end in a scope."""

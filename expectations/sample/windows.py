@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sample.late_events import Missed
-from expectations.sample.statements import Asked
 from jobs.engine.program.clock import BEGINNING
+from jobs.engine.warehouse.statements import EvaluatedStatement
 
 STATEMENTS = 40  # that a sample looks at; another seed, another choice
 
@@ -32,21 +32,21 @@ class Scope:
 class Part:
     """Windows of one statement that missed the same late events: those of these starts, or all in (low, high]."""
 
-    asked: Asked
+    asked: EvaluatedStatement
     low: int
     high: int
     barrier: int | None
     starts: tuple[int, ...] | None = None
 
 
-def statements(asked: Sequence[Asked], scope: Scope) -> list[Asked]:
+def statements(asked: Sequence[EvaluatedStatement], scope: Scope) -> list[EvaluatedStatement]:
     """The statements that are looked at."""
     if scope.everything or len(asked) <= scope.statements:
         return list(asked)
     return random.Random(scope.seed).sample(list(asked), scope.statements)
 
 
-def parts(asked: Sequence[Asked], ours: DataFrame, missed: Missed, scope: Scope) -> list[Part]:
+def parts(asked: Sequence[EvaluatedStatement], ours: DataFrame, missed: Missed, scope: Scope) -> list[Part]:
     """What plain Spark is asked, one question each."""
     if scope.everything:
         return [part for each in asked for part in _all(each, missed, scope)]
@@ -54,7 +54,7 @@ def parts(asked: Sequence[Asked], ours: DataFrame, missed: Missed, scope: Scope)
     return [part for each in asked for part in _some(each, emitted.get(each.first.id, []), missed, scope)]
 
 
-def _all(asked: Asked, missed: Missed, scope: Scope) -> Iterator[Part]:
+def _all(asked: EvaluatedStatement, missed: Missed, scope: Scope) -> Iterator[Part]:
     low = max(scope.since, asked.after)
     for barrier in missed.barriers():
         if low < barrier and low < scope.until:
@@ -64,7 +64,7 @@ def _all(asked: Asked, missed: Missed, scope: Scope) -> Iterator[Part]:
         yield Part(asked, low, scope.until, None)
 
 
-def _some(asked: Asked, emitted: Sequence[int], missed: Missed, scope: Scope) -> Iterator[Part]:
+def _some(asked: EvaluatedStatement, emitted: Sequence[int], missed: Missed, scope: Scope) -> Iterator[Part]:
     by_barrier: dict[int | None, list[int]] = {}
     for start in sorted({*emitted, *_due(asked, emitted, scope)}):
         barrier = missed.barrier(start, start + asked.window.range)
@@ -74,7 +74,7 @@ def _some(asked: Asked, emitted: Sequence[int], missed: Missed, scope: Scope) ->
         yield Part(asked, low, high, barrier, tuple(starts))
 
 
-def _due(asked: Asked, emitted: Sequence[int], scope: Scope) -> list[int]:
+def _due(asked: EvaluatedStatement, emitted: Sequence[int], scope: Scope) -> list[int]:
     """A few windows that ought to be there if they hold events, whether they were emitted or not."""
     window, few = asked.window, 1 + scope.windows // 4
     last = (scope.until - window.range - window.offset) // window.slide
@@ -86,7 +86,7 @@ def _due(asked: Asked, emitted: Sequence[int], scope: Scope) -> list[int]:
     return [pick.randint(first, last) * window.slide + window.offset for _ in range(few)] if first <= last else []
 
 
-def _emitted(ours: DataFrame, asked: Sequence[Asked], scope: Scope) -> dict[str, list[int]]:
+def _emitted(ours: DataFrame, asked: Sequence[EvaluatedStatement], scope: Scope) -> dict[str, list[int]]:
     """A sample of the emitted windows by query; the first query of a statement stands for the others."""
     firsts = [each.first.id for each in asked]
     known = ours.where(F.col("query").isin(*firsts)).select("query", "start").distinct()

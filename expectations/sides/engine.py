@@ -9,15 +9,16 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
 
-from expectations.sample.statements import Asked, groupings
-from expectations.sides.row import COLUMNS, SCHEMA, about, first_of, key_column, past_edge, text_of
+from expectations.sample.statements import by_grouping, is_exact
+from expectations.sides.row import COLUMNS, SCHEMA, about, first_of, key_text, past_edge, text_of
 from jobs.engine.program.clock import BEGINNING
-from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
+from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
+from jobs.spark.result_frame import result_frame
 
 LABEL = "label"
 FACTS = pa.schema(
@@ -36,26 +37,22 @@ FACTS = pa.schema(
 )
 
 
-def engine_rows(spark: SparkSession, storage: Storage, files: Sequence[DataFile], asked: Iterable[Asked]) -> DataFrame:
+def engine_rows(
+    spark: SparkSession, storage: Storage, files: Sequence[DataFile], asked: Iterable[EvaluatedStatement]
+) -> DataFrame:
     """Every answer to the statements asked about."""
     frames = []
-    for grouping, members in groupings(asked).items():
+    for grouping, members in by_grouping(asked).items():
         paths = [storage.uri(file.name) for file in files if file.grouping == grouping]
         if paths:
             frames.append(_rows(spark, paths, members))
     return reduce(DataFrame.unionByName, frames) if frames else spark.createDataFrame([], SCHEMA)
 
 
-def _rows(spark: SparkSession, paths: list[str], members: Sequence[Asked]) -> DataFrame:
+def _rows(spark: SparkSession, paths: list[str], members: Sequence[EvaluatedStatement]) -> DataFrame:
     keys = members[0].first.group_by
     kinds = list(dict.fromkeys(each.types[id] for each in members for id in each.queries))
-    held = [
-        (QUERY, pa.string()),
-        *((f"key {key}", members[0].types[key]) for key in keys),
-        (START, INSTANT),
-        *((value_column(kind), kind) for kind in kinds),
-    ]
-    read = spark.read.schema(from_arrow_schema(pa.schema(held), prefer_timestamp_ntz=True)).parquet(*paths)
+    read = result_frame(spark, paths, {key: members[0].types[key] for key in keys}, kinds)
     facts = spark.createDataFrame(pa.Table.from_pylist(_facts(members), FACTS))
     start = F.unix_micros(F.col(START))
     named = read.withColumnRenamed(QUERY, LABEL).join(F.broadcast(facts), LABEL)
@@ -65,7 +62,7 @@ def _rows(spark: SparkSession, paths: list[str], members: Sequence[Asked]) -> Da
         "query",
         "aggregate",
         "about",
-        key_column({key: F.col(f"`key {key}`") for key in keys}).alias("key"),
+        key_text({key: F.col(f"`{key_column(key)}`") for key in keys}).alias("key"),
         start.alias("start"),
         (start + F.col("range")).alias("end"),
         past_edge(start, F.col("slide"), F.col("offset")).alias("past_edge"),
@@ -83,7 +80,7 @@ def _values(kinds: Sequence[pa.DataType]) -> tuple[Column, Column]:
     return first_of(texts, "string"), first_of(numbers, "double")
 
 
-def _facts(members: Sequence[Asked]) -> list[dict[str, Any]]:
+def _facts(members: Sequence[EvaluatedStatement]) -> list[dict[str, Any]]:
     return [
         {
             LABEL: each.labels[id],
@@ -94,7 +91,7 @@ def _facts(members: Sequence[Asked]) -> list[dict[str, Any]]:
             "slide": each.window.slide,
             "offset": each.window.offset,
             "rows": each.window.rows,
-            "exact": each.exact(id),
+            "exact": is_exact(each, id),
             "after": BEGINNING if each.window.rows else each.after,  # a time, which rows are not counted in
         }
         for each in members

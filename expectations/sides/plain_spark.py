@@ -12,12 +12,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sample.late_events import late_events, without_missed
-from expectations.sample.statements import Asked
+from expectations.sample.statements import is_exact
 from expectations.sample.windows import Part
-from expectations.sides.row import COLUMNS, NAIVE_SCHEMA, OPEN, SCALE, about, key_column, past_edge, text_of
+from expectations.sides.row import COLUMNS, NAIVE_SCHEMA, OPEN, SCALE, about, key_text, past_edge, text_of
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.consumed_files import taken_in
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from jobs.spark.stream_frames import stream_frame
 from optimizer.catalog.model.catalog import Catalog
@@ -114,7 +115,7 @@ def _spans(part: Part) -> list[tuple[int, int]]:
     return spans if len(spans) <= SPANS else [(spans[0][0], spans[-1][1])]
 
 
-def with_extras(asked: Asked, time: str) -> str:
+def with_extras(asked: EvaluatedStatement, time: str) -> str:
     """The user's statement; before its own columns stand the window's start, the keys, and what leaves answers open."""
     last = f"unix_micros(cast(max({quote(time)}) AS TIMESTAMP))" if asked.window.rows else "0L"
     added = [f"window.start AS `{START}`", last, *map(quote, asked.first.group_by)]
@@ -130,13 +131,13 @@ def _candidates(query: Query, time: str) -> str:
     return f"collect_list(named_struct('by', {order}, 'value', {query.arguments[0]}))"
 
 
-def _scale(asked: Asked, query: Query) -> str:
-    if asked.exact(query.id) or query.aggregate not in SCALES:
+def _scale(asked: EvaluatedStatement, query: Query) -> str:
+    if is_exact(asked, query.id) or query.aggregate not in SCALES:
         return "0D"
     return SCALES[query.aggregate].format(x=f"cast({query.arguments[0]} AS DOUBLE)")
 
 
-def long_rows(found: DataFrame, asked: Asked) -> DataFrame:
+def long_rows(found: DataFrame, asked: EvaluatedStatement) -> DataFrame:
     """One row per query from one row per window; the columns are in the order of with_extras."""
     keys, in_rows = asked.first.group_by, asked.window.rows
     found = found.toDF(*(f"c{number}" for number in range(len(found.columns))))
@@ -149,7 +150,7 @@ def long_rows(found: DataFrame, asked: Asked) -> DataFrame:
     end = start + F.lit(asked.window.range)
     rows = found.select(
         columns[1].alias(LAST),
-        key_column(dict(zip(keys, columns[2:], strict=False))).alias("key"),
+        key_text(dict(zip(keys, columns[2:], strict=False))).alias("key"),
         start.alias("start"),
         end.alias("end"),
         past_edge(start, F.lit(asked.window.slide), F.lit(asked.window.offset)).alias("past_edge"),
@@ -159,15 +160,15 @@ def long_rows(found: DataFrame, asked: Asked) -> DataFrame:
     return rows.select(*rows.columns[:-1], "answer.*").select(*COLUMNS, OPEN, SCALE, LAST)
 
 
-def _answer(asked: Asked, id: str, value: Column, candidates: Column, scale: Column) -> Column:
+def _answer(asked: EvaluatedStatement, id: str, value: Column, candidates: Column, scale: Column) -> Column:
     query, floating = asked.queries[id], pa.types.is_floating(asked.types[id])
     nothing, ordered = F.lit(None), query.aggregate in ORDERED
     return F.struct(
         F.lit(id).alias("query"),
         F.lit(query.aggregate).alias("aggregate"),
         F.lit(about(query)).alias("about"),
-        (text_of(value, floating) if asked.exact(id) else nothing.cast("string")).alias("text"),
-        (nothing.cast("double") if asked.exact(id) else value.cast("double")).alias("number"),
+        (text_of(value, floating) if is_exact(asked, id) else nothing.cast("string")).alias("text"),
+        (nothing.cast("double") if is_exact(asked, id) else value.cast("double")).alias("number"),
         (_open(candidates, query, floating) if ordered else nothing.cast("array<string>")).alias(OPEN),
         scale.alias(SCALE),
     )

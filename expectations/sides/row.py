@@ -20,7 +20,7 @@ NAIVE_SCHEMA = f"{SCHEMA}, {OPEN} array<string>, {SCALE} double"
 COLUMNS = tuple(part.split()[0] for part in SCHEMA.split(", "))
 
 
-def key_column(columns: Mapping[str, Column]) -> Column:
+def key_text(columns: Mapping[str, Column]) -> Column:
     """The key as text that no two keys share; nulls are keys like any other."""
     if not columns:
         return F.lit("{}")

@@ -8,7 +8,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sample.late_events import late_watermarks
-from expectations.sample.statements import Asked
 from expectations.sample.windows import Scope
 from expectations.sides.engine import engine_rows
 from expectations.sides.plain_spark import LAST, evaluated_files, long_rows, with_extras
@@ -16,6 +15,7 @@ from expectations.sides.row import COLUMNS, Sides
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.consumed_files import plain_path
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from jobs.spark.stream_frames import file_frame
 from optimizer.catalog.model.catalog import Catalog
@@ -35,7 +35,7 @@ class InRows:
     storage: Storage
     manifest: Manifest
 
-    def sides(self, asked: Asked, scope: Scope) -> Sides:
+    def sides(self, asked: EvaluatedStatement, scope: Scope) -> Sides:
         """The windows that became full since the last audit, or a sample of them."""
         expected, low = self._answers(asked).localCheckpoint(), max(scope.since, asked.after)
         ours = engine_rows(self.spark, self.storage, self.manifest.results, [asked])
@@ -51,7 +51,7 @@ class InRows:
         starts = expected.select("start").distinct().orderBy(order, "start").limit(scope.windows).collect()
         return F.col("start").isin(*(row["start"] for row in starts))
 
-    def _answers(self, asked: Asked) -> DataFrame:
+    def _answers(self, asked: EvaluatedStatement) -> DataFrame:
         self.events.createOrReplaceTempView(quote(self.stream.name))
         time = quote(self.stream.time)
         sql = with_extras(asked, self.stream.time).replace(f"ORDER BY {time}", f"ORDER BY {time}, `{ARRIVAL}`", 1)

@@ -5,6 +5,7 @@
 - errors: Errors that come from Spark, in the words of the person who can mend them.
 - executor: Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket.
 - frame_lane: The frame lane: events of any DataFrame, aggregated by Spark itself where that is exact and pays.
+- result_frame: Result files as Spark frames, as they are written or with the columns of a statement's SQL.
 - session: The SparkSession every job starts from.
 - stream_frames: A stream's events as a DataFrame: files by Spark's own reader.
 - unshared: The unshared lane: queries that cannot be woven run on plain Spark.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from expectations.sample.late_events import Missed
-from expectations.sample.statements import Asked
 from expectations.sample.windows import Scope, parts
+from jobs.engine.warehouse.statements import EvaluatedStatement
 from optimizer.catalog.model.query import Query, Statement
 from optimizer.windows.window import Window
 
@@ -29,9 +29,9 @@ def test_a_window_missed_what_came_after_it_was_out(start: int, end: int, barrie
     assert MISSED.barrier(start, end) == barrier
 
 
-def asked() -> Asked:
+def asked() -> EvaluatedStatement:
     query = Query("q", "s", "sum", ("x",), Window(4, 2), "", (), "q")
-    return Asked(Statement("q", "SELECT 1", ()), {"q": query}, {})
+    return EvaluatedStatement(Statement("q", "SELECT 1", ()), {"q": query}, {})
 
 
 def test_everything_is_asked_once_between_the_barriers() -> None:

@@ -8,10 +8,10 @@
 - lifecycle: A stream's warehouse: opened by one run at a time, and swept of what crashed runs left behind.
 - manifest: Manifests: a batch exists when its manifest does. Each names every live file.
 - marks: Marks: how far event time and the watermark had come after each batch.
-- published: What a warehouse holds of one statement: the files its newest manifest names.
 - raw_events: The raw events that have been evaluated.
 - read_answers: A statement's answers as an Arrow table with the columns of its SQL, without Spark.
 - result_files: Result files: the answers of one bucket and grouping, all queries together.
 - retained: Between batches: what the retained slices of a warehouse hold, and from when on each query is answered.
+- statements: Statements of a catalog that a warehouse has evaluated, and the published files that hold their answers.
 - state_files: State: the retained slices of a bucket, as a base and the deltas that later batches added.
 """

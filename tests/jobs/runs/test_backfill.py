@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,14 +10,12 @@ from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
 from jobs.backfill import Backfill, parse
-from jobs.engine.program.program import ALL
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.engine.warehouse.published import Published
-from jobs.engine.warehouse.published import published as published_of
 from jobs.engine.warehouse.read_answers import read_answers
 from jobs.engine.warehouse.retained import load_standing
+from jobs.engine.warehouse.statements import published_files
 from jobs.results import results_table
 from jobs.runs.request import Request
 from optimizer.catalog.read.load import load_catalog
@@ -113,13 +110,10 @@ class Past(Changing):
 
 def results_table_of(world: audited.World, id: str) -> pa.Table:
     """Its answers, published or not."""
-    found = published_of(world.warehouse, world.catalog, id)
-    files = tuple(file for file in newest(world.storage).results if file.grouping == grouping_of(found))
-    return read_answers(replace(found, files=files))
-
-
-def grouping_of(found: Published) -> str:
-    return ",".join(found.keys or (ALL,))
+    published = published_files(world.warehouse, world.catalog, id)
+    results = newest(world.storage).results
+    files = tuple(file for file in results if file.grouping == published.statement.grouping)
+    return read_answers(published._replace(files=files))
 
 
 def newest_labels(warehouse: str) -> list[str]:

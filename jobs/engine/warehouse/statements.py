@@ -1,0 +1,119 @@
+"""Statements of a catalog that a warehouse has evaluated: their types, and the published files that hold their answers.
+
+Readers of results and the audit look at the same `EvaluatedStatement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from jobs.engine.program.clock import BEGINNING
+from jobs.engine.program.definition import aligned, answer_type, label_of, typed_by
+from jobs.engine.program.program import ALL
+from jobs.engine.program.spark_types import INSTANT, type_named
+from jobs.engine.warehouse.ledger import newest_ledger
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import DataFile, newest
+from jobs.host.storage import Storage
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Query, Statement
+from optimizer.errors import HeddleError, did_you_mean
+from optimizer.windows.window import Window
+
+
+@dataclass(frozen=True)
+class EvaluatedStatement:
+    """A statement with the types of its columns. Its queries have the same window and keys, hence the same rows."""
+
+    statement: Statement
+    queries: dict[str, Query]
+    types: dict[str, pa.DataType]  # of the group-by columns and of the queries' answers
+    instant: pa.DataType = INSTANT  # of a window's start and end: zoned as the stream's time is, or a row's number
+    after: int = BEGINNING  # the windows that end after it are answered
+
+    @cached_property
+    def first(self) -> Query:
+        """The first of its queries, to read what all of them have in common."""
+        return next(iter(self.queries.values()))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The group-by columns."""
+        return self.first.group_by
+
+    @property
+    def window(self) -> Window:
+        """The window of all its queries, its offset less than a slide."""
+        return aligned(self.first.window)
+
+    @property
+    def grouping(self) -> str:
+        """The name of its group-by columns in manifests."""
+        return ",".join(self.keys or (ALL,))
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The label of each query in result files, by the query's id."""
+        return {id: label_of(query) for id, query in self.queries.items()}
+
+
+class PublishedFiles(NamedTuple):
+    """A statement and the published files that hold its answers, among those of other statements."""
+
+    statement: EvaluatedStatement
+    storage: Storage
+    files: tuple[DataFile, ...]
+
+
+def evaluated_statement(catalog: Catalog, id: str, types: Mapping[str, str]) -> EvaluatedStatement | None:
+    """Return a statement with its types, read from the types of a manifest; None when some of them are not there."""
+    statement = catalog.statements[id]
+    queries = _queries_of(catalog, statement)
+    first = next(iter(queries.values()))
+    time = catalog.streams[first.stream].time
+    needed = {time, *first.group_by, *(name for query in queries.values() for name in typed_by(query, types))}
+    if not needed <= types.keys():
+        return None
+    parsed = {name: type_named(types[name]) for name in needed}
+    keys = {key: parsed[key] for key in first.group_by}
+    answers = {id: answer_type(query, parsed) for id, query in queries.items()}
+    instant = pa.int64() if first.window.rows else pa.timestamp("us", parsed[time].tz and "UTC")
+    return EvaluatedStatement(statement, queries, keys | answers, instant)
+
+
+def _queries_of(catalog: Catalog, statement: Statement) -> dict[str, Query]:
+    # a group-by column may be called like a query of another statement
+    named = [catalog.query(column.source) for column in statement.columns if column.source in catalog.rows]
+    return {query.id: query for query in named if query.statement == statement.id}
+
+
+def published_files(warehouse: str, catalog: Catalog, query: str) -> PublishedFiles:
+    """Return what has been published of a query, by its id or by the id of one of its aggregates."""
+    id = statement_named(catalog, query)
+    stream = next(iter(_queries_of(catalog, catalog.statements[id]).values())).stream
+    storage = stream_storage(warehouse, stream)
+    ledger = newest_ledger(storage)  # before the manifest: an entry may leave out files of older manifests
+    manifest = newest(storage)
+    statement = evaluated_statement(catalog, id, manifest.types)
+    if manifest.sequence < 0 or statement is None:
+        raise HeddleError(
+            f"query {query} has not been evaluated in {warehouse} yet; "
+            f"run heddle evaluate CATALOG --stream {stream} --warehouse {warehouse}"
+        )
+    files = tuple(file for file in ledger.public(manifest.results) if file.grouping == statement.grouping)
+    return PublishedFiles(statement, storage, files)
+
+
+def statement_named(catalog: Catalog, query: str) -> str:
+    """Return the id of the statement that has this id, or that has this query as one of its aggregates."""
+    if query in catalog.rows:
+        return catalog.query(query).statement
+    if query in catalog.columns:
+        return query
+    hint = did_you_mean(query, {*catalog.rows, *catalog.columns}, "`heddle catalog show` lists the queries")
+    raise HeddleError(f"there is no query {query!r} in the catalog; {hint}")

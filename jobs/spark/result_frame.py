@@ -1,0 +1,97 @@
+"""Result files as Spark frames: as they are written, or with the columns of a statement's SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from jobs.engine.program.program import key_column
+from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.warehouse.result_files import QUERY, START, value_column
+from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+def result_frame(
+    spark: SparkSession, paths: Sequence[str], keys: Mapping[str, pa.DataType], values: Iterable[pa.DataType]
+) -> DataFrame:
+    """Read result files: the query's label, the keys, the window's start, and one column per type of value.
+
+    A file that lacks the column of a type has null in it."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    fields = [
+        (QUERY, pa.string()),
+        *((key_column(key), kind) for key, kind in keys.items()),
+        (START, INSTANT),
+        *((value_column(kind), kind) for kind in dict.fromkeys(values)),
+    ]
+    schema = from_arrow_schema(pa.schema(fields), prefer_timestamp_ntz=True)
+    return spark.read.schema(schema).parquet(*paths) if paths else spark.createDataFrame([], schema)
+
+
+def answers_frame(spark: SparkSession, published: PublishedFiles) -> DataFrame:
+    """Read a statement's answers, with the columns and types of its SQL."""
+    from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
+
+    statement, window = published.statement, published.statement.window
+    rows = _rows_by_query(spark, published)
+    if len(statement.queries) > 1:
+        rows = _side_by_side(statement, rows)
+    if window.rows:
+        start = F.coalesce(F.unix_micros(F.col(START)), F.lit(0))  # never null, and Spark is to know it
+        end = start + window.range
+    else:
+        start = F.col(START) if statement.instant.tz else F.to_timestamp_ntz(F.col(START))
+        end = start + F.expr(f"INTERVAL '{window.range}' MICROSECOND")
+    sources = {
+        "window": F.struct(start.alias("start"), end.alias("end")),
+        "window.start": start,
+        "window.end": end,
+        **{key: _quoted(key_column(key)) for key in statement.keys},
+        **{id: _quoted(_answer_column(id)) for id in statement.queries},
+    }
+    return rows.select(*(sources[column.source].alias(column.name) for column in statement.statement.columns))
+
+
+def _rows_by_query(spark: SparkSession, published: PublishedFiles) -> DataFrame:
+    """Read one row per query, key and window, the answer in the column of its query."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    statement = published.statement
+    paths = [published.storage.uri(file.name) for file in published.files]
+    keys = {key: statement.types[key] for key in statement.keys}
+    rows = result_frame(spark, paths, keys, [statement.types[id] for id in statement.queries])
+    answers = [
+        F.when(F.col(QUERY) == label, _quoted(value_column(statement.types[id]))).alias(_answer_column(id))
+        for id, label in statement.labels.items()
+    ]
+    columns = [_quoted(key_column(key)) for key in keys]
+    return rows.where(F.col(QUERY).isin(*statement.labels.values())).select(QUERY, *columns, START, *answers)
+
+
+def _side_by_side(statement: EvaluatedStatement, rows: DataFrame) -> DataFrame:
+    """Make one row per key and window of one row per query; grouping takes null for a key like any other."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names = [_answer_column(id) for id in statement.queries]
+    answers = [F.first(_quoted(name), ignorenulls=True).alias(name) for name in names]
+    presences = [F.bool_or(F.col(QUERY) == label) for label in statement.labels.values()]
+    groups = rows.groupBy(*(_quoted(key_column(key)) for key in statement.keys), START)
+    return groups.agg(*answers, reduce(and_, presences).alias("complete")).where("complete")
+
+
+def _answer_column(id: str) -> str:
+    return f"answer {id}"
+
+
+def _quoted(name: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col(f"`{name}`")
