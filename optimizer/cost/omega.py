@@ -6,7 +6,7 @@ Omega per tree. One tree is an array of one: `omega()`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import factorial
 from typing import Protocol
@@ -73,6 +73,35 @@ def omega(technique: str, load: Load, edge_rate: Rate) -> float:
     (6.0, 6.0, 4.0)
     """
     return float(OMEGA[technique](OneLoad(load), np.array([float(edge_rate)]))[0])
+
+
+def least_omegas(techniques: Sequence[str], trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
+    """Return every tree's Omega by the technique that is cheapest for it."""
+    omegas = OMEGA[techniques[0]](trees, edge_rates)
+    for technique in techniques[1:]:
+        omegas = np.minimum(omegas, OMEGA[technique](trees, edge_rates))
+    return omegas
+
+
+def least_omega(techniques: Sequence[str], load: Load, edge_rate: Rate) -> float:
+    """Return the Omega of one tree by its cheapest technique.
+
+    >>> from optimizer.windows.window import Window
+    >>> least_omega(["panes", "slick_deque_inv"], Load.of([Window(16, 4), Window(8, 4)]), 0.25)
+    4.0
+    """
+    return float(least_omegas(techniques, OneLoad(load), np.array([float(edge_rate)]))[0])
+
+
+def cheapest_technique(techniques: Sequence[str], load: Load, edge_rate: Rate) -> str:
+    """Return the first technique that no other undercuts by more than rounding.
+
+    >>> from optimizer.windows.window import Window
+    >>> cheapest_technique(["panes", "two_stacks"], Load.of([Window(16, 4), Window(8, 4)]), 0.25)
+    'panes'
+    """
+    least = least_omega(techniques, load, edge_rate)
+    return next(name for name in techniques if omega(name, load, edge_rate) <= least * (1 + 1e-12))
 
 
 def overlap_factors(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:

@@ -3,53 +3,51 @@
 from __future__ import annotations
 
 from optimizer.cost.load import Load
-from optimizer.cost.models import TreeCost, cascade
 from optimizer.cost.omega import omega
+from optimizer.cost.tree_cost import feed, finals, partials
 from optimizer.plan.definition import Demand, Plan, Traffic, Tree
 
 
 def plan_cost(plan: Plan) -> float:
-    """Operations per second of all trees."""
+    """Return the operations per second of all trees."""
     trees = {tree.id: tree for tree in plan.trees}
     return sum(tree_cost(tree, trees.get(tree.feed), plan.traffic) for tree in plan.trees)
 
 
 def tree_cost(tree: Tree, feeder: Tree | None, traffic: Traffic) -> float:
-    """Operations per second of one tree; WeaveShare and TriWeave are cascades of one and two levels."""
+    """Return the operations per second of one tree; `feeder` is the tree whose partials it reads, if any."""
     rows = tree.windows.rows
-    keys = traffic.keys_of(tree.group_by, rows)
-    priced = [TreeCost(tree.edge_rate, _omegas(tree), keys)]
-    if feeder is not None:
-        priced.append(TreeCost(feeder.edge_rate, {}, keys))
-    source = cascade.RAW if feeder is None else 1
+    closed = partials(tree.edge_rate, traffic.keys_of(tree.group_by, rows))
+    omegas = sum(omega_of(demand, float(tree.edge_rate)) for demand in tree.demands)
+    return (_feed(tree, feeder, traffic) + finals(closed, omegas)) * traffic.ticks_per_second(rows)
+
+
+def _feed(tree: Tree, feeder: Tree | None, traffic: Traffic) -> float:
+    """Return what a tree pays per tick for its input."""
+    rows = tree.windows.rows
     if feeder is not None and feeder.group_by != tree.group_by:
-        fed = _rolled_up(tree, feeder, traffic) / traffic.ticks_per_second(rows)
-    elif feeder is not None and feeder.sharded:
-        fed = 0.0  # the shards that it folds are counted in its feeder's k * beta
-    elif tree.shards is not None:
-        fed = min(tree.shards.together, tree.shards.separately) / traffic.ticks_per_second(rows)
-    else:
-        fed = cascade.feed(traffic.events_per_tick(rows), priced, 0, source)
-    return (fed + priced[0].finals) * traffic.ticks_per_second(rows)
+        return _roll_up_feed(tree, feeder, traffic) / traffic.ticks_per_second(rows)
+    if feeder is not None and feeder.sharded:
+        return 0.0  # the shards that it folds are counted in its feeder's k * beta
+    if tree.shards is not None:
+        return min(tree.shards.together, tree.shards.separately) / traffic.ticks_per_second(rows)
+    if feeder is not None:
+        return feed(partials(feeder.edge_rate, traffic.keys_of(tree.group_by, rows)), len(tree.demands))
+    return feed(traffic.events_per_tick(rows), len(tree.demands))
 
 
-def _rolled_up(tree: Tree, feeder: Tree, traffic: Traffic) -> float:
-    """Operations per second to fold the partials of a finer grouping: of every key and slice, or of every shard."""
-    held = {(measure.component, measure.arguments) for measure in tree.measures} if feeder.sharded else tree.measures
+def _roll_up_feed(tree: Tree, feeder: Tree, traffic: Traffic) -> float:
+    """Return the operations per second to fold a finer grouping's partials: of every key and slice, or every shard."""
     if feeder.sharded and feeder.shards:
-        partials = feeder.shards.shards
+        columns = {(measure.component, measure.arguments) for measure in tree.measures}
         expanded = tree.shards.shards * tree.shards.beta * tree.shards.measures if tree.sharded and tree.shards else 0.0
-        return partials * len(held) + expanded
-    partials = float(feeder.edge_rate) * traffic.keys_of(feeder.group_by, rows=False) * traffic.ticks_per_second(False)
-    return partials * len(held)
-
-
-def _omegas(tree: Tree) -> dict[str, float]:
-    return {str(demand.measure): omega_of(demand, float(tree.edge_rate)) for demand in tree.demands}
+        return feed(feeder.shards.shards, len(columns)) + expanded
+    closed = partials(feeder.edge_rate, traffic.keys_of(feeder.group_by, rows=False)) * traffic.ticks_per_second(False)
+    return feed(closed, len(tree.measures))
 
 
 def omega_of(demand: Demand, rate: float) -> float:
-    """Operations per edge of one measure of a tree."""
+    """Return the operations per edge of one measure of a tree; none where the tree only passes it on."""
     if not demand.technique:
         return 0.0
     return omega(demand.technique, Load.of_columns(demand.windows.range, demand.windows.slide), rate)

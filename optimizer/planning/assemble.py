@@ -9,12 +9,13 @@ from fractions import Fraction
 import numpy as np
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import omega
+from optimizer.cost.omega import cheapest_technique
+from optimizer.cost.tree_cost import RAW
 from optimizer.plan.cost import tree_cost
 from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
 from optimizer.planning.group import Group
-from optimizer.strategies.contract.draft import RAW, Draft
-from optimizer.strategies.contract.pricing import CostModel, cheapest
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows
 from optimizer.windows.columns import Ids, IntArray, WindowSet
 from optimizer.windows.edge_space import EdgeSpace
@@ -52,8 +53,7 @@ def _demand(
     if len(names) == 1 or not len(asking):
         return Demand(problem.measures[measure], names[0], asking)
     load = Load.of_columns(asking.range, asking.slide)
-    technique = cheapest({name: omega(name, load, float(rate)) for name in names})
-    return Demand(problem.measures[measure], technique, asking)
+    return Demand(problem.measures[measure], cheapest_technique(names, load, rate), asking)
 
 
 def _free(edges: Progressions, group: Group) -> Tree:

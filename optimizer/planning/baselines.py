@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA, flat_fat_operations, omega, snap_to_whole
+from optimizer.cost.omega import flat_fat_operations, least_omega, least_omegas, snap_to_whole
+from optimizer.cost.tree_cost import feed, finals
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows
 from optimizer.windows.columns import BoolArray, FloatArray, WindowSet
@@ -38,8 +39,8 @@ def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> floa
     for techniques, wanted, share in zip(model.techniques, rows.needs(), shares, strict=True):
         ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
         singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
-        omegas = np.min([OMEGA[name](singles, rates[wanted]) for name in techniques], axis=0)
-        total += share * model.rate * len(ranges) + float((rates[wanted] * omegas).sum())
+        omegas = least_omegas(techniques, singles, rates[wanted])
+        total += feed(share * model.rate, len(ranges)) + float(finals(rates[wanted], omegas).sum())
     return total
 
 
@@ -52,7 +53,7 @@ def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> 
         asking = windows if asked is None else windows.take(asked)
         asking = asking.take(_firsts(asking))
         load = Load.of_columns(asking.range, asking.slide)
-        total += share * model.rate + rate * min(omega(name, load, rate) for name in techniques)
+        total += feed(share * model.rate, 1) + finals(rate, least_omega(techniques, load, rate))
     return total
 
 

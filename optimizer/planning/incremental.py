@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import omega
+from optimizer.cost.omega import least_omega
+from optimizer.cost.tree_cost import RAW, feed, finals, partials
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure, Plan, Traffic
 from optimizer.planning.draft_group import cost_model
 from optimizer.planning.group import Group
 from optimizer.planning.names import techniques_for
 from optimizer.planning.windows import plan_drafts
-from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.problem import pose_measures
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.drift import Drift
@@ -139,8 +140,8 @@ class RunningPlan:
         total = 0.0
         for measure, names in zip(measures, techniques_for(self.technique, measures), strict=True):
             load = Load.of(member.window for member in members if measure in member.measures)
-            fewest = min(omega(name, load, rate) for name in names)
-            total += self.traffic.events_per_tick(rows) + keys * rate * fewest
+            fewest = least_omega(names, load, rate)
+            total += feed(self.traffic.events_per_tick(rows), 1) + finals(partials(rate, keys), fewest)
         return total * self.traffic.ticks_per_second(rows)
 
     def _group(self) -> Group:

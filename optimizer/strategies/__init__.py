@@ -37,27 +37,27 @@ FACTOR = "Factor Windows (ICDE 2022)"
 STRATEGIES: dict[str, Card] = {
     card.name: card
     for card in (
-        Card("no_share", "No sharing", no_share, "weave_share", "n", f"{WEAVE}, section 2", per_query=True),
-        Card("shared", "One shared tree", shared, "weave_share", "n", f"{WEAVE}, section 2", bounded=False),
-        Card("random", "Random trees", random, "weave_share", "c", f"{WEAVE}, section 5"),
+        Card("no_share", "No sharing", no_share, "weave_share", "n", f"{WEAVE}, section 4.1", per_query=True),
+        Card("shared", "One shared tree", shared, "weave_share", "n", f"{WEAVE}, section 4.1", bounded=False),
+        Card("random", "Random trees", random, "weave_share", "c", f"{WEAVE}, section 6"),
         Card(
             "insert_then_weave",
             "Insert-then-Weave",
             insert_then_weave,
             "weave_share",
             "cm + m^3",
-            f"{WEAVE}, section 4",
+            f"{WEAVE}, section 6",
         ),
-        Card("local_search", "Local search", local_search, "weave_share", "cm a pass", f"{WEAVE}, section 4"),
-        Card("exhaustive", "All partitions", exhaustive, "weave_share", "3^n", f"{WEAVE}, section 4"),
-        Card("weave_share", "Weave Share", weave_share, "weave_share", "c^2", f"{WEAVE}, section 4"),
+        Card("local_search", "Local search", local_search, "weave_share", "cm a pass", f"{WEAVE}, section 6"),
+        Card("exhaustive", "All partitions", exhaustive, "weave_share", "3^n", f"{WEAVE}, section 6"),
+        Card("weave_share", "Weave Share", weave_share, "weave_share", "c^2", f"{WEAVE}, section 5.1"),
         Card(
             "incremental_weave_share",
             "Incremental Weave Share",
             incremental_weave_share,
             "weave_share",
             "cm, and a build when it drifts",
-            f"{WEAVE}, section 4",
+            f"{WEAVE}, section 5.2",
         ),
         Card("tri_weave", "TriWeave", tri_weave, "tri_weave", "c^2", f"{THREE_LEVEL}, section 4"),
         Card("factor_windows", "Factor windows", factor_windows, "cascade", "n^2", f"{FACTOR}, Algorithms 1 to 5"),
@@ -67,7 +67,7 @@ STRATEGIES: dict[str, Card] = {
             cascade,
             "cascade",
             "3^c to 16 classes, else c^2 and annealing",
-            "Heddle, design section 3",
+            "ours; the other strategies' plans are special cases of it",
         ),
     )
 }

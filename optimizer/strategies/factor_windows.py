@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimizer.algebra.techniques import CARDS
-from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.cost.tree_cost import RAW, feed
+from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
@@ -103,4 +104,4 @@ def _paying(graph: Graph, rates: dict[Window, float], events: float) -> Graph:
 def _feed_cost(feeds: Graph, rates: dict[Window, float], served: dict[Window, int], events: float) -> float:
     """What all trees pay to be fed; a factor is fed for every measure that it passes on."""
     most = max(served.values())
-    return sum((events if p is None else rates[p]) * served.get(w, most) for w, p in feeds.items())
+    return sum(feed(events if p is None else rates[p], served.get(w, most)) for w, p in feeds.items())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.cost.tree_cost import RAW
+from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.watch import Watch

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.cost.tree_cost import RAW, feed
+from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
@@ -22,9 +23,9 @@ class TriPricing(Pricing):
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
         """What trees pay for the union's partials."""
-        return np.where(self.whole(rates), 0.0, self.union_rate * served)
+        return feed(np.where(self.has_all_edges(rates), 0.0, self.union_rate), served)
 
-    def whole(self, rates: FloatArray) -> BoolArray:
+    def has_all_edges(self, rates: FloatArray) -> BoolArray:
         """Whether trees with these edge rates have all edges."""
         return np.asarray(np.abs(rates - self.union_rate) <= 1e-12 * self.union_rate)
 
@@ -34,8 +35,8 @@ def tri_weave(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     pricing, forest = woven(problem, model, TriPricing, watch)
     classes = Pricing(Units.classes(problem), model)
     alone = [1 << unit for unit in range(len(classes.units))]
-    measures = model.rate * len(problem.measures)
-    if measures + pricing.forest(forest) > classes.forest(alone):
+    union_feed = feed(model.rate, len(problem.measures))
+    if union_feed + pricing.forest(forest) > classes.forest(alone):
         return Draft.of_forest(classes.units, alone)
     return under_root(pricing.units, forest)
 

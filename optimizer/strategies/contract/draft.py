@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.units import Units
 from optimizer.windows.columns import IntArray
 from optimizer.windows.edges import Progressions
-
-RAW = -1  # fed by the raw events
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import least_omegas
+from optimizer.cost.tree_cost import feed, finals
 from optimizer.strategies.contract.units import Profile, Units, bits
 from optimizer.windows.columns import FloatArray
 
@@ -72,7 +73,7 @@ class Pricing:
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
         """What trees with these edge rates pay to be fed for so many measures: WeaveShare's read the raw events."""
-        return self.model.rate * served
+        return feed(self.model.rate, served)
 
     def forest(self, masks: Iterable[int]) -> float:
         """What trees cost together."""
@@ -84,15 +85,10 @@ class Pricing:
         return self._parts[mask]
 
     def _price(self, mask: int) -> tuple[float, int]:
+        """Return the finals of a tree of these units, and how many measures it serves."""
         rates, members = np.array([self.rate(mask)]), list(bits(mask))
-        total, asked = 0.0, list(bits(self.units.measures_of(mask)))
-        for measure in asked:
+        total, measures = 0.0, list(bits(self.units.measures_of(mask)))
+        for measure in measures:
             tree = OneTree(self.units.profiles[measure], members)
-            total += min(float(OMEGA[name](tree, rates)[0]) for name in self.model.techniques[measure])
-        return float(rates[0]) * total, len(asked)
-
-
-def cheapest(omegas: dict[str, float]) -> str:
-    """The first technique that no other undercuts by more than rounding."""
-    least = min(omegas.values())
-    return next(name for name, omega in omegas.items() if omega <= least * (1 + 1e-12))
+            total += float(least_omegas(self.model.techniques[measure], tree, rates)[0])
+        return finals(float(rates[0]), total), len(measures)

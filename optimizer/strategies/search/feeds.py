@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.strategies.contract.draft import RAW, Draft
+from optimizer.cost.tree_cost import RAW, feeds_of_forest
+from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import Pricing
 from optimizer.strategies.contract.units import Units
 from optimizer.windows.edge_space import EdgeSpace
@@ -49,10 +50,9 @@ class Cascades:
 
     def price(self, found: Cascade) -> float:
         """Every tree's feed, once per measure it holds, and its finals."""
-        events = self.pricing.model.rate
         carried = carried_measures([self.units.measures_of(tree) for tree in found.trees], found.feeds)
-        rates = [events if feed == RAW else self._rate(found.edges[feed]) for feed in found.feeds]
-        fed = sum(rate * measures.bit_count() for rate, measures in zip(rates, carried, strict=True))
+        rates, counts = list(map(self._rate, found.edges)), [measures.bit_count() for measures in carried]
+        fed = feeds_of_forest(self.pricing.model.rate, rates, counts, found.feeds)
         return fed + sum(self.pricing.finals(tree) for tree in sorted(found.trees) if tree)
 
     def _chosen(self, trees: tuple[int, ...], edges: tuple[int, ...]) -> Cascade:
@@ -107,10 +107,8 @@ def draft_cost(draft: Draft, pricing: Pricing) -> float:
     rates = [units.problem.space.rate_float(units.edge_mask(tree)) for tree in forest]
     rates += [EdgeSpace([edges]).rate_float(1) for edges in draft.free]
     own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
-    fed = sum(
-        (model.rate if feed == RAW else rates[feed]) * measures.bit_count()
-        for feed, measures in zip(draft.feeds, carried_measures(own, draft.feeds), strict=True)
-    )
+    counts = [measures.bit_count() for measures in carried_measures(own, draft.feeds)]
+    fed = feeds_of_forest(model.rate, rates, counts, draft.feeds)
     return fed + sum(map(pricing.finals, sorted(forest)))
 
 

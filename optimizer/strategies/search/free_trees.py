@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from optimizer.strategies.contract.draft import RAW
+from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.pricing import EPSILON
 from optimizer.strategies.search.feeds import Cascade, Cascades
 

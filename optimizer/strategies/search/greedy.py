@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from optimizer.cost.tree_cost import finals
 from optimizer.strategies.contract.pricing import EPSILON, Pricing
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.slots import Slots
@@ -42,7 +43,7 @@ class Loom:
             present = (measure.queries[slot] + measure.queries[others]) > 0
             served += present
             total += np.where(present, measure.omegas(slot, others, rates), 0.0)
-        costs = pricing.feeds(rates, served) + rates * total
+        costs = pricing.feeds(rates, served) + finals(rates, total)
         gains: FloatArray = self.costs[slot] + self.costs[others] - costs
         return gains
 

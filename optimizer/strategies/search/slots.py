@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import least_omegas
 from optimizer.strategies.contract.fat_sums import FatSums
 from optimizer.strategies.contract.units import Profile
 from optimizer.strategies.search.common_ranges import CommonRanges
@@ -26,11 +26,7 @@ class Slots:
 
     def omegas(self, slot: int, others: IntArray, rates: FloatArray) -> FloatArray:
         """The least Omega of the merges of a slot with each of the others, at the merges' edge rates."""
-        merges = Merges(self, slot, others)
-        omegas = OMEGA[self.techniques[0]](merges, rates)
-        for name in self.techniques[1:]:
-            omegas = np.minimum(omegas, OMEGA[name](merges, rates))
-        return omegas
+        return least_omegas(self.techniques, Merges(self, slot, others), rates)
 
     def absorb(self, slot: int, other: int) -> None:
         """Merge a slot into a smaller one."""

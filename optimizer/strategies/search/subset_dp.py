@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from optimizer.strategies.contract.draft import RAW
+from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.search.subset_table import SubsetTable
 from optimizer.windows.columns import FloatArray, IntArray
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from optimizer.cost.omega import OMEGA
+from optimizer.cost.omega import least_omegas
+from optimizer.cost.tree_cost import finals
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.units import Profile, Units
 from optimizer.windows.columns import FloatArray, IntArray
@@ -29,11 +30,11 @@ def subset_table(units: Units, model: CostModel) -> SubsetTable:
     total, served = np.zeros(len(rates)), np.zeros(len(rates), dtype=np.int64)
     for names, profile in zip(model.techniques, units.profiles, strict=True):
         subsets = Subsets(profile)
-        omegas = np.min([OMEGA[name](subsets, rates) for name in names], axis=0)
+        omegas = least_omegas(names, subsets, rates)
         present = subsets.queries > 0
         total += np.where(present, omegas, 0.0)
         served += present
-    return SubsetTable(rates, rates * total, served)
+    return SubsetTable(rates, finals(rates, total), served)
 
 
 class Subsets:

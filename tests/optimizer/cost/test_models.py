@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimizer.cost.load import Load
-from optimizer.cost.models import TreeCost, cascade, tri_weave, weave_share
 from optimizer.cost.omega import OMEGA, omega
+from optimizer.cost.tree_cost import RAW
 from optimizer.windows import EdgeSpace, Window, edge_rate, progressions
 from tests.oracle import naive
+from tests.oracle.models import TreeCost, cascade, cheapest_feeds, tri_weave, weave_share
 
 PLANS: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "golden" / "optimizer.json").read_text())["plans"]
 TECHNIQUES = {
@@ -48,8 +49,8 @@ def cascade_cost(partition: Sequence[Sequence[Window]], rate: float, technique: 
     masks.append((1 << len(everything)) - 1)
     costs = []
     for nodes in (trees, [*trees, root]):
-        feeds = cascade.cheapest_feeds(rate, nodes, lambda i, j: space.contains(masks[i], masks[j]))
-        costs.append(cascade.cost(rate, nodes, feeds))
+        feeds = cheapest_feeds(rate, nodes, lambda i, j: space.contains(masks[i], masks[j]))
+        costs.append(cascade(rate, nodes, feeds))
     return min(costs)
 
 
@@ -63,8 +64,8 @@ def test_golden_plans_cost_what_they_should(case: dict[str, Any], kind: str) -> 
         "greedy": [[Window(*query) for query in queries] for queries in golden["greedy_trees"]],
     }
     for name, partition in forests.items():
-        found = weave_share.cost(case["lam"], [tree_cost(tree, technique) for tree in partition])
-        assert found == pytest.approx(golden[name], rel=1e-9)
+        cost = weave_share(case["lam"], [tree_cost(tree, technique) for tree in partition])
+        assert cost == pytest.approx(golden[name], rel=1e-9)
 
 
 @pytest.mark.parametrize(("case", "kind"), [case for case in CASES if len(case.values[0]["queries"]) <= 5])
@@ -73,7 +74,7 @@ def test_golden_tri_weave_is_the_cost_of_a_partition(case: dict[str, Any], kind:
     union_rate = edge_rate(tree)
     assert float(union_rate) == pytest.approx(case["E_all"])
     costs = [
-        tri_weave.cost(case["lam"], [tree_cost(part, technique) for part in partition], union_rate)
+        tri_weave(case["lam"], [tree_cost(part, technique) for part in partition], union_rate)
         for partition in naive.partitions(tree)
     ]
     assert any(cost == pytest.approx(case["kinds"][kind]["triweave_A1"], rel=1e-9) for cost in costs)
@@ -104,19 +105,19 @@ def test_golden_cascade_optimum_is_the_cheapest_partition(case: dict[str, Any], 
 def test_all_three_models_are_the_oracles(partition: list[list[Window]], rate: Fraction, technique: str) -> None:
     trees = [tree_cost(tree, technique) for tree in partition]
     union_rate = edge_rate([window for tree in partition for window in tree])
-    found = {
-        "weave_share": weave_share.cost(float(rate), trees),
-        "tri_weave": tri_weave.cost(float(rate), trees, union_rate),
+    costs = {
+        "weave_share": weave_share(float(rate), trees),
+        "tri_weave": tri_weave(float(rate), trees, union_rate),
         "cascade": cascade_cost(partition, float(rate), technique),
     }
-    for model, cost in found.items():
+    for model, cost in costs.items():
         assert cost == pytest.approx(float(naive.COSTS[model](partition, rate, technique)), rel=1e-9), model
 
 
 def test_cikm11_example_3() -> None:
     first, second, third = Window(16, 4), Window(10, 5), Window(8, 4)
     cost = {
-        name: weave_share.cost(1.2, [tree_cost(tree, "panes") for tree in partition])
+        name: weave_share(1.2, [tree_cost(tree, "panes") for tree in partition])
         for name, partition in {
             "no_share": [[first], [second], [third]],
             "woven": [[first, third], [second]],
@@ -129,16 +130,16 @@ def test_cikm11_example_3() -> None:
 def test_keys_multiply_finals_and_what_is_read_of_partials() -> None:
     one, many = TreeCost(Fraction(1, 4), {"sum": 6.0}), TreeCost(Fraction(1, 4), {"sum": 6.0}, keys=50)
     root = TreeCost(Fraction(1, 2), {"sum": 0.0}, keys=50)
-    assert weave_share.cost(2.0, [one]) == 2.0 + 1.5
-    assert weave_share.cost(2.0, [many]) == 2.0 + 50 * 1.5
-    assert tri_weave.cost(2.0, [many], Fraction(1, 2)) == 2.0 + 50 * 0.5 + 50 * 1.5
-    assert cascade.cost(2.0, [many, root], [1, cascade.RAW]) == 50 * 0.5 + 50 * 1.5 + 2.0
+    assert weave_share(2.0, [one]) == 2.0 + 1.5
+    assert weave_share(2.0, [many]) == 2.0 + 50 * 1.5
+    assert tri_weave(2.0, [many], Fraction(1, 2)) == 2.0 + 50 * 0.5 + 50 * 1.5
+    assert cascade(2.0, [many, root], [1, RAW]) == 50 * 0.5 + 50 * 1.5 + 2.0
 
 
 def test_partials_of_many_keys_are_dearer_than_events() -> None:
     fed, feeder = (TreeCost(Fraction(1, edges), {"sum": 1.0}, keys=10) for edges in (8, 4))
-    assert cascade.cheapest_feeds(3.0, [fed, feeder], lambda outer, inner: outer > inner) == [1, cascade.RAW]
-    assert cascade.cheapest_feeds(2.0, [fed, feeder], lambda outer, inner: outer > inner) == [cascade.RAW] * 2
+    assert cheapest_feeds(3.0, [fed, feeder], lambda outer, inner: outer > inner) == [1, RAW]
+    assert cheapest_feeds(2.0, [fed, feeder], lambda outer, inner: outer > inner) == [RAW] * 2
 
 
 def test_a_tree_is_fed_once_per_component() -> None:
@@ -146,9 +147,9 @@ def test_a_tree_is_fed_once_per_component() -> None:
         TreeCost(Fraction(1, 4), {"sum": 6.0, "max": 4.0}),
         TreeCost(Fraction(1, 2), {"sum": 0.0, "max": 0.0}),
     )
-    assert weave_share.cost(2.0, [small]) == 2 * 2.0 + 2.5
-    assert tri_weave.cost(2.0, [small], Fraction(1, 2)) == 2 * 2.0 + 2 * 0.5 + 2.5
-    assert cascade.cost(2.0, [small, large], [1, cascade.RAW]) == 2 * 0.5 + 2.5 + 2 * 2.0
+    assert weave_share(2.0, [small]) == 2 * 2.0 + 2.5
+    assert tri_weave(2.0, [small], Fraction(1, 2)) == 2 * 2.0 + 2 * 0.5 + 2.5
+    assert cascade(2.0, [small, large], [1, RAW]) == 2 * 0.5 + 2.5 + 2 * 2.0
 
 
 def test_a_tree_feeds_only_components_that_it_keeps() -> None:
@@ -159,5 +160,5 @@ def test_a_tree_feeds_only_components_that_it_keeps() -> None:
     def contains(outer: int, inner: int) -> bool:
         return outer > inner
 
-    assert cascade.cheapest_feeds(5.0, [fed, feeder, both], contains) == [2, 2, cascade.RAW]
-    assert cascade.cheapest_feeds(0.1, [fed, feeder, both], contains) == [cascade.RAW] * 3
+    assert cheapest_feeds(5.0, [fed, feeder, both], contains) == [2, 2, RAW]
+    assert cheapest_feeds(0.1, [fed, feeder, both], contains) == [RAW] * 3
