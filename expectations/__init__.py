@@ -1,6 +1,6 @@
 """The audit: what was emitted against plain Spark. Great Expectations is imported nowhere else.
 
-- audit: The job that audits what waits to be published; `spark-submit expectations/submit.py --help` says how.
+- audit: The job that audits what waits to be published; `spark-submit expectations/audit.py --help` says how.
 - audit_stream: The audit of a stream's emitted windows: sample them, ask plain Spark, compare.
 - check: Audit, then publish: what `heddle check` and a scheduled task call.
 - publish: What an audit decides: the batches that waited for it are published, or quarantined, by one atomic step.

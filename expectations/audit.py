@@ -1,46 +1,59 @@
-"""The job that audits what waits to be published; `spark-submit expectations/submit.py --help` says how.
+"""The job that audits what waits to be published; `spark-submit expectations/audit.py --help` says how.
 
 It decides nothing: the verdict is written to a file, and publishing is a step of its own.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from expectations.check import SAMPLE, Choice, examine
-from expectations.sample.windows import STATEMENTS
-from jobs.spark.session import spark_session
-from optimizer.catalog.read.load import load_catalog
-from optimizer.errors import HeddleError
+import typer
+
+from jobs.host.command_line import Folder, run_job, takes
+from jobs.host.say import say_to_stderr
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run as a submitted job."""
-    parser = argparse.ArgumentParser("submit.py", description=__doc__)
-    parser.add_argument("catalog", help="the catalog's folder")
-    parser.add_argument("--stream", required=True)
-    parser.add_argument("--warehouse", required=True)
-    parser.add_argument("--sample", type=int, default=SAMPLE, help="windows of each query")
-    parser.add_argument("--statements", type=int, default=STATEMENTS, help="that are looked at, others every batch")
-    parser.add_argument("--verdict", required=True, help="where the verdict goes, as JSON")
-    asked = parser.parse_args(arguments)
-    try:
-        catalog = load_catalog(asked.catalog)
-        choice = Choice(asked.sample, statements=asked.statements)
-        found = examine(spark_session(), catalog, asked.stream, asked.warehouse, choice)
-    except HeddleError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    Path(asked.verdict).write_text(json.dumps(found.to_dict()))
-    audit = found.audit
-    verdict = "as plain Spark has them" if audit.passed else "NOT as plain Spark has them"
-    sys.stderr.write(f"{audit.rows:,} rows of {audit.statements} statements, {audit.windows:,} windows: {verdict}\n")
-    return 0
+@dataclass(frozen=True)
+class Audited:
+    """Whose results are audited, and how many of the emitted windows of each query."""
+
+    folder: Path
+    stream: str
+    warehouse: str
+    sample: int
+
+
+def make_audited(
+    folder: Folder,
+    stream: Annotated[str, typer.Option(help="The stream to audit.")],
+    warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
+    sample: Annotated[int, typer.Option(help="Emitted windows of each query that are recomputed.")] = 5,
+) -> Audited:
+    """Return what a command line asks to audit."""
+    return Audited(folder, stream, warehouse, sample)
+
+
+@takes(make_audited)
+def audit(
+    audited: Audited,
+    verdict: Annotated[str, typer.Option(metavar="FILE", help="Where the verdict goes, as JSON.")],
+    statements: Annotated[int, typer.Option(help="Statements that are looked at, others every batch.")] = 40,
+) -> None:
+    """Recompute a sample of the emitted windows on plain Spark, and write the verdict."""
+    from expectations.check import Choice, examine
+    from jobs.spark.session import spark_session
+    from optimizer.catalog.read.load import load_catalog
+
+    catalog = load_catalog(audited.folder)
+    choice = Choice(audited.sample, statements=statements)
+    outcome = examine(spark_session(), catalog, audited.stream, audited.warehouse, choice)
+    Path(verdict).write_text(json.dumps(outcome.to_dict()))
+    rows = f"{outcome.audit.rows:,} rows of {outcome.audit.statements} statements, {outcome.audit.windows:,} windows"
+    say_to_stderr(f"{rows}: {'as' if outcome.audit.passed else 'NOT as'} plain Spark has them")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_job(audit)

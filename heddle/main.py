@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import typer
 
 from heddle.commands import COMMANDS
-from optimizer.errors import HeddleError
+from jobs.host.command_line import run_app
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,8 +28,4 @@ for name, command in COMMANDS.items():
 
 def main() -> None:
     """Run a command; a user's mistake becomes its lines on stderr and exit code 2."""
-    try:
-        app()
-    except HeddleError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(2)
+    run_app(app)

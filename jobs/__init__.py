@@ -1,7 +1,7 @@
 """What runs on Spark: kernels, the engine, and one entry point per step.
 
 - backfill: The job that computes a past interval anew; `spark-submit jobs/backfill.py --help` says how.
-- compare: The same events under several strategies and techniques; `spark-submit jobs/compare.py --help` says how.
+- compare: The job that evaluates the same events under several plans; `spark-submit jobs/compare.py --help` says how.
 - evaluate: The job that evaluates what has arrived on a stream; `spark-submit jobs/evaluate.py --help` says how.
 - results: Published results: what the manifests of a warehouse name, with the columns of the user's SQL.
 - engine: Events to partials, partials to finals, and the commit between: everything a micro-batch does.

@@ -1,55 +1,52 @@
-"""The same events under several strategies and techniques; `spark-submit jobs/compare.py --help` says how.
-
-Every plan is evaluated from scratch into a warehouse of its own that is thrown away, the first one of every technique
-twice, so that none pays for what a technique compiles and loads.
-"""
+"""The job that evaluates the same events under several plans; `spark-submit jobs/compare.py --help` says how."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from jobs.runs.compare import Comparison, compare
-from jobs.spark.session import spark_session
-from optimizer.catalog.read.load import load_catalog
-from optimizer.errors import HeddleError
+import typer
 
+from jobs.host.command_line import Folder, Keys, Rate, run_job, takes
+from jobs.host.say import say_to_stderr
 
-def parse(arguments: Sequence[str]) -> tuple[str, Comparison, str]:
-    """The catalog's folder, what to compare, and where to write it."""
-    parser = argparse.ArgumentParser("compare.py", description=__doc__)
-    parser.add_argument("catalog", help="the catalog's folder")
-    parser.add_argument("--stream", required=True)
-    parser.add_argument("--strategy", action="append", default=[])
-    parser.add_argument("--technique", action="append", default=[])
-    parser.add_argument("--rate", type=float)
-    parser.add_argument("--keys", type=float)
-    parser.add_argument("--files", type=int, default=0, help="only the oldest files")
-    parser.add_argument("--report", required=True, help="where what was compared goes, as JSON")
-    found = parser.parse_args(arguments)
-    asked = Comparison(found.stream, tuple(found.strategy), tuple(found.technique), found.rate, found.keys, found.files)
-    return found.catalog, asked, found.report
+if TYPE_CHECKING:
+    from jobs.runs.compare import Comparison
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run as a submitted job."""
+def make_comparison(
+    stream: Annotated[str, typer.Option(help="The stream whose events are evaluated.")],
+    strategy: Annotated[list[str] | None, typer.Option(help="Give it more than once.")] = None,
+    technique: Annotated[list[str] | None, typer.Option(help="Give it more than once.")] = None,
+    rate: Rate = None,
+    keys: Keys = None,
+    files: Annotated[int, typer.Option(help="Only so many of the oldest files; 0 takes all.")] = 0,
+) -> Comparison:
+    """Return the comparison that a command line asks for."""
+    from jobs.runs.compare import Comparison
+    from optimizer.planning.defaults import COMPARED_STRATEGIES, TECHNIQUE
 
-    def say(line: str) -> None:
-        sys.stderr.write(line + "\n")
+    return Comparison(
+        stream, tuple(strategy or COMPARED_STRATEGIES), tuple(technique or [TECHNIQUE]), rate, keys, files
+    )
 
-    folder, asked, out = parse(arguments)
-    try:
-        found = compare(load_catalog(folder), asked, spark_session, say)
-    except HeddleError as error:
-        say(str(error))
-        return 2
-    Path(out).write_text(json.dumps([asdict(each) for each in found]))
-    return 0
+
+@takes(make_comparison)
+def compare(
+    comparison: Comparison,
+    folder: Folder,
+    report: Annotated[str, typer.Option(metavar="FILE", help="Where what was compared goes, as JSON.")],
+) -> None:
+    """Evaluate every pair of strategy and technique from scratch."""
+    from jobs.runs.compare import compare
+    from jobs.spark.session import spark_session
+    from optimizer.catalog.read.load import load_catalog
+
+    plans = compare(load_catalog(folder), comparison, spark_session, say_to_stderr)
+    Path(report).write_text(json.dumps([asdict(plan) for plan in plans]))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_job(compare)

@@ -2,57 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from jobs.engine.warehouse.manifest import Manifest
-from jobs.runs.request import LANES, Options, Request, evaluate_request
-from jobs.spark.session import spark_session
-from optimizer.errors import HeddleError
+import typer
 
+from jobs.host.command_line import Folder, run_job, takes
+from jobs.host.say import say_to_stderr
 
-def parse(arguments: Sequence[str]) -> tuple[Request, str]:
-    """The request of a command line, and where its report goes."""
-    parser = argparse.ArgumentParser("evaluate.py", description=__doc__)
-    parser.add_argument("catalog", help="the catalog's folder")
-    parser.add_argument("--stream", required=True)
-    parser.add_argument("--warehouse", required=True, help="where state and results are kept")
-    parser.add_argument("--plan", default="", help="a plan of `heddle plan --out`; without it, one is made")
-    parser.add_argument("--lane", default="auto", choices=LANES)
-    parser.add_argument("--files-per-batch", type=int, default=0, help="all files that have arrived, when left out")
-    parser.add_argument("--interval", default="", help="keep running, a batch every so often, as in '10 seconds'")
-    parser.add_argument("--report", default="", help="also write the report here")
-    found = parser.parse_args(arguments)
-    options = Options(found.lane, found.files_per_batch, found.interval)
-    return Request(found.catalog, found.stream, found.warehouse, found.plan, options), found.report
+if TYPE_CHECKING:
+    from jobs.runs.request import Request
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run as a submitted job: lines of progress, then the report as one line of JSON."""
-    request, file = parse(arguments)
-    try:
-        report = evaluate_request(request, spark_session, _say, _progress)
-    except HeddleError as error:
-        _say(str(error))
-        return 2
-    line = json.dumps(report.to_dict())
-    if file:
-        Path(file).write_text(line)
-    sys.stdout.write(line + "\n")
-    return 0
+def make_request(
+    folder: Folder,
+    stream: Annotated[str, typer.Option(help="The stream to evaluate.")],
+    warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where state and results are kept.")],
+    plan: Annotated[str, typer.Option(metavar="FILE", help="A plan of heddle plan --out, else one is made.")] = "",
+    lane: Annotated[str, typer.Option(help="How events are read: auto, file or frame.")] = "auto",
+    files_per_batch: Annotated[int, typer.Option(help="Files of a batch; 0 takes all that have arrived.")] = 0,
+    interval: Annotated[str, typer.Option(help="Keep running, a batch every so often, as in '10 seconds'.")] = "",
+) -> Request:
+    """Return the request that a command line asks for."""
+    from jobs.runs.request import Options, Request
+
+    return Request(str(folder), stream, warehouse, plan, Options(lane, files_per_batch, interval))
 
 
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
+@takes(make_request)
+def evaluate(
+    request: Request, report: Annotated[str, typer.Option(metavar="FILE", help="Also write the report here.")] = ""
+) -> dict[str, Any]:
+    """Evaluate what has arrived on a stream; the report is one line of JSON."""
+    from jobs.runs.report import print_batch
+    from jobs.runs.request import evaluate_request
+    from jobs.spark.session import spark_session
 
-
-def _progress(manifest: Manifest, seconds: float) -> None:
-    counts = manifest.counts
-    _say(f"batch {manifest.batch}: {counts['events']:,} events, {counts['results']:,} results, {seconds:.1f} s")
+    run = evaluate_request(request, spark_session, say_to_stderr, lambda *batch: say_to_stderr(print_batch(*batch)))
+    if report:
+        Path(report).write_text(json.dumps(run.to_dict()))
+    return run.to_dict()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_job(evaluate)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -13,13 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jobs.host.command_line import Folder
+
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
     from optimizer.catalog.model.query import Query
 
 catalog = typer.Typer(no_args_is_help=True, help="Check a catalog and show what is in it.")
 
-Folder = Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")]
 LISTED = 200
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from heddle.commands.evaluate import MASTER
+from expectations.audit import Audited, make_audited
+from heddle.commands.evaluate import MASTER, Master
+from jobs.host.command_line import takes
 
 if TYPE_CHECKING:
     from expectations.check import Outcome
@@ -19,26 +20,25 @@ if TYPE_CHECKING:
 NAMED = 10  # failing rows that are shown of each check; the page has more
 
 
+@takes(make_audited)
 def check(
-    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
-    stream: Annotated[str, typer.Option(help="The stream to audit.")],
-    warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
-    sample: Annotated[int, typer.Option(help="Emitted windows of each query that are recomputed.")] = 5,
+    audited: Audited,
     seed: Annotated[int | None, typer.Option(help="Another seed, another sample.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every window of every query.")] = False,
     docs: Annotated[str, typer.Option(metavar="DIR", help="Where the page of the audit goes.")] = "",
     require: Annotated[bool, typer.Option("--require", help="From now on, publish only what passes.")] = False,
     release: Annotated[int, typer.Option(metavar="BATCH", help="Publish a quarantined batch as it is.")] = -1,
     discard: Annotated[int, typer.Option(metavar="BATCH", help="Never publish a quarantined batch.")] = -1,
-    master: Annotated[str, typer.Option(help="The Spark to run on.")] = MASTER,
+    master: Master = MASTER,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, and nothing else.")] = False,
 ) -> None:
     """Recompute a sample of the emitted windows on plain Spark; exit code 1 when they differ."""
     from optimizer.catalog.read.load import load_catalog
 
-    catalog = load_catalog(folder)
+    stream, warehouse = audited.stream, audited.warehouse
+    catalog = load_catalog(audited.folder)
     catalog.of_stream(stream)
-    _refuse_mixtures(sample, require, release, discard)
+    _refuse_mixtures(audited.sample, require, release, discard)
     if require or release >= 0 or discard >= 0:
         _decide(warehouse, stream, release, discard)
         return
@@ -51,7 +51,7 @@ def check(
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("auditing"):
         spark = spark_session(master, {JAVA_OPTIONS: java_options(working=everything)})
-        outcome = audit(spark, catalog, stream, warehouse, Choice(sample, seed, everything, docs))
+        outcome = audit(spark, catalog, stream, warehouse, Choice(audited.sample, seed, everything, docs))
     if as_json:
         typer.echo(json.dumps(outcome.to_dict(), indent=1))
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,41 +11,41 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from jobs.evaluate import make_request
+from jobs.host.command_line import takes
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from jobs.engine.warehouse.manifest import Manifest
     from jobs.runs.report import RunReport
+    from jobs.runs.request import Request
 
 LISTED = 40  # trees that are shown
 MASTER = "local[*,4]"  # all cores; a task whose worker died is tried again, up to four times
+Master = Annotated[str, typer.Option(help="The Spark to run on.")]
 
 
+@takes(make_request)
 def evaluate(
-    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
-    stream: Annotated[str, typer.Option(help="The stream to evaluate.")],
-    warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where state and results are kept.")],
-    plan: Annotated[str, typer.Option(metavar="FILE", help="A plan of heddle plan --out, else one is made.")] = "",
+    request: Request,
     champion: Annotated[bool, typer.Option("--champion", help="By the plan in force.")] = False,
-    master: Annotated[str, typer.Option(help="The Spark to run on.")] = MASTER,
-    lane: Annotated[str, typer.Option(help="How events are read: auto, file or frame.")] = "auto",
-    files_per_batch: Annotated[int, typer.Option(help="Files of a batch; 0 takes all that have arrived.")] = 0,
-    interval: Annotated[str, typer.Option(help="Keep running, a batch every so often, as in '10 seconds'.")] = "",
+    master: Master = MASTER,
     local: Annotated[bool, typer.Option("--local", help="In this process, without Spark.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,
 ) -> None:
     """Evaluate what has arrived. Ctrl-C stops after the batch in hand; the next run carries on from there."""
-    from jobs.runs.request import Options, Request, evaluate_request
+    from jobs.runs.report import print_batch
+    from jobs.runs.request import evaluate_request
     from jobs.spark.session import spark_session
 
     if champion:
-        plan = _champion(folder, stream)
-    request = Request(str(folder), stream, warehouse, plan, Options(lane, files_per_batch, interval))
+        request = replace(request, plan=_champion(request.catalog, request.stream))
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("starting") as status:
 
         def progress(manifest: Manifest, seconds: float) -> None:
-            line = _progress(manifest, seconds)
+            line = print_batch(manifest, seconds)
             if console.is_terminal:
                 status.update(line)
             else:
@@ -60,10 +60,10 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps(report.to_dict(), indent=1))
     else:
-        _show(report, folder, warehouse)
+        _show(report, request)
 
 
-def _champion(folder: Path, stream: str) -> str:
+def _champion(folder: str, stream: str) -> str:
     from jobs.host.settings import settings
     from jobs.plans.champion import champion_file
     from optimizer.catalog.read.load import load_catalog
@@ -73,12 +73,7 @@ def _champion(folder: Path, stream: str) -> str:
     return champion_file(settings(), catalog, stream, typer.echo).path
 
 
-def _progress(manifest: Manifest, seconds: float) -> str:
-    counts = manifest.counts
-    return f"batch {manifest.batch}: {counts['events']:,} events, {counts['results']:,} results, {seconds:.1f} s"
-
-
-def _show(report: RunReport, folder: Path, warehouse: str) -> None:
+def _show(report: RunReport, request: Request) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
     if report.trees:
         console.print(_table(report))
@@ -96,10 +91,10 @@ def _show(report: RunReport, folder: Path, warehouse: str) -> None:
         console.print(note)
     if report.without_time:
         console.print(f"{report.without_time:,} events have no time and were left out")
-    console.print(_next(report.stream, folder, warehouse), style="dim")
+    console.print(_next(report.stream, request.catalog, request.warehouse), style="dim")
 
 
-def _next(stream: str, folder: Path, warehouse: str) -> str:
+def _next(stream: str, folder: str, warehouse: str) -> str:
     from heddle.commands import COMMANDS
 
     check = f", or heddle check {folder} --stream {stream} --warehouse {warehouse}" if "check" in COMMANDS else ""

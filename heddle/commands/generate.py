@@ -7,69 +7,49 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobs.host.command_line import takes
+
 if TYPE_CHECKING:
     from jobs.generate.options import Options
 
 generate = typer.Typer(no_args_is_help=True, help="Write synthetic events, or a catalog of a paper's workload.")
 
-Events = Annotated[int, typer.Option(help="How many events.")]
 Out = Annotated[Path, typer.Option(help="The folder the Parquet files arrive in.")]
-Seed = Annotated[int, typer.Option(help="Equal seeds give equal events, whatever the file size.")]
-Rate = Annotated[float, typer.Option(help="Events a second, all keys together.")]
-Keys = Annotated[int, typer.Option(help="How many keys, 1 to 65536.")]
-KeySkew = Annotated[float, typer.Option(help="Zipf's exponent over the keys; 0 takes them in turn.")]
-Gaps = Annotated[float, typer.Option(help="Share of the time in which nothing happens.")]
-OutOfOrder = Annotated[float, typer.Option(help="Share of events that arrive up to 2 seconds after their turn.")]
-Late = Annotated[float, typer.Option(help="Share of events that arrive 1 to 2 minutes after their turn.")]
-Nulls = Annotated[float, typer.Option(help="Share of nulls in every column but the time.")]
-Nan = Annotated[float, typer.Option(help="Share of NaN in every double column.")]
-Infinities = Annotated[float, typer.Option(help="Share of infinities in every double column.")]
-FileEvents = Annotated[int, typer.Option(help="Events in a file.")]
+
+
+def make_options(
+    events: Annotated[int, typer.Option(help="How many events.")],
+    seed: Annotated[int, typer.Option(help="Equal seeds give equal events, whatever the file size.")] = 0,
+    rate: Annotated[float, typer.Option(help="Events a second, all keys together.")] = 1000.0,
+    keys: Annotated[int, typer.Option(help="How many keys, 1 to 65536.")] = 10,
+    key_skew: Annotated[float, typer.Option(help="Zipf's exponent over the keys; 0 takes them in turn.")] = 0.0,
+    gaps: Annotated[float, typer.Option(help="Share of the time in which nothing happens.")] = 0.0,
+    out_of_order: Annotated[
+        float, typer.Option(help="Share of events that arrive up to 2 seconds after their turn.")
+    ] = 0.0,
+    late: Annotated[float, typer.Option(help="Share of events that arrive 1 to 2 minutes after their turn.")] = 0.0,
+    nulls: Annotated[float, typer.Option(help="Share of nulls in every column but the time.")] = 0.0,
+    nan: Annotated[float, typer.Option(help="Share of NaN in every double column.")] = 0.0,
+    infinities: Annotated[float, typer.Option(help="Share of infinities in every double column.")] = 0.0,
+    file_events: Annotated[int, typer.Option(help="Events in a file.")] = 1_000_000,
+) -> Options:
+    """Return the options of generated events that a command line gives."""
+    from jobs.generate.options import Options
+
+    return Options(events, seed, rate, keys, key_skew, gaps, out_of_order, late, nulls, nan, infinities, file_events)
 
 
 @generate.command()
-def sensors(
-    events: Events,
-    out: Out,
-    seed: Seed = 0,
-    rate: Rate = 1000.0,
-    keys: Keys = 10,
-    key_skew: KeySkew = 0.0,
-    gaps: Gaps = 0.0,
-    out_of_order: OutOfOrder = 0.0,
-    late: Late = 0.0,
-    nulls: Nulls = 0.0,
-    nan: Nan = 0.0,
-    infinities: Infinities = 0.0,
-    file_events: FileEvents = 1_000_000,
-) -> None:
+@takes(make_options)
+def sensors(options: Options, out: Out) -> None:
     """Machines read 100 times a second each: three energies, temperature, state flags, work cycle."""
-    from jobs.generate.options import Options
-
-    options = Options(events, seed, rate, keys, key_skew, gaps, out_of_order, late, nulls, nan, infinities, file_events)
     write("sensors", options, out)
 
 
 @generate.command()
-def trades(
-    events: Events,
-    out: Out,
-    seed: Seed = 0,
-    rate: Rate = 1000.0,
-    keys: Keys = 100,
-    key_skew: KeySkew = 1.0,
-    gaps: Gaps = 0.0,
-    out_of_order: OutOfOrder = 0.0,
-    late: Late = 0.0,
-    nulls: Nulls = 0.0,
-    nan: Nan = 0.0,
-    infinities: Infinities = 0.0,
-    file_events: FileEvents = 1_000_000,
-) -> None:
+@takes(make_options, keys=100, key_skew=1.0)
+def trades(options: Options, out: Out) -> None:
     """Prices that walk at random, a few volumes that make up most; with the tables close and index."""
-    from jobs.generate.options import Options
-
-    options = Options(events, seed, rate, keys, key_skew, gaps, out_of_order, late, nulls, nan, infinities, file_events)
     write("trades", options, out)
 
 

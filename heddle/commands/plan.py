@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from jobs.host.command_line import Folder, Keys, Rate
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ LISTED = 40  # trees that are shown
 
 
 def plan(
-    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    folder: Folder,
     stream: Annotated[str, typer.Option(help="Only this stream.")] = "",
     strategy: Annotated[str, typer.Option(help="How to search: weave_share, cascade, tri_weave, ...")] = STRATEGY,
     technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = TECHNIQUE,
-    rate: Annotated[float | None, typer.Option(help="Events per second; measured when left out.")] = None,
-    keys: Annotated[float | None, typer.Option(help="Keys active in a slice; measured when left out.")] = None,
+    rate: Rate = None,
+    keys: Keys = None,
     master: Annotated[str, typer.Option(help="The Spark that measures events only Spark can read.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the plan here, as JSON.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the plan here, .svg or .png.")] = None,

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from jobs.host.command_line import Folder, Keys, Rate
+
 
 def replan(
-    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    folder: Folder,
     stream: Annotated[str, typer.Option(help="The stream to plan.")],
     strategy: Annotated[list[str] | None, typer.Option(help="How to search; may be given more than once.")] = None,
     technique: Annotated[str, typer.Option(help="measured, auto, or one technique for all trees.")] = "measured",
-    rate: Annotated[float | None, typer.Option(help="Events per second; measured when left out.")] = None,
-    keys: Annotated[float | None, typer.Option(help="Keys active in a slice; measured when left out.")] = None,
+    rate: Rate = None,
+    keys: Keys = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Log the plan, but do not register it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, and nothing else.")] = False,
 ) -> None:

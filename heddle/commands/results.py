@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jobs.host.command_line import Folder
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -20,7 +22,7 @@ SHOWN = 20
 
 
 def results(
-    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    folder: Folder,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The query's id.")],
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
     out: Annotated[Path | None, typer.Option(help="Write all rows here: .parquet, .csv or .json.")] = None,

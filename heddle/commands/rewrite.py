@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from jobs.host.command_line import Folder
 from optimizer.planning.defaults import ASSUMED_RATE
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ LISTED = 10  # statements that are named
 
 
 def rewrite(
-    folder: Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")],
+    folder: Folder,
     stream: Annotated[str, typer.Option(help="The stream whose queries are rewritten.")],
     strategy: Annotated[str, typer.Option(help="How to share: factor_windows, cascade, ...")] = "factor_windows",
     rate: Annotated[float, typer.Option(help="Events per second.")] = ASSUMED_RATE,

@@ -18,10 +18,11 @@ from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, newest
 from jobs.engine.warehouse.marks import all_marked, emitted_by
 from jobs.engine.warehouse.raw_events import Raw, raw_events
 from jobs.engine.warehouse.retained import Standing, save_standing
+from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.runs.on_spark import Streaming
 from jobs.runs.report import EPOCH, moment
-from jobs.runs.request import Options
+from jobs.runs.request import Options, Request
 from jobs.runs.run import Run, check_plan, silent
 from jobs.spark.errors import in_words
 from optimizer.catalog.model.catalog import Catalog
@@ -34,6 +35,26 @@ if TYPE_CHECKING:
     from jobs.spark.session import Start
 
 Span = tuple[int, int]  # windows that end after the first time, up to the second; in microseconds
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """Which past of which stream to compute anew, and where its results go."""
+
+    request: Request
+    low: str = ""
+    high: str = ""
+    into: str = ""
+    repair: bool = False
+
+    def run(self, start: Start, say: Say) -> dict[str, Any]:
+        """Compute the past and return what was done. A mistake is found before Spark is started."""
+        if self.repair == bool(self.into) or (self.into and not (self.low and self.high)):
+            raise HeddleError("give --from, --to and --into, or --repair alone")
+        span = (parse_time(self.low, "--from"), parse_time(self.high, "--to")) if self.into else None
+        catalog, plan = self.request.prepare(say, start)
+        past = past_of(start, catalog, plan, self.request.warehouse)
+        return backfill(past, self.into, span) if span else repair(past)
 
 
 def parse_time(text: str, option: str) -> int:

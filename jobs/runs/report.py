@@ -32,6 +32,12 @@ def adopted_notes(before: Manifest, adopted: Adopted) -> list[str]:
     return lines
 
 
+def print_batch(manifest: Manifest, seconds: float) -> str:
+    """Say what a batch brought, in a line of progress."""
+    counts = manifest.counts
+    return f"batch {manifest.batch}: {counts['events']:,} events, {counts['results']:,} results, {seconds:.1f} s"
+
+
 def moment(ticks: int) -> str:
     """A time as a person reads it."""
     try:

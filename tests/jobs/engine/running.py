@@ -23,10 +23,10 @@ from jobs.engine.program.program import Program, key_column
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
-from jobs.evaluate import Options
 from jobs.host.storage import Storage
 from jobs.runs.evaluate import evaluate
 from jobs.runs.report import RunReport
+from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan

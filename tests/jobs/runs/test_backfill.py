@@ -6,17 +6,20 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import typer
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
-from jobs.backfill import Backfill, parse
+from jobs.backfill import make_backfill
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.read_answers import read_answers
 from jobs.engine.warehouse.retained import load_standing
 from jobs.engine.warehouse.statements import published_files
+from jobs.host.command_line import takes
 from jobs.results import results_table
+from jobs.runs.backfill import Backfill
 from jobs.runs.request import Request
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
@@ -31,6 +34,13 @@ from tests.whole.faults.test_plan_changes import LATENESS, full_batch, question
 
 LOW, HIGH = 31 * SECOND, 77 * SECOND
 TIMES = ("1970-01-01T00:00:31", "1970-01-01T00:01:17+00:00")
+
+
+def parse(arguments: list[str]) -> Backfill:
+    """The backfill of a command line."""
+    app = typer.Typer()
+    app.command()(takes(make_backfill)(lambda past: past))
+    return app(arguments, standalone_mode=False)
 
 
 @pytest.fixture

@@ -1,0 +1,84 @@
+"""One typer signature per job, shared by the `heddle` command and by the job that spark-submit runs.
+
+    def make_request(folder: Folder, lane: Annotated[str, typer.Option(help="...")] = "auto") -> Request: ...
+
+    @takes(make_request)
+    def evaluate(request: Request, report: Annotated[str, typer.Option()] = "") -> dict[str, Any]: ...
+
+`evaluate` has the options of `make_request` and `--report`; what `make_request` returns is its first argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jobs.host.say import say_to_stderr
+from optimizer.errors import HeddleError
+
+Command = Callable[..., Any]
+Folder = Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")]
+Rate = Annotated[float | None, typer.Option(help="Events per second; measured when left out.")]
+Keys = Annotated[float | None, typer.Option(help="Keys active in a slice; measured when left out.")]
+
+
+def takes(make: Command, **defaults: Any) -> Callable[[Command], Command]:
+    """Put the options of `make`, some with other defaults, in place of a command's first parameter."""
+    shared = inspect.signature(make).parameters
+    options = [_keyword(make, option, defaults.get(name, option.default)) for name, option in shared.items()]
+
+    def decorate(command: Command) -> Command:
+        _, *own = inspect.signature(command).parameters.values()
+        every = [*options, *(_keyword(command, option, option.default) for option in own)]
+
+        @functools.wraps(command)
+        def call(**values: Any) -> Any:
+            made = make(**{name: values.pop(name) for name in shared})
+            return command(made, **values)
+
+        call.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]  # typer reads it
+        call.__annotations__ = {option.name: option.annotation for option in every}
+        return call
+
+    return decorate
+
+
+def _keyword(owner: Command, option: inspect.Parameter, default: Any) -> inspect.Parameter:
+    """Return the option as a keyword: one without a default may then follow one that has a default.
+
+    Annotations are texts here, and each is evaluated alone: the type that `make` returns is heavy to import, so that
+    it has a name only while types are checked.
+    """
+    text = option.annotation
+    kind = eval(text, owner.__globals__) if isinstance(text, str) else text  # type: ignore[attr-defined]
+    return option.replace(kind=inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def run_job(job: Command) -> None:
+    """Run a submitted job by this process's command line; what it returns is printed as one line of JSON."""
+
+    @functools.wraps(job)
+    def report_job(**values: Any) -> None:
+        report = job(**values)
+        if report is not None:
+            sys.stdout.write(json.dumps(report) + "\n")
+
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(report_job)
+    run_app(app)
+
+
+def run_app(app: typer.Typer) -> None:
+    """Run a command line; a user's mistake becomes its lines on stderr and exit code 2."""
+    try:
+        app()
+    except HeddleError as error:
+        say_to_stderr(str(error))
+        sys.exit(2)

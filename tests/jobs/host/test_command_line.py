@@ -1,0 +1,93 @@
+"""One signature per job: the options of `make` beside a command's own, mistakes in a line, a report as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from jobs.host.command_line import run_job, takes
+from optimizer.errors import HeddleError
+
+ROOT = Path(__file__).resolve().parents[3]
+JOBS = ["jobs/evaluate.py", "jobs/backfill.py", "jobs/compare.py", "expectations/audit.py"]
+
+
+@dataclass(frozen=True)
+class Box:
+    width: int
+    height: int
+
+
+def make_box(width: Annotated[int, typer.Option()], height: Annotated[int, typer.Option()] = 2) -> Box:
+    return Box(width, height)
+
+
+@takes(make_box)
+def area(box: Box, times: Annotated[int, typer.Option()] = 1) -> int:
+    """Multiply."""
+    if box.width < 0:
+        raise HeddleError("--width is negative; give 0 or more")
+    return box.width * box.height * times
+
+
+def run(command: Callable[..., Any], *arguments: str) -> Any:
+    app = typer.Typer()
+    app.command()(command)
+    return app(list(arguments), standalone_mode=False)
+
+
+def test_a_command_takes_the_options_of_make_and_its_own() -> None:
+    assert run(area, "--width", "3") == 6
+    assert run(area, "--width", "3", "--height", "5", "--times", "2") == 30
+
+
+def test_a_default_may_differ_between_commands() -> None:
+    assert run(takes(make_box, height=10)(lambda box: box), "--width", "3") == Box(3, 10)
+
+
+def test_what_is_required_stays_required() -> None:
+    app = typer.Typer()
+    app.command()(area)
+    outcome = CliRunner().invoke(app, [])
+    assert outcome.exit_code == 2
+    assert "--width" in outcome.output
+
+
+def test_a_job_prints_its_report_as_a_line_of_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["area.py", "--width", "3"])
+    with pytest.raises(SystemExit) as ended:
+        run_job(area)
+    assert not ended.value.code
+    assert json.loads(capsys.readouterr().out) == 6
+
+
+def test_a_mistake_is_a_line_and_exit_code_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["area.py", "--width", "-3"])
+    with pytest.raises(SystemExit) as ended:
+        run_job(area)
+    assert ended.value.code == 2
+    assert capsys.readouterr() == ("", "--width is negative; give 0 or more\n")
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_every_submitted_job_has_help(job: str) -> None:
+    """A job starts as spark-submit starts it: by its file, with its folder first on the path."""
+    command = [sys.executable, job, "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    outcome = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert "--stream" in outcome.stdout
