@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure, Plan, Traffic
 from optimizer.planning.draft_group import cost_model
 from optimizer.planning.group import Group
-from optimizer.planning.names import techniques_for
+from optimizer.planning.names import AUTO, techniques_for
 from optimizer.planning.windows import plan_drafts
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.problem import pose_measures
 from optimizer.strategies.contract.watch import Watch
-from optimizer.strategies.search.drift import Drift
+from optimizer.strategies.search.incremental import IncrementalForest
 from optimizer.strategies.weave_share import weave_share
 from optimizer.windows.columns import WindowSet
 from optimizer.windows.edge_space import EdgeSpace
@@ -38,28 +38,34 @@ class Member:
     measures: tuple[Measure, ...] = ANY
 
 
-@dataclass(eq=False)
 class RunningPlan:
     """Trees of query ids. A query joins where it adds least; `rebuild` weaves all of them anew.
 
     The tolerance is how far the cost may rise above what the performance slope predicts before a rebuild is due.
     """
 
-    traffic: Traffic
-    technique: str = "auto"
-    group_by: tuple[str, ...] = ()
-    tolerance: float = 0.05
-    members: dict[str, Member] = field(default_factory=dict)
-    trees: list[list[str]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._drift = Drift(self.tolerance)
+    def __init__(
+        self, traffic: Traffic, technique: str = AUTO, group_by: tuple[str, ...] = (), tolerance: float = 0.05
+    ) -> None:
+        self.traffic, self.technique, self.group_by = traffic, technique, group_by
+        self.members: dict[str, Member] = {}
+        self._forest: IncrementalForest[frozenset[str]] = IncrementalForest(self._price, self._weave, tolerance)
         self._prices: dict[frozenset[Member], float] = {}
+
+    @property
+    def trees(self) -> list[frozenset[str]]:
+        """The queries of every tree."""
+        return self._forest.trees
 
     @property
     def cost(self) -> float:
         """Operations per second of the plan as it is."""
-        return sum(map(self._price, self.trees))
+        return self._forest.cost
+
+    def adopt_tree(self, members: Mapping[str, Member]) -> None:
+        """Take over a tree of an earlier plan as it is."""
+        self.members |= members
+        self._forest.trees.append(frozenset(members))
 
     def add(self, query: str, window: Window, measures: tuple[Measure, ...] = ANY) -> None:
         """Let a query join; the plan is woven anew when it has drifted and that makes it cheaper."""
@@ -67,33 +73,33 @@ class RunningPlan:
             raise HeddleError(f"{query} is in the plan already; delete it first, or give the new query another id")
         techniques_for(self.technique, measures)
         self.members[query] = Member(window, measures)
-        self._home(query).append(query)
-        self._settle()
+        home = next((tree for tree in self.trees if any(self.members[id].window == window for id in tree)), None)
+        if home is None:
+            self._forest.join(frozenset({query}), len(self.members))
+        else:  # equal windows are always answered by one tree
+            trees = [tree | {query} if tree is home else tree for tree in self.trees]
+            self._forest.change(trees, len(self.members))
 
     def delete(self, query: str) -> None:
         """Let a query leave."""
         if query not in self.members:
             raise HeddleError(f"{query} is not in the plan; it has {len(self.members)} queries")
-        self.trees = [kept for tree in self.trees if (kept := [other for other in tree if other != query])]
+        trees = [rest for tree in self.trees if (rest := tree - {query})]
         del self.members[query]
-        self._settle()
+        self._forest.change(trees, len(self.members))
 
     def deviation(self) -> float:
-        """How much dearer the plan is than its performance slope predicts, as a share."""
-        return self._drift.deviation(len(self.members), self.cost)
+        """Return how much dearer the plan is than its performance slope predicts, as a share."""
+        return self._forest.drift.deviation(len(self.members), self.cost)
 
     def exact_deviation(self) -> float:
-        """How much dearer the plan is than a rebuild would be, as a share."""
-        rebuilt = sum(map(self._price, self._woven()))
+        """Return how much dearer the plan is than a rebuild would be, as a share."""
+        rebuilt = self._forest.cost_of(self._weave(self.trees))
         return self.cost / rebuilt - 1 if rebuilt else 0.0
 
     def rebuild(self) -> bool:
-        """Weave anew; whether that made the plan cheaper. The plan never becomes dearer."""
-        woven = self._woven()
-        cheaper = sum(map(self._price, woven)) < self.cost
-        self.trees = woven if cheaper else self.trees
-        self._drift.built(len(self.members), self.cost)
-        return cheaper
+        """Weave anew; return whether that made the plan cheaper. The plan never becomes dearer."""
+        return self._forest.rebuild(len(self.members))
 
     def plan(self, stream: str = "") -> Plan:
         """The plan as it is, as data."""
@@ -107,24 +113,7 @@ class RunningPlan:
         labels[group.rows.window_of] = [place[query] for query in sorted(self.members)]
         return group, Draft(labels, (RAW,) * len(self.trees))
 
-    def _settle(self) -> None:
-        self._drift.changed()
-        if self._drift.due(len(self.members), self.cost):
-            self.rebuild()
-
-    def _home(self, query: str) -> list[str]:
-        """The tree that a query joins: the one with its window, else where it adds least, else a new one."""
-        window = self.members[query].window
-        same = [tree for tree in self.trees if any(self.members[other].window == window for other in tree)]
-        if same:
-            return same[0]
-        added = [self._price([*tree, query]) - self._price(tree) for tree in self.trees]
-        if not added or min(added) >= self._price([query]):
-            self.trees.append([])
-            return self.trees[-1]
-        return self.trees[added.index(min(added))]
-
-    def _price(self, tree: Iterable[str]) -> float:
+    def _price(self, tree: frozenset[str]) -> float:
         """Operations per second of a tree of these queries, remembered."""
         members = frozenset(self.members[query] for query in tree)
         if members not in self._prices:
@@ -147,16 +136,17 @@ class RunningPlan:
     def _group(self) -> Group:
         """The queries in the order of their ids, as rows."""
         ids = sorted(self.members)
-        found = [self.members[query] for query in ids]
-        measures = sorted({measure for member in found for measure in member.measures})
-        wanted = [np.array([measure in member.measures for member in found]) for measure in measures]
-        return Group(pose_measures(WindowSet.of(m.window for m in found), wanted, measures), ids, self.group_by)
+        members = [self.members[query] for query in ids]
+        measures = sorted({measure for member in members for measure in member.measures})
+        wanted = [np.array([measure in member.measures for member in members]) for measure in measures]
+        windows = WindowSet.of(member.window for member in members)
+        return Group(pose_measures(windows, wanted, measures), ids, self.group_by)
 
-    def _woven(self) -> list[list[str]]:
-        """What WeaveShare makes of the queries."""
+    def _weave(self, trees: list[frozenset[str]]) -> list[frozenset[str]]:
+        """Return what WeaveShare makes of all queries, whatever their trees are now."""
         if not self.members:
             return []
         group, ids = self._group(), sorted(self.members)
         model = cost_model(group, self.technique, self.traffic)
         labels = weave_share(group.rows.problem, model, Watch()).labels[group.rows.window_of]
-        return [[ids[p] for p in np.flatnonzero(labels == tree).tolist()] for tree in np.unique(labels)]
+        return [frozenset(ids[p] for p in np.flatnonzero(labels == tree).tolist()) for tree in np.unique(labels)]

@@ -72,8 +72,7 @@ def _running(plan: Plan, woven: dict[str, Query], technique: str, traffic: Traff
         if not ids:
             continue
         group = found.setdefault(key, RunningPlan(traffic, technique, tree.group_by))
-        group.members |= {id: Member(woven[id].window, tuple(measures_of(woven[id]))) for id in ids}
-        group.trees.append(ids)
+        group.adopt_tree({id: Member(woven[id].window, tuple(measures_of(woven[id]))) for id in ids})
     return found
 
 

@@ -10,7 +10,7 @@ from optimizer import optimize
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure, Traffic
 from optimizer.planning.incremental import RunningPlan
-from optimizer.strategies.search.drift import Drift
+from optimizer.strategies.search.incremental import Drift
 from tests.optimizer.strategies.instances import instance
 
 
@@ -67,9 +67,9 @@ def test_mistakes_get_one_line() -> None:
 
 def test_the_slope_of_the_last_two_builds_predicts() -> None:
     drift = Drift(tolerance=0.1, patience=1e9)
-    drift.built(10, 100.0)
-    drift.built(20, 150.0)
+    drift.remember_build(10, 100.0)
+    drift.remember_build(20, 150.0)
     assert drift.predicted(24) == pytest.approx(170.0)
     assert drift.deviation(24, 187.0) == pytest.approx(0.1)
-    assert not drift.due(24, 186.0)
-    assert drift.due(24, 188.0)
+    assert not drift.is_due(24, 186.0)
+    assert drift.is_due(24, 188.0)
