@@ -1,9 +1,11 @@
-"""An audit and its checks, as data."""
+"""An audit as data: what it looked at, and its checks."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from expectations.suites.validate import Check, sentences
 
 
 @dataclass
@@ -36,22 +38,4 @@ class Audit:
     @property
     def sentences(self) -> dict[str, str]:
         """What Great Expectations says is expected, by check."""
-        from expectations.suites.validate import sentences  # which makes checks, and loads Great Expectations
-
         return sentences(self.results)
-
-
-@dataclass(frozen=True)
-class Check:
-    """What came of one expectation."""
-
-    suite: str
-    name: str
-    passed: bool
-    rows: int
-    failing: int
-    examples: list[dict[str, Any]] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
-        return asdict(self)

@@ -9,13 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from expectations.report.audit import Audit, Check
+from expectations.report.audit import Audit
 from expectations.report.data_docs import page
 from expectations.sides.row import NAIVE_SCHEMA, SCHEMA, Sides
 from expectations.suites import SUITES
 from expectations.suites.column_pairs import close
 from expectations.suites.frames import FRAMES
-from expectations.suites.validate import validate
+from expectations.suites.validate import Check, validate
 
 Row = tuple[Any, ...]
 DEFECTS = {

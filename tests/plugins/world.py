@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from expectations.report.audit import Audit, Check
+from expectations.report.audit import Audit
 from expectations.report.data_docs import write_docs
+from expectations.suites.validate import Check
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit, settle
 from jobs.engine.warehouse.manifest import newest
 from jobs.host.settings import Settings, settings
