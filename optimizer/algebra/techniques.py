@@ -1,4 +1,8 @@
-"""The incremental techniques: one card each, as data, read by the cost models, the kernels and the docs."""
+"""The incremental techniques: one card each, as data. Everything else about a technique is looked up by its name.
+
+The kernel is jobs/kernels/techniques/NAME.py, the formula of Omega is the card's `omega`, the counter that the formula
+is tested against is tests/oracle/operations/NAME.py; forms, docs and benchmarks go through CARDS, too.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,10 @@ from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.errors import HeddleError
 
 Needs = Literal["nothing", "invertible", "selective"]
+Omega = Literal["overlap_factors", "two_per_range", "tree_walks", "three_per_query", "five_per_query", "shared_deque"]
+
+BLOCK = "two_stacks_block"  # the technique whose kernel folds whole columns at once, not step by step
+DEFAULT_TECHNIQUE = BLOCK  # the fastest one where all slices of a batch are at hand, as in the engine
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,7 @@ class Card:
     worst_case: str
     space: str
     paper: str
+    omega: Omega  # the formula of its estimated operations per edge, in optimizer/cost/omega.py
 
 
 CARDS: dict[str, Card] = {
@@ -37,6 +46,7 @@ CARDS: dict[str, Card] = {
             "n - 1 per query",
             "n",
             "Li et al., No Pane, No Gain, SIGMOD Record 2005; SlickDeque, section 2",
+            "overlap_factors",
         ),
         Card(
             "panes_inv",
@@ -47,6 +57,7 @@ CARDS: dict[str, Card] = {
             "2 per range",
             "n",
             "SlickDeque, section 2",
+            "two_per_range",
         ),
         Card(
             "flat_fat",
@@ -57,6 +68,7 @@ CARDS: dict[str, Card] = {
             "the same",
             "2n",
             "Tangwongsan et al., General Incremental Sliding-Window Aggregation, PVLDB 2015; SlickDeque, section 2",
+            "tree_walks",
         ),
         Card(
             "b_int",
@@ -68,6 +80,7 @@ CARDS: dict[str, Card] = {
             "2n",
             "Arasu and Widom, Resource Sharing in Continuous Sliding-Window Aggregates, VLDB 2004;"
             " SlickDeque, section 2",
+            "tree_walks",
         ),
         Card(
             "flat_fit",
@@ -78,6 +91,7 @@ CARDS: dict[str, Card] = {
             "n",
             "2n",
             "Shein et al., FlatFIT, SSDBM 2017; SlickDeque, section 2",
+            "three_per_query",
         ),
         Card(
             "two_stacks",
@@ -89,6 +103,7 @@ CARDS: dict[str, Card] = {
             "2n per range",
             "Tangwongsan et al., Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time, DEBS 2017;"
             " SlickDeque, section 2",
+            "three_per_query",
         ),
         Card(
             "daba",
@@ -100,6 +115,7 @@ CARDS: dict[str, Card] = {
             "2n per range",
             "Tangwongsan et al., Low-Latency Sliding-Window Aggregation in Worst-Case Constant Time, DEBS 2017;"
             " SlickDeque, section 2",
+            "five_per_query",
         ),
         Card(
             "slick_deque_inv",
@@ -110,6 +126,7 @@ CARDS: dict[str, Card] = {
             "2 per range",
             "n",
             "Shein et al., SlickDeque, EDBT 2018, section 3",
+            "two_per_range",
         ),
         Card(
             "slick_deque_noninv",
@@ -120,6 +137,7 @@ CARDS: dict[str, Card] = {
             "n, for all queries together",
             "2 to 2n",
             "Shein et al., SlickDeque, EDBT 2018, section 3",
+            "shared_deque",
         ),
         Card(
             "two_stacks_block",
@@ -130,13 +148,18 @@ CARDS: dict[str, Card] = {
             "n per range",
             "2n per range",
             "ours, after van Herk, Pattern Recognition Letters 1992, and Gil and Werman, IEEE PAMI 1993",
+            "three_per_query",
         ),
     )
 }
 
 
 def allowed(technique: str, component: str) -> bool:
-    """Whether the algebra of the component fits what the technique needs."""
+    """Return whether the algebra of the component fits what the technique needs.
+
+    >>> allowed("slick_deque_inv", "sum"), allowed("slick_deque_inv", "max")
+    (True, False)
+    """
     needs = CARDS[technique].needs
     return needs == "nothing" or getattr(COMPONENTS[component], needs)
 

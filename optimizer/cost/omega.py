@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from optimizer.algebra.techniques import CARDS, Omega
 from optimizer.cost.load import Load, Rate
 from optimizer.windows.columns import FloatArray
 
@@ -161,15 +162,12 @@ def snap_to_whole(partials: FloatArray) -> FloatArray:
     return np.where(np.abs(partials - whole) <= 1e-9 * np.maximum(whole, 1), whole, partials)
 
 
-OMEGA: dict[str, Formula] = {
-    "panes": overlap_factors,
-    "panes_inv": two_per_range,
-    "flat_fat": tree_walks,
-    "b_int": tree_walks,
-    "flat_fit": three_per_query,
-    "two_stacks": three_per_query,
-    "daba": five_per_query,
-    "slick_deque_inv": two_per_range,
-    "slick_deque_noninv": shared_deque,
-    "two_stacks_block": three_per_query,
+FORMULAS: dict[Omega, Formula] = {
+    "overlap_factors": overlap_factors,
+    "two_per_range": two_per_range,
+    "tree_walks": tree_walks,
+    "three_per_query": three_per_query,
+    "five_per_query": five_per_query,
+    "shared_deque": shared_deque,
 }
+OMEGA: dict[str, Formula] = {name: FORMULAS[card.omega] for name, card in CARDS.items()}

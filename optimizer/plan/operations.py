@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from optimizer.algebra.techniques import BLOCK
 from optimizer.plan.cost import omega_of, tree_cost
 from optimizer.plan.definition import Plan, Tree
 
-BLOCK = "two_stacks_block"
 FINAL = "final."  # before a technique's name
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from optimizer.algebra.techniques import DEFAULT_TECHNIQUE
+
 STRATEGY = "cascade"
-TECHNIQUE = "two_stacks_block"  # the fastest one where all slices of a batch are at hand, as in the engine
+TECHNIQUE = DEFAULT_TECHNIQUE
 ASSUMED_RATE = 1000.0  # events per second of a stream whose files do not tell
 COMPARED_STRATEGIES = ("no_share", "weave_share", STRATEGY)  # side by side in `heddle compare`

@@ -6,37 +6,18 @@ A count is the combines of a technique per edge, over whole composite slides onc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from itertools import islice
 
+from optimizer.algebra.techniques import CARDS
 from optimizer.cost.load import Load
 from optimizer.cost.omega import omega
 from optimizer.windows import edge_rate
 from optimizer.windows.window import Window
-from tests.oracle.operations import (
-    b_int,
-    daba,
-    flat_fat,
-    flat_fit,
-    panes,
-    panes_inv,
-    slick_deque_inv,
-    slick_deque_noninv,
-    two_stacks,
-    two_stacks_block,
-)
 from tests.oracle.operations.schedule import Schedule, schedule
 
 OPERATIONS: dict[str, Callable[[Schedule], Iterator[int]]] = {
-    "panes": panes.operations,
-    "panes_inv": panes_inv.operations,
-    "flat_fat": flat_fat.operations,
-    "b_int": b_int.operations,
-    "flat_fit": flat_fit.operations,
-    "two_stacks": two_stacks.operations,
-    "daba": daba.operations,
-    "slick_deque_inv": slick_deque_inv.operations,
-    "slick_deque_noninv": slick_deque_noninv.operations,
-    "two_stacks_block": two_stacks_block.operations,
+    technique: import_module(f"{__name__}.{technique}").operations for technique in CARDS
 }
 
 
