@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from jobs.spark.session import spark_session
 from tests.conftest import SMALL
-from tests.jobs.engine.comparing import Case, cases, compare_with_spark
+from tests.jobs.engine.spark_comparison import Case, cases, compare_with_spark
 
 
 def main() -> None:

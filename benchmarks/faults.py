@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from jobs.host.kill_points import DRIVER_STEPS, TASK_STEPS
 from jobs.spark.session import spark_session
 from tests.whole.faults.spark_runs import evaluate, run_apart
-from tests.whole.faults.world import World, assert_same, make_world
+from tests.worlds.readings import Readings, assert_same, make_world
 
 VICTIMS = {"driver": (*DRIVER_STEPS, *TASK_STEPS), "jvm": (*DRIVER_STEPS, *TASK_STEPS), "worker": TASK_STEPS}
 
@@ -39,7 +39,7 @@ def main() -> None:
                 kill(spark, world, victim, step)
 
 
-def kill(spark: SparkSession, world: World, victim: str, step: str) -> None:
+def kill(spark: SparkSession, world: Readings, victim: str, step: str) -> None:
     """One kill, one line."""
     started = time.perf_counter()
     name = f"{victim}_{step}"

@@ -9,7 +9,7 @@ import pytest
 
 from heddle.processes.airflow import Airflow, start
 from jobs.host.settings import Settings
-from tests.jobs.tracking.world import home, write_events
+from tests.worlds.platform import home, write_events
 
 SMALL = {
     "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",

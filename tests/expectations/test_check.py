@@ -16,11 +16,11 @@ from jobs.engine.warehouse.ledger import release, require_audit
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.result_files import QUERY
 from jobs.results import late_table, results_table
-from tests.expectations.world import STREAM, World, make_world
+from tests.worlds.audited import STREAM, AuditedWorld, make_world
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> AuditedWorld:
     """Three batches, the later ones with events that came after their windows."""
     world = make_world(tmp_path)
     require_audit(world.storage)
@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def tamper(world: World) -> None:
+def tamper(world: AuditedWorld) -> None:
     """Add one to a sum of the newest result files."""
     for file in reversed(newest(world.storage).results):
         path = world.storage.path(file.name)
@@ -45,11 +45,11 @@ def tamper(world: World) -> None:
     raise AssertionError("no sum to change")
 
 
-def seen(world: World) -> int:
+def seen(world: AuditedWorld) -> int:
     return int(results_table(world.warehouse, world.catalog, "total").num_rows)
 
 
-def test_every_window_is_as_spark_has_it_then_a_changed_sum_is_not(spark: SparkSession, world: World) -> None:
+def test_every_window_is_as_spark_has_it_then_a_changed_sum_is_not(spark: SparkSession, world: AuditedWorld) -> None:
     assert late_table(world.warehouse, STREAM).num_rows
     world.arrive(9, seed=9)  # not evaluated yet: it must not disturb the audit
     outcome = check(spark, world.catalog, STREAM, world.warehouse, Choice(everything=True))

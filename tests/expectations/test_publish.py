@@ -17,7 +17,7 @@ from jobs.host.storage import Storage
 from jobs.runs.in_process import evaluate_local
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
-from tests.jobs.tracking.world import home, planned, write_events
+from tests.worlds.platform import home, planned, write_events
 
 
 @pytest.fixture

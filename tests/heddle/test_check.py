@@ -14,15 +14,15 @@ from heddle.main import app
 from jobs.engine.warehouse.ledger import newest_ledger, settle
 from jobs.engine.warehouse.manifest import newest
 from optimizer.errors import HeddleError
-from tests.expectations.world import STREAM, World, make_world
+from tests.worlds.audited import STREAM, AuditedWorld, make_world
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> AuditedWorld:
     return make_world(tmp_path)
 
 
-def run(world: World, *arguments: str, stream: str = STREAM) -> Result:
+def run(world: AuditedWorld, *arguments: str, stream: str = STREAM) -> Result:
     fixed = ["check", str(world.folder / "catalog"), "--stream", stream, "--warehouse", world.warehouse]
     return CliRunner().invoke(app, [*fixed, *arguments])
 
@@ -35,18 +35,18 @@ def run(world: World, *arguments: str, stream: str = STREAM) -> Result:
         (["--release", "1"], "batch 1 is not quarantined or discarded; none is"),
     ],
 )
-def test_a_mistake_is_one_line(world: World, arguments: list[str], line: str) -> None:
+def test_a_mistake_is_one_line(world: AuditedWorld, arguments: list[str], line: str) -> None:
     result = run(world, *arguments)
     assert isinstance(result.exception, HeddleError)
     assert line in str(result.exception)
     assert "\n" not in str(result.exception)
 
 
-def test_an_unknown_stream_is_one_line(world: World) -> None:
+def test_an_unknown_stream_is_one_line(world: AuditedWorld) -> None:
     assert "has no such stream; it has events" in str(run(world, stream="other").exception)
 
 
-def test_a_person_decides_about_a_quarantined_batch(world: World) -> None:
+def test_a_person_decides_about_a_quarantined_batch(world: AuditedWorld) -> None:
     assert "unpublished from now on" in run(world, "--require").output
     for number in (0, 1):
         world.arrive(number, number)
@@ -60,7 +60,7 @@ def test_a_person_decides_about_a_quarantined_batch(world: World) -> None:
     assert ledger.quarantined == ledger.discarded == ()
 
 
-def test_raw_events_that_are_gone_are_one_line(world: World) -> None:
+def test_raw_events_that_are_gone_are_one_line(world: AuditedWorld) -> None:
     world.arrive(0, 0)
     world.evaluate()
     (file,) = (world.folder / "data").iterdir()

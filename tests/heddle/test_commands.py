@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 from heddle.main import app
 from optimizer.errors import HeddleError
-from tests.whole.faults.world import STREAM, World, make_world
+from tests.worlds.readings import STREAM, Readings, make_world
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Readings:
     made = make_world(tmp_path_factory.mktemp("commands"))
     made.arrive(0, 1, 2)
     return made
@@ -33,16 +33,16 @@ def run(*arguments: object) -> Any:
     return result
 
 
-def evaluate(world: World, *more: object, warehouse: str = "warehouse") -> Any:
+def evaluate(world: Readings, *more: object, warehouse: str = "warehouse") -> Any:
     catalog, target = world.folder / "catalog", world.warehouse(warehouse)
     return run("evaluate", catalog, "--stream", STREAM, "--warehouse", target, "--local", *more)
 
 
-def results(world: World, query: str, *more: object) -> Any:
+def results(world: Readings, query: str, *more: object) -> Any:
     return run("results", world.folder / "catalog", query, "--warehouse", world.warehouse("warehouse"), *more)
 
 
-def test_evaluate_then_look(world: World) -> None:
+def test_evaluate_then_look(world: Readings) -> None:
     said = evaluate(world, "--files-per-batch", 1)
     assert "planned readings by cascade at" in said.stderr
     assert "batch 2: 600 events" in said.stderr
@@ -57,7 +57,7 @@ def test_evaluate_then_look(world: World) -> None:
     assert (again["batches"], again["events"], again["results"]) == (0, 0, 0)
 
 
-def test_the_report(world: World) -> None:
+def test_the_report(world: Readings) -> None:
     report = json.loads(evaluate(world, "--json", warehouse="report").stdout)
     wanted = "batches events results late wall_seconds cpu_seconds estimated_cost step_seconds trees lane"
     assert set(wanted.split()) <= set(report)
@@ -69,7 +69,7 @@ def test_the_report(world: World) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".json"])
-def test_export(world: World, tmp_path: Path, suffix: str) -> None:
+def test_export(world: Readings, tmp_path: Path, suffix: str) -> None:
     evaluate(world)
     out = tmp_path / f"total{suffix}"
     assert f"rows in {out}" in results(world, "total", "--out", out).stderr.replace("\n", "")
@@ -101,14 +101,14 @@ def test_export(world: World, tmp_path: Path, suffix: str) -> None:
         (("evaluate", "{catalog}", "--stream", STREAM, "--warehouse", "/proc/no", "--local"), "cannot be written"),
     ],
 )
-def test_mistakes(world: World, arguments: tuple[str, ...], line: str) -> None:
+def test_mistakes(world: Readings, arguments: tuple[str, ...], line: str) -> None:
     words = {"catalog": world.folder / "catalog", "new": world.warehouse("new")}
     with pytest.raises(HeddleError, match=line) as caught:
         run(*(argument.format(**words) for argument in arguments))
     assert "\n" not in str(caught.value)
 
 
-def test_a_plan_of_another_catalog(world: World, tmp_path: Path) -> None:
+def test_a_plan_of_another_catalog(world: Readings, tmp_path: Path) -> None:
     other = make_world(tmp_path)
     document = (tmp_path / "catalog" / "catalog.yaml").read_text().replace("20 seconds", "25 seconds")
     (tmp_path / "catalog" / "catalog.yaml").write_text(document)
@@ -127,7 +127,7 @@ def test_a_plan_of_another_catalog(world: World, tmp_path: Path) -> None:
         (("--master", "nonsense"), "use local[*], spark://HOST:PORT"),
     ],
 )
-def test_what_cannot_be_run(world: World, options: tuple[str, ...], line: str) -> None:
+def test_what_cannot_be_run(world: Readings, options: tuple[str, ...], line: str) -> None:
     with pytest.raises(HeddleError) as refused:
         run("evaluate", world.folder / "catalog", "--stream", STREAM, "--warehouse", world.folder / "none", *options)
     assert line in str(refused.value)
@@ -136,7 +136,7 @@ def test_what_cannot_be_run(world: World, options: tuple[str, ...], line: str) -
 
 
 @pytest.mark.parametrize("text", [b"\xb9\xff", b"[]", b"{}", b"{"])
-def test_what_is_no_plan(world: World, tmp_path: Path, text: bytes) -> None:
+def test_what_is_no_plan(world: Readings, tmp_path: Path, text: bytes) -> None:
     (tmp_path / "plan.json").write_bytes(text)
     with pytest.raises(HeddleError, match=r"plan[.]json: .*not a plan.*; write one with heddle plan --out FILE$"):
         evaluate(world, "--plan", tmp_path / "plan.json", warehouse="none")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.world import Lived, lived
+from tests.worlds.busy_platform import BusyPlatform, make_busy_platform
 
 
 @pytest.fixture(scope="session")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Lived:
-    return lived(Path(tmp_path_factory.mktemp("platform")))
+def platform(tmp_path_factory: pytest.TempPathFactory) -> BusyPlatform:
+    return make_busy_platform(Path(tmp_path_factory.mktemp("platform")))

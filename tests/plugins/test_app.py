@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.plugins.world import HOSTILE, STREAM, Lived
+from tests.worlds.busy_platform import HOSTILE, BusyPlatform
+from tests.worlds.warehouse import STREAM
 
 pytestmark = pytest.mark.airflow
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,7 @@ Question = tuple[str, str, str]
 
 
 @pytest.fixture(scope="module")
-def answers(platform: Lived, tmp_path_factory: pytest.TempPathFactory) -> dict[Question, Answer]:
+def answers(platform: BusyPlatform, tmp_path_factory: pytest.TempPathFactory) -> dict[Question, Answer]:
     """Every question put to one Airflow."""
     questions = [(who, "GET", address) for who in STRANGERS for address in ADDRESSES + UNKNOWN]
     questions += [(who, "GET", address) for who in ("viewer", "viewer by cookie") for address in ADDRESSES]
@@ -56,7 +57,7 @@ def answers(platform: Lived, tmp_path_factory: pytest.TempPathFactory) -> dict[Q
     questions += [("viewer", "GET", "/api/v2/plugins"), ("viewer", "GET", "/heddle/static/page.js")]
     asked = "".join(json.dumps(question) + "\n" for question in questions)
     done = subprocess.run(
-        [sys.executable, "-m", "tests.plugins.asking"], input=asked, text=True, capture_output=True, cwd=ROOT,
+        [sys.executable, "-m", "tests.plugins.airflow_client"], input=asked, text=True, capture_output=True, cwd=ROOT,
         env=_environment(platform, tmp_path_factory.mktemp("airflow")),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -64,7 +65,7 @@ def answers(platform: Lived, tmp_path_factory: pytest.TempPathFactory) -> dict[Q
     return dict(zip(questions, said, strict=True))
 
 
-def _environment(platform: Lived, home: Path) -> dict[str, str]:
+def _environment(platform: BusyPlatform, home: Path) -> dict[str, str]:
     return {
         **os.environ,
         "PYTHONPATH": str(ROOT),

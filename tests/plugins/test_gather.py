@@ -12,17 +12,18 @@ from jobs.host.settings import settings
 from jobs.results import late_table
 from plugins.heddle_page.page import Page, gather
 from plugins.heddle_page.view.run import run_view
-from tests.plugins.world import KEY, STREAM, Lived
+from tests.worlds.busy_platform import KEY, BusyPlatform
+from tests.worlds.warehouse import STREAM
 
 
 @pytest.fixture(scope="module")
-def page(platform: Lived) -> Page:
+def page(platform: BusyPlatform) -> Page:
     found = gather(platform.settings)
     assert found
     return found
 
 
-def test_the_plan_in_force_is_the_champion(page: Page, platform: Lived) -> None:
+def test_the_plan_in_force_is_the_champion(page: Page, platform: BusyPlatform) -> None:
     assert page.plan
     assert page.planned
     assert (page.stream, page.streams) == (STREAM, [STREAM])
@@ -44,14 +45,14 @@ def test_a_plan_of_another_kind_than_the_last_batch_is_announced(page: Page) -> 
     assert any("next batch" in note for note in page.notes)
 
 
-def test_history_has_every_version_the_newest_first(page: Page, platform: Lived) -> None:
+def test_history_has_every_version_the_newest_first(page: Page, platform: BusyPlatform) -> None:
     assert [each.number for each in page.history] == [4, 3, 2, 1]
     assert [each.champion for each in page.history] == [False, True, False, False]
     assert not page.history[0].promoted
     assert platform.rejected == 4
 
 
-def test_an_older_version_can_be_looked_at(platform: Lived) -> None:
+def test_an_older_version_can_be_looked_at(platform: BusyPlatform) -> None:
     found = gather(platform.settings, STREAM, 1)
     assert found
     assert found.planned
@@ -71,13 +72,13 @@ def test_audits_are_listed_with_what_failed(page: Page) -> None:
     assert page.audits[0].failed == ["answers are equal (1)"]
 
 
-def test_only_the_quarantined_batches_are_held(page: Page, platform: Lived) -> None:
+def test_only_the_quarantined_batches_are_held(page: Page, platform: BusyPlatform) -> None:
     manifest = newest(stream_storage(platform.settings.warehouse, STREAM))
     assert {each.state for each in page.held} == {"quarantined"}
     assert sum(each.rows for each in page.held) == sum(f.rows for f in manifest.results if f.batch == 2)
 
 
-def test_late_events_are_counted_and_shown(page: Page, platform: Lived) -> None:
+def test_late_events_are_counted_and_shown(page: Page, platform: BusyPlatform) -> None:
     assert page.late.events == late_table(platform.settings.warehouse, STREAM).num_rows > 0
     assert page.late.columns[:3] == ["batch", "windows_missed", "watermark"]
     assert len(page.late.rows) > 0
@@ -92,7 +93,7 @@ def test_progress_is_that_of_the_newest_manifest(page: Page) -> None:
     assert all(batch.events > 0 for batch in page.batches)
 
 
-def test_a_dag_run_finds_what_it_left(platform: Lived) -> None:
+def test_a_dag_run_finds_what_it_left(platform: BusyPlatform) -> None:
     found = run_view(platform.settings, "replan", KEY)
     assert [(each.stream, each.kind, each.version) for each in found.found] == [(STREAM, "replan", 3)]
     assert found.found[0].reason
@@ -100,7 +101,7 @@ def test_a_dag_run_finds_what_it_left(platform: Lived) -> None:
     assert run_view(platform.settings, "replan", "").found == []
 
 
-def test_an_unknown_stream_is_no_page(platform: Lived) -> None:
+def test_an_unknown_stream_is_no_page(platform: BusyPlatform) -> None:
     assert gather(platform.settings, "../warehouse") is None
 
 
@@ -112,7 +113,7 @@ def test_an_empty_home_is_a_page_and_stays_empty(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_manifest_is_a_note_and_the_rest_is_shown(platform: Lived) -> None:
+def test_a_damaged_manifest_is_a_note_and_the_rest_is_shown(platform: BusyPlatform) -> None:
     storage = stream_storage(platform.settings.warehouse, STREAM)
     path = Path(storage.path(manifest_name(newest(storage).sequence)))
     kept = path.read_bytes()
@@ -126,7 +127,7 @@ def test_a_damaged_manifest_is_a_note_and_the_rest_is_shown(platform: Lived) -> 
     assert found.history
 
 
-def test_a_server_that_is_gone_is_a_note(platform: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_gone_is_a_note(platform: BusyPlatform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     home = {"HEDDLE_HOME": platform.settings.home, "HEDDLE_TRACKING": "http://127.0.0.1:9"}
     found = gather(settings(home))

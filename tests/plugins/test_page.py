@@ -20,13 +20,14 @@ from plugins.heddle_page.render import show
 from plugins.heddle_page.view.plan import plan_view
 from plugins.heddle_page.view.run import run_view
 from tests.plugins.page_parser import PageParser
-from tests.plugins.world import HOSTILE, KEY, STREAM, Lived
+from tests.worlds.busy_platform import HOSTILE, KEY, BusyPlatform
+from tests.worlds.warehouse import STREAM
 
 ADDRESS = "http://mlflow.example:5000"
 
 
 @pytest.fixture(scope="module")
-def page(platform: Lived) -> Page:
+def page(platform: BusyPlatform) -> Page:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEDDLE_MLFLOW_UI", ADDRESS)
         found = gather(platform.settings)
@@ -104,11 +105,11 @@ def test_what_people_wrote_is_escaped(page: Page) -> None:
     assert text.count("&lt;script&gt;") >= 8
 
 
-def test_a_hostile_run_id_is_escaped(platform: Lived) -> None:
+def test_a_hostile_run_id_is_escaped(platform: BusyPlatform) -> None:
     assert HOSTILE not in show("run.html", page=run_view(platform.settings, HOSTILE, HOSTILE))
 
 
-def test_the_page_of_a_dag_run_links_to_its_plan(platform: Lived) -> None:
+def test_the_page_of_a_dag_run_links_to_its_plan(platform: BusyPlatform) -> None:
     shown = PageParser(show("run.html", page=run_view(platform.settings, "replan", KEY)))
     assert f"./?stream={STREAM}&version=3" in [link["href"] for link in shown.all("a")]
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from optimizer.algebra.aggregates import AGGREGATES
-from tests.jobs.engine.asking import EXACT, TOLERANCE, Asked, questions
-from tests.jobs.engine.rows import AskedInRows, questions_in_rows
-from tests.jobs.engine.running import STREAM
-from tests.jobs.engine.world import Row, ticks
+from tests.jobs.engine.questions import EXACT, TOLERANCE, Question, questions
+from tests.jobs.engine.row_questions import RowQuestion, questions_in_rows
 from tests.oracle.naive_aggregates import BY_ORDER, Event, same
+from tests.worlds.streams import Row, ticks
+from tests.worlds.warehouse import STREAM
 
 ONLY_IN_FIELDS = {"product"}  # what Spark has no name for
 UNSHARED = {"median": "x", "count_distinct": "s", "mode": "i", "kurtosis": "y"}
@@ -26,11 +26,11 @@ Place = tuple[Any, ...]  # keys and window start
 class Stated:
     """Queries of the same keys, predicate and window in one statement, which the catalog has as SQL or in fields."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Question, ...]
     in_sql: bool
 
     @property
-    def first(self) -> Asked:
+    def first(self) -> Question:
         """Any of its queries, where all are alike."""
         return self.asked[0]
 
@@ -57,7 +57,7 @@ class Stated:
         if not in_rows:
             expected = {p: values for p, values in expected.items() if p[-1] + self.first.window.range <= until}
         assert found.keys() == expected.keys(), (self, found.keys() ^ expected.keys())
-        held = self.first.windows(events) if isinstance(self.first, AskedInRows) else self.first.held(events)
+        held = self.first.windows(events) if isinstance(self.first, RowQuestion) else self.first.held(events)
         for place, values in expected.items():
             rows = held[place[:-1], place[-1]]
             for asked, our, their in zip(self.asked, found[place], values, strict=True):
@@ -73,7 +73,7 @@ class Stated:
         return placed
 
 
-def agree(asked: Asked, rows: Sequence[Event], ours: Any, theirs: Any) -> bool:
+def agree(asked: Question, rows: Sequence[Event], ours: Any, theirs: Any) -> bool:
     """Whether both are the same answer; where events tie, both are right ones."""
     if asked.aggregate in BY_ORDER:
         return asked.fits(rows, ours) and asked.fits(rows, theirs)
@@ -89,8 +89,8 @@ def _number(value: Any) -> Any:
 @st.composite
 def statements(draw: st.DrawFn, technique: str = "auto", in_rows: bool = False) -> Stated:
     """Any statement that the technique can answer."""
-    drawn: Iterable[Asked] = draw(st.lists(questions(technique), min_size=2, max_size=5))
-    first: Asked = draw(questions_in_rows(technique)) if in_rows else next(iter(drawn))
+    drawn: Iterable[Question] = draw(st.lists(questions(technique), min_size=2, max_size=5))
+    first: Question = draw(questions_in_rows(technique)) if in_rows else next(iter(drawn))
     asked = tuple(replace(first, aggregate=each.aggregate, x=each.x, y=each.y) for each in drawn)
     in_sql = not in_rows and not {each.aggregate for each in asked} & ONLY_IN_FIELDS and draw(st.booleans())
     return Stated(asked, in_sql)

@@ -15,8 +15,8 @@ from jobs.measure.recent_on_spark import recent_by
 from jobs.runs.request import Request
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
-from tests.jobs.engine.running import STREAM, World, make_world, query
-from tests.jobs.engine.world import SECOND, Row, odd_row
+from tests.worlds.streams import SECOND, Row, odd_row
+from tests.worlds.warehouse import STREAM, World, make_world, query
 
 KEYS = ["a", "b", "c", "d"]
 

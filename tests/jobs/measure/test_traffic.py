@@ -10,7 +10,7 @@ import pytest
 
 from jobs.measure.stream import estimated_rate
 from optimizer.catalog.model.query import Stream
-from tests.whole.faults.world import make_world
+from tests.worlds.readings import make_world
 
 
 @pytest.mark.parametrize("kind", [pa.timestamp("us", "UTC"), pa.timestamp("ms")])

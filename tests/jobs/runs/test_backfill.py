@@ -24,13 +24,13 @@ from jobs.runs.request import Request
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
-from tests.expectations import world as audited
 from tests.expectations.test_check import tamper
-from tests.jobs.engine.rows import AskedInRows, in_order
-from tests.jobs.engine.running import STREAM
-from tests.jobs.engine.world import SECOND
+from tests.jobs.engine.row_questions import RowQuestion, in_order
 from tests.whole.faults.plan_runs import Changing, published
 from tests.whole.faults.test_plan_changes import LATENESS, full_batch, question
+from tests.worlds import audited
+from tests.worlds.streams import SECOND
+from tests.worlds.warehouse import STREAM
 
 LOW, HIGH = 31 * SECOND, 77 * SECOND
 TIMES = ("1970-01-01T00:00:31", "1970-01-01T00:01:17+00:00")
@@ -85,8 +85,8 @@ def test_into_a_warehouse_of_its_own(spark: SparkSession, world: Changing) -> No
 
 
 IN_ROWS = {
-    "short": AskedInRows("sum", "n", "", "", ("k",), Window(7, 2, rows=True)),
-    "long": AskedInRows("max", "s", "", "b", (), Window(20, 3, rows=True)),
+    "short": RowQuestion("sum", "n", "", "", ("k",), Window(7, 2, rows=True)),
+    "long": RowQuestion("max", "s", "", "b", (), Window(20, 3, rows=True)),
 }
 
 
@@ -98,7 +98,7 @@ def test_windows_in_rows(spark: SparkSession, world: Changing) -> None:
     labels = {label: ({**ASKED, **IN_ROWS})[label.partition("@")[0]] for label in newest_labels(into)}
     found = published(into, labels)
     for label, asked in labels.items():
-        if isinstance(asked, AskedInRows):
+        if isinstance(asked, RowQuestion):
             full = asked.windows(in_order(world.batches, HIGH))
             before = asked.windows(in_order(world.batches, LOW))
             assert found[label].keys() == full.keys() - before.keys() != set()

@@ -16,14 +16,14 @@ import pytest
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from tests.whole.faults import local_runs
-from tests.whole.faults.world import EVENTS, STREAM, World, assert_same, make_world
+from tests.worlds.readings import EVENTS, STREAM, Readings, assert_same, make_world
 
 pytestmark = pytest.mark.spark
 PATIENCE = 240  # seconds
 
 
 @contextmanager
-def running(world: World, warehouse: str) -> Iterator[subprocess.Popen[str]]:
+def running(world: Readings, warehouse: str) -> Iterator[subprocess.Popen[str]]:
     """`heddle evaluate --interval`, ended in any case."""
     (world.folder / "plan.json").write_text(world.plan.to_json())
     command = [sys.executable, "-m", "heddle", "evaluate", str(world.folder / "catalog"), "--stream", STREAM]

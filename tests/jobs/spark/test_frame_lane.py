@@ -15,13 +15,14 @@ from jobs.runs.on_spark import AGGREGATED, FOLDED
 from jobs.spark import frame_lane
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.windows.window import Window
-from tests.jobs.engine import meanings
-from tests.jobs.engine.asking import SPARK_ONLY, Asked, check
+from tests.jobs.engine import oracle_expressions as expressions
 from tests.jobs.engine.feed import test_late
-from tests.jobs.engine.running import answers_in, late_rows, make_world, query, run_in_process, run_on_spark
-from tests.jobs.engine.sharding import forced
-from tests.jobs.engine.world import SECOND, odd_row
+from tests.jobs.engine.questions import SPARK_ONLY, Question, check
+from tests.jobs.engine.runs import answers_in, late_rows, run_in_process, run_on_spark
+from tests.jobs.engine.shard_plans import forced
 from tests.whole.against_spark.test_against_spark import LATENESS, WINDOWS, some_batches, until
+from tests.worlds.streams import SECOND, odd_row
+from tests.worlds.warehouse import make_world, query
 
 CARRYING = {"first", "last", "argmin", "argmax"}
 GROUPINGS: list[tuple[str, ...]] = [(), ("k",), ("b", "i")]
@@ -33,15 +34,17 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frame_lane, "FEWER", 0)
 
 
-def questions(seed: int, windows: list[Window]) -> dict[str, Asked]:
+def questions(seed: int, windows: list[Window]) -> dict[str, Question]:
     """A query for every aggregate that carries nothing along."""
     pick = random.Random(seed)
     asked = {}
     for name, aggregate in AGGREGATES.items():
         if aggregate.shared and name not in CARRYING | SPARK_ONLY:
-            of = [x for x in meanings.AGGREGATED[name] if x not in meanings.OTHERS or x in ("d", "ts")]
-            where = pick.choice(["", *meanings.PREDICATES])
-            asked[f"q_{name}"] = Asked(name, pick.choice(of), "", where, pick.choice(GROUPINGS), pick.choice(windows))
+            of = [x for x in expressions.AGGREGATED[name] if x not in expressions.OTHERS or x in ("d", "ts")]
+            where = pick.choice(["", *expressions.PREDICATES])
+            asked[f"q_{name}"] = Question(
+                name, pick.choice(of), "", where, pick.choice(GROUPINGS), pick.choice(windows)
+            )
     return asked
 
 

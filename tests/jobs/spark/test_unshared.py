@@ -29,10 +29,10 @@ from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
-from tests.jobs.engine.running import STREAM, add_batch
-from tests.jobs.engine.world import SECOND, odd_row, table_of, ticks
 from tests.whole.against_spark.test_against_spark import some_batches, until
 from tests.whole.faults.plan_runs import ROOT, write_plan
+from tests.worlds.streams import SECOND, odd_row, table_of, ticks
+from tests.worlds.warehouse import STREAM, add_batch
 
 WINDOW = "window(ts, '10 seconds', '3 seconds', '1 second')"
 SQL = {

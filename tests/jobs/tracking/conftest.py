@@ -9,7 +9,7 @@ import pytest
 
 from jobs.host.settings import Settings
 from jobs.tracking.store import Store, open_store
-from tests.jobs.tracking.world import home
+from tests.worlds.platform import home
 
 
 @pytest.fixture(scope="session")

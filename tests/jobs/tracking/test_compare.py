@@ -12,7 +12,7 @@ from jobs.host.settings import Settings
 from jobs.runs.compare import first_of_each
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import Store
-from tests.jobs.tracking.world import catalog_of, planned, write_events
+from tests.worlds.platform import catalog_of, planned, write_events
 
 
 def test_one_line_and_one_run_a_plan(place: Settings, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from optimizer.catalog.write.edit import add_query
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Traffic
 from optimizer.plan.prices import Prices
-from tests.jobs.tracking.world import catalog_of, planned, replanned
+from tests.worlds.platform import catalog_of, planned, replanned
 
 MORE = {"id": "low", "stream": "readings", "select": "min(x)", "range": "8 seconds", "slide": "8 seconds"}
 

@@ -20,7 +20,7 @@ from jobs.tracking.store import Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
 from optimizer.plan.prices import Prices
-from tests.jobs.tracking.world import catalog_of, planned, report
+from tests.worlds.platform import catalog_of, planned, report
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 from optimizer.plan.operations import operations_for
 from optimizer.planning.stream import plan_stream
-from tests.jobs.tracking.world import QUERIES, catalog_of, planned, replanned, report
+from tests.worlds.platform import QUERIES, catalog_of, planned, replanned, report
 
 
 def test_a_replan_has_children_a_picture_and_a_row_per_query(store: Store, place: Settings) -> None:

@@ -14,11 +14,12 @@ from jobs.results import read_results
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.plan.definition import Plan
 from optimizer.windows.window import Window
-from tests.jobs.engine.asking import EXACT, Asked, check
-from tests.jobs.engine.meanings import AGGREGATED, PREDICATES
-from tests.jobs.engine.running import STREAM, Answers, World, answers_in, make_world, run_in_process, run_on_spark
-from tests.jobs.engine.world import SECOND, Row, odd_row, ticks
+from tests.jobs.engine.oracle_expressions import AGGREGATED, PREDICATES
+from tests.jobs.engine.questions import EXACT, Question, check
+from tests.jobs.engine.runs import Answers, answers_in, run_in_process, run_on_spark
 from tests.oracle.naive_aggregates import same
+from tests.worlds.streams import SECOND, Row, odd_row, ticks
+from tests.worlds.warehouse import STREAM, World, make_world
 
 LATENESS = 2 * SECOND
 WINDOWS = [
@@ -39,7 +40,7 @@ def some_batches(seed: int) -> list[list[Row]]:
     return [arrived[:50], [], arrived[50:51], [odd_row(None, 1), *arrived[51:]], []]
 
 
-def every_aggregate(seed: int, only: set[str] | None = None) -> dict[str, Asked]:
+def every_aggregate(seed: int, only: set[str] | None = None) -> dict[str, Question]:
     """One query for every aggregate that is woven, over changing arguments, windows and predicates."""
     pick = random.Random(seed)
     asked = {}
@@ -48,7 +49,7 @@ def every_aggregate(seed: int, only: set[str] | None = None) -> dict[str, Asked]
             x = pick.choice(list(AGGREGATED[name]))
             y = "n" if aggregate.arguments == 2 else ""
             where = pick.choice(["", *PREDICATES])
-            asked[f"q_{name}"] = Asked(name, x, y, where, pick.choice(GROUPINGS), pick.choice(WINDOWS))
+            asked[f"q_{name}"] = Question(name, x, y, where, pick.choice(GROUPINGS), pick.choice(WINDOWS))
     return asked
 
 
@@ -85,7 +86,7 @@ def same_as_spark(spark: SparkSession, world: World, warehouse: str, latest: int
 
 
 def check_on_spark(
-    spark: SparkSession, world: World, plan: Plan, lane: str, batches: list[list[Row]], asked: dict[str, Asked]
+    spark: SparkSession, world: World, plan: Plan, lane: str, batches: list[list[Row]], asked: dict[str, Question]
 ) -> None:
     """All rows in a lane: as Spark has them for the same SQL, and both as the oracle has them."""
     storage, manifest, report = run_on_spark(spark, world, plan, lane)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, Phase, given, settings
 from pyspark.sql import SparkSession
 
-from tests.jobs.engine.comparing import Case, cases, compare_with_spark
+from tests.jobs.engine.spark_comparison import Case, cases, compare_with_spark
 
 
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])

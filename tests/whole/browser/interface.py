@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.plugins.world import lived
+from tests.worlds.busy_platform import make_busy_platform
 
 CATALOG = """
 streams:
@@ -64,7 +64,7 @@ def interface(home: Path) -> Iterator[Interface]:
 def _fill(home: Path) -> None:
     """One stream that has run for a while, and one that nobody has planned yet."""
     home.mkdir()
-    lived(home)
+    make_busy_platform(home)
     (home / "catalog" / "sensors.yaml").write_text(CATALOG)
     events = ["generate", "sensors", "--events", "20000", "--rate", "100", "--out", str(home / "sensors")]
     subprocess.run([sys.executable, "-m", "heddle", *events], check=True, capture_output=True)

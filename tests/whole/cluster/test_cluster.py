@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.whole.cluster.standalone import cluster, submit
 from tests.whole.faults import local_runs
-from tests.whole.faults.world import EVENTS, STREAM, assert_same, make_world
+from tests.worlds.readings import EVENTS, STREAM, assert_same, make_world
 
 JOB = Path(__file__).parents[3] / "jobs" / "evaluate.py"
 

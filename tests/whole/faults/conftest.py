@@ -6,11 +6,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.whole.faults import local_runs, spark_runs
-from tests.whole.faults.world import World, make_world
+from tests.worlds.readings import Readings, make_world
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Readings:
     """The warehouses `base` and `reference` hold the runs without Spark."""
     made = make_world(tmp_path_factory.mktemp("faults"))
     made.arrive(0, 1, 2)
@@ -21,7 +21,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="session")
-def spark_world(spark: SparkSession, world: World) -> World:
+def spark_world(spark: SparkSession, world: Readings) -> Readings:
     """The world, its first files evaluated on Spark, too."""
     waiting = {number: world.path(number).read_bytes() for number in (3, 4)}
     for number in waiting:

@@ -12,19 +12,19 @@ from jobs.host.kill_points import KILL_AT
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError
-from tests.whole.faults.world import World, open_world
+from tests.worlds.readings import Readings, open_world
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.whole.faults.local_runs"])
 
 
-def evaluate(world: World, warehouse: str, files_per_batch: int = 1) -> None:
+def evaluate(world: Readings, warehouse: str, files_per_batch: int = 1) -> None:
     """A batch per file, or all at once, in this process."""
     evaluate_local(world.catalog, world.plan, warehouse, Options(files_per_batch=files_per_batch, buckets=2))
 
 
 def run_apart(
-    world: World, warehouse: str, kill_at: str = "", largest_file: int = 0, files_per_batch: int = 1
+    world: Readings, warehouse: str, kill_at: str = "", largest_file: int = 0, files_per_batch: int = 1
 ) -> tuple[int, str]:
     """The same in a process of its own: its exit code and the line it said."""
     orders = world.folder / "orders"

@@ -31,9 +31,9 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
-from tests.jobs.engine.asking import Asked
-from tests.jobs.engine.running import STREAM, add_batch
-from tests.jobs.engine.world import Row, ticks
+from tests.jobs.engine.questions import Question
+from tests.worlds.streams import Row, ticks
+from tests.worlds.warehouse import STREAM, add_batch
 
 ROOT = Path(__file__).parents[3]
 FORKS = multiprocessing.get_context("forkserver")
@@ -47,7 +47,7 @@ class Changing:
 
     folder: Path
     batches: list[list[Row]] = field(default_factory=list)
-    expected: dict[str, tuple[Asked, Places]] = field(default_factory=dict)  # by label
+    expected: dict[str, tuple[Question, Places]] = field(default_factory=dict)  # by label
 
     def __post_init__(self) -> None:
         (self.folder / "data").mkdir(parents=True)
@@ -68,13 +68,13 @@ class Changing:
             add_batch(self.folder, len(self.batches), batch)
             self.batches.append(batch)
 
-    def plan(self, asked: dict[str, Asked], lateness: int, strategy: str) -> tuple[Catalog, Plan]:
+    def plan(self, asked: dict[str, Question], lateness: int, strategy: str) -> tuple[Catalog, Plan]:
         """A catalog of some queries, and its plan; both on disk, too."""
         return write_plan(self.folder, [question.entry(id) for id, question in asked.items()], lateness, strategy)
 
     def run(
         self,
-        asked: dict[str, Asked],
+        asked: dict[str, Question],
         lateness: int,
         strategy: str,
         spark: SparkSession | None = None,
@@ -96,7 +96,7 @@ class Changing:
         )
         return report
 
-    def run_killed(self, asked: dict[str, Asked], lateness: int, strategy: str, kill_at: str) -> None:
+    def run_killed(self, asked: dict[str, Question], lateness: int, strategy: str, kill_at: str) -> None:
         """The same, killed when a step is reached, if it is."""
         catalog, _ = self.plan(asked, lateness, strategy)
         before = self.manifest
@@ -109,7 +109,9 @@ class Changing:
         (orders / kill_at).unlink(missing_ok=True)
         self._expect(asked, catalog, before)
 
-    def run_killed_on_spark(self, asked: dict[str, Asked], lateness: int, strategy: str, kills: dict[str, str]) -> int:
+    def run_killed_on_spark(
+        self, asked: dict[str, Question], lateness: int, strategy: str, kills: dict[str, str]
+    ) -> int:
         """The same on Spark: `driver` dies for good when its step is reached, a worker (no name) is replaced."""
         catalog, _ = self.plan(asked, lateness, strategy)
         before = self.manifest
@@ -124,7 +126,7 @@ class Changing:
         self._expect(asked, catalog, before)
         return done.returncode
 
-    def _expect(self, asked: dict[str, Asked], catalog: Catalog, before: Manifest) -> None:
+    def _expect(self, asked: dict[str, Question], catalog: Catalog, before: Manifest) -> None:
         """Windows that ended during the run hold the events of all batches up to the one that emitted them."""
         after = self.manifest
         low = before.watermark
@@ -160,7 +162,7 @@ def write_plan(folder: Path, queries: Sequence[Any], lateness: int, strategy: st
     return catalog, plan
 
 
-def published(warehouse: str, asked: dict[str, Asked]) -> dict[str, Places]:
+def published(warehouse: str, asked: dict[str, Question]) -> dict[str, Places]:
     """Every answer by the label of its query; a window that is there twice fails, and so does an unknown label."""
     storage = stream_storage(warehouse, STREAM)
     found: dict[str, Places] = {name: {} for name in asked}

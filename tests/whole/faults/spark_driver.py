@@ -17,7 +17,7 @@ from jobs.runs.evaluate import evaluate
 from jobs.runs.request import Options
 from jobs.spark.session import spark_session
 from optimizer.errors import HeddleError
-from tests.whole.faults.world import open_world
+from tests.worlds.readings import open_world
 
 MASTER = "local[2,4]"  # two cores, as the tests' own session; four attempts of a task
 

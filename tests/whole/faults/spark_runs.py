@@ -12,17 +12,17 @@ from pyspark.sql import SparkSession
 from jobs.host.kill_points import KILL_AT
 from jobs.runs.evaluate import evaluate as evaluate_on_spark
 from jobs.runs.request import Options
-from tests.whole.faults.world import World
+from tests.worlds.readings import Readings
 
 ROOT = Path(__file__).parents[3]
 
 
-def evaluate(spark: SparkSession, world: World, warehouse: str) -> None:
+def evaluate(spark: SparkSession, world: Readings, warehouse: str) -> None:
     """A batch per file, in this process."""
     evaluate_on_spark(spark, world.catalog, world.plan, warehouse, Options("file", files_per_batch=1))
 
 
-def run_apart(world: World, orders: dict[str, dict[str, str]]) -> subprocess.CompletedProcess[str]:
+def run_apart(world: Readings, orders: dict[str, dict[str, str]]) -> subprocess.CompletedProcess[str]:
     """Evaluate copies of the base, named by the keys; each with its orders: at which step which process is killed."""
     force = world.folder / "in force"
     force.mkdir(exist_ok=True)

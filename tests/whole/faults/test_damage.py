@@ -21,11 +21,11 @@ from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN, only_run, stream_
 from jobs.engine.warehouse.manifest import Manifest, commit, manifest_names, newest
 from optimizer.errors import HeddleError
 from tests.whole.faults.local_runs import evaluate, run_apart
-from tests.whole.faults.world import STREAM, World, assert_same
+from tests.worlds.readings import STREAM, Readings, assert_same
 
 
 @contextmanager
-def refused(world: World, warehouse: str, line: str) -> Iterator[None]:
+def refused(world: Readings, warehouse: str, line: str) -> Iterator[None]:
     """The run inside ends in this line, and leaves what is published as it was."""
     storage = stream_storage(warehouse, STREAM)
     before = manifest_names(storage)
@@ -60,22 +60,22 @@ def garble(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [cut, garble])
-def test_an_input_file_that_cannot_be_read(world: World, harm: Callable[[Path], None]) -> None:
+def test_an_input_file_that_cannot_be_read(world: Readings, harm: Callable[[Path], None]) -> None:
     warehouse = world.copy("base", "input")
-    with harmed(world.path(3), harm), refused(world, warehouse, r"part-3.parquet: cannot be read .* run again$"):
+    with harmed(world.path(3), harm), refused(world, warehouse, r"part-00003.parquet: cannot be read .* run again$"):
         evaluate(world, warehouse)
     evaluate(world, warehouse)
     assert_same(world, warehouse, world.warehouse("reference"))
 
 
-def test_a_file_that_vanishes_before_it_is_read(world: World) -> None:
+def test_a_file_that_vanishes_before_it_is_read(world: Readings) -> None:
     storage = stream_storage(world.warehouse("vanished"), STREAM)
     program = compile_program(world.catalog, world.plan, file_types(world.catalog, world.plan, str(world.path(0))))
     with refused(world, world.warehouse("vanished"), "gone.parquet: cannot be read"):
         run_batch(storage, replace(Manifest(), buckets=1), program, 0, in_process([Split("gone.parquet", 9)]))
 
 
-def test_a_file_that_vanishes_for_good(world: World) -> None:
+def test_a_file_that_vanishes_for_good(world: Readings) -> None:
     """Its batch had begun: the next run goes on without it, and the files after it keep their batches."""
     warehouse = world.copy("base", "without")
     assert run_apart(world, warehouse, kill_at="listed")[0] < 0
@@ -89,7 +89,7 @@ def test_a_file_that_vanishes_for_good(world: World) -> None:
 
 @pytest.mark.parametrize("harm", [cut, garble])
 @pytest.mark.parametrize("part", ["manifests", "state", TAKEN])
-def test_a_damaged_file_of_the_warehouse(world: World, part: str, harm: Callable[[Path], None]) -> None:
+def test_a_damaged_file_of_the_warehouse(world: Readings, part: str, harm: Callable[[Path], None]) -> None:
     warehouse = world.copy("base", "damaged")
     storage = stream_storage(warehouse, STREAM)
     named = {"manifests": manifest_names(storage)[-1], "state": newest(storage).state[0].name}
@@ -101,7 +101,7 @@ def test_a_damaged_file_of_the_warehouse(world: World, part: str, harm: Callable
 
 
 @pytest.mark.parametrize("largest_file", [100, 3000])
-def test_a_full_disk(world: World, largest_file: int) -> None:
+def test_a_full_disk(world: Readings, largest_file: int) -> None:
     warehouse = world.copy("base", "full")
     before = newest(stream_storage(warehouse, STREAM))
     code, said = run_apart(world, warehouse, largest_file=largest_file)
@@ -113,7 +113,7 @@ def test_a_full_disk(world: World, largest_file: int) -> None:
     assert_same(world, warehouse, world.warehouse("reference"))
 
 
-def test_two_runs_at_once(world: World) -> None:
+def test_two_runs_at_once(world: Readings) -> None:
     warehouse = world.copy("base", "twice")
     with only_run(stream_storage(warehouse, STREAM)):
         code, said = run_apart(world, warehouse)
@@ -123,7 +123,7 @@ def test_two_runs_at_once(world: World) -> None:
     assert_same(world, warehouse, world.warehouse("reference"))
 
 
-def test_a_batch_is_committed_once(world: World) -> None:
+def test_a_batch_is_committed_once(world: Readings) -> None:
     storage = stream_storage(world.copy("base", "once"), STREAM)
     after = replace(newest(storage), sequence=newest(storage).sequence + 1)
     commit(storage, after)
@@ -131,7 +131,7 @@ def test_a_batch_is_committed_once(world: World) -> None:
         commit(storage, after)
 
 
-def test_spark_and_local_are_not_mixed(world: World) -> None:
+def test_spark_and_local_are_not_mixed(world: Readings) -> None:
     warehouse = world.copy("base", "mixed")
     Path(stream_storage(warehouse, STREAM).path(f"{CHECKPOINT}/offsets")).mkdir(parents=True)
     (Path(stream_storage(warehouse, STREAM).path(f"{CHECKPOINT}/offsets")) / "0").touch()
@@ -139,7 +139,7 @@ def test_spark_and_local_are_not_mixed(world: World) -> None:
         evaluate(world, warehouse)
 
 
-def test_late_events_are_on_disk_once(world: World) -> None:
+def test_late_events_are_on_disk_once(world: Readings) -> None:
     storage = stream_storage(world.warehouse("reference"), STREAM)
     late = newest(storage).late
     assert sum(file.rows for file in late) == sum(pq.read_table(storage.path(file.name)).num_rows for file in late) > 0

@@ -17,13 +17,13 @@ from jobs.runs.evaluate import evaluate
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError
 from tests.whole.faults.test_damage import cut, garble, harmed, refused
-from tests.whole.faults.world import STREAM, World, assert_same
+from tests.worlds.readings import STREAM, Readings, assert_same
 
 
 @pytest.mark.parametrize(("lane", "number"), [("file", 4), ("frame", 3), ("frame", 4)])
-def test_an_input_file_that_cannot_be_read(spark: SparkSession, spark_world: World, lane: str, number: int) -> None:
+def test_an_input_file_that_cannot_be_read(spark: SparkSession, spark_world: Readings, lane: str, number: int) -> None:
     world, warehouse, options = spark_world, spark_world.copy("spark_base", "unread"), Options(lane, files_per_batch=1)
-    line = rf"^[^\n]*part-{number}.parquet: cannot be read[^\n]* run again$"
+    line = rf"^[^\n]*part-{number:05d}.parquet: cannot be read[^\n]* run again$"
     with harmed(world.path(number), cut if number == 3 else garble), pytest.raises(HeddleError, match=line):
         evaluate(spark, world.catalog, world.plan, warehouse, options)
     assert newest(stream_storage(warehouse, STREAM)).batch == number - 1
@@ -39,7 +39,7 @@ def test_an_input_file_that_cannot_be_read(spark: SparkSession, spark_world: Wor
     assert newest(stream_storage(str(gone), STREAM)).batch == newest(stream_storage(warehouse, STREAM)).batch
 
 
-def test_two_runs_at_once(spark: SparkSession, spark_world: World) -> None:
+def test_two_runs_at_once(spark: SparkSession, spark_world: Readings) -> None:
     warehouse = spark_world.copy("spark_base", "twice")
     storage = stream_storage(warehouse, STREAM)
     with only_run(storage), refused(spark_world, warehouse, "is evaluating this stream; wait until it ends"):

@@ -9,17 +9,17 @@ from pyspark.sql import SparkSession
 
 from jobs.host.kill_points import TASK_STEPS
 from tests.whole.faults.spark_runs import evaluate, run_apart
-from tests.whole.faults.world import World, assert_same, published
+from tests.worlds.readings import Readings, assert_same, published
 
 
-def test_both_engines_give_the_same_rows(spark_world: World) -> None:
+def test_both_engines_give_the_same_rows(spark_world: Readings) -> None:
     on_spark, alone = (published(spark_world, spark_world.warehouse(name)) for name in ("spark_reference", "reference"))
     for id, table in alone.items():
         assert on_spark[id].num_rows == table.num_rows
         assert on_spark[id].schema == table.schema
 
 
-def test_killed_workers_are_replaced(spark_world: World) -> None:
+def test_killed_workers_are_replaced(spark_world: Readings) -> None:
     """All steps of a task, one warehouse each, in one Spark."""
     done = run_apart(spark_world, {f"worker_{step}": {step: ""} for step in TASK_STEPS})
     assert done.returncode == 0, done.stderr[-2000:]
@@ -28,7 +28,7 @@ def test_killed_workers_are_replaced(spark_world: World) -> None:
 
 
 @pytest.mark.parametrize(("victim", "step"), [("driver", "state"), ("driver", "committed"), ("jvm", "results")])
-def test_a_killed_run_is_carried_on(spark: SparkSession, spark_world: World, victim: str, step: str) -> None:
+def test_a_killed_run_is_carried_on(spark: SparkSession, spark_world: Readings, victim: str, step: str) -> None:
     name = f"{victim}_{step}"
     done = run_apart(spark_world, {name: {step: victim}})
     if victim == "driver":

@@ -8,11 +8,11 @@ import pytest
 
 from jobs.host.kill_points import DRIVER_STEPS, TASK_STEPS
 from tests.whole.faults.local_runs import evaluate, run_apart
-from tests.whole.faults.world import World, assert_same
+from tests.worlds.readings import Readings, assert_same
 
 
 @pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
-def test_a_killed_run_is_carried_on(world: World, step: str) -> None:
+def test_a_killed_run_is_carried_on(world: Readings, step: str) -> None:
     warehouse = world.copy("base", f"killed_{step}")
     assert run_apart(world, warehouse, kill_at=step) == (-signal.SIGKILL, "")
     evaluate(world, warehouse)
@@ -20,7 +20,7 @@ def test_a_killed_run_is_carried_on(world: World, step: str) -> None:
 
 
 @pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
-def test_a_killed_run_of_one_batch_is_carried_on(world: World, step: str) -> None:
+def test_a_killed_run_of_one_batch_is_carried_on(world: Readings, step: str) -> None:
     """The batch that closes what its own events let end."""
     evaluate(world, world.copy("base", "calm_at_once"), files_per_batch=0)
     warehouse = world.copy("base", f"killed_at_once_{step}")
@@ -29,7 +29,7 @@ def test_a_killed_run_of_one_batch_is_carried_on(world: World, step: str) -> Non
     assert_same(world, warehouse, world.warehouse("calm_at_once"))
 
 
-def test_killed_before_its_first_batch_is_out(world: World) -> None:
+def test_killed_before_its_first_batch_is_out(world: Readings) -> None:
     for step in ("drafted", "results", "committed"):
         assert run_apart(world, world.warehouse("new"), kill_at=step)[0] == -signal.SIGKILL
     evaluate(world, world.warehouse("new"))
@@ -37,7 +37,7 @@ def test_killed_before_its_first_batch_is_out(world: World) -> None:
     assert_same(world, world.warehouse("new"), world.warehouse("calm"))
 
 
-def test_killed_between_the_last_batch_and_the_closing(world: World) -> None:
+def test_killed_between_the_last_batch_and_the_closing(world: Readings) -> None:
     """Nothing is left to read, but windows are left to emit."""
     warehouse = world.copy("base", "unclosed")
     for _ in (3, 4):

@@ -17,11 +17,11 @@ from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
-from tests.jobs.engine.asking import SPARK_ONLY, Asked
-from tests.jobs.engine.meanings import AGGREGATED, PREDICATES
-from tests.jobs.engine.running import STREAM
-from tests.jobs.engine.world import SECOND, Row, odd_row
+from tests.jobs.engine.oracle_expressions import AGGREGATED, PREDICATES
+from tests.jobs.engine.questions import SPARK_ONLY, Question
 from tests.whole.faults.plan_runs import Changing, write_plan
+from tests.worlds.streams import SECOND, Row, odd_row
+from tests.worlds.warehouse import STREAM
 
 LATENESS = 2 * SECOND
 AGGREGATE_NAMES = [name for name, found in AGGREGATES.items() if found.shared and name not in SPARK_ONLY]
@@ -39,21 +39,21 @@ def some_batch(pick: random.Random, number: int) -> list[Row]:
     return [*rows, odd_row(None, number)] if number % 3 == 0 else rows
 
 
-def some_question(pick: random.Random) -> Asked:
+def some_question(pick: random.Random) -> Question:
     """Any query; most from small pools, so that trees of different plans have much in common."""
     name = pick.choice(AGGREGATE_NAMES)
     plain = pick.random() < 0.8
     slide = pick.choice([2, 3, 4, 6, 12]) * SECOND
     window = Window(pick.choice([1, 2, 3, 5]) * slide + pick.choice([0, 0, SECOND]), slide, pick.choice([0, 0, SECOND]))
     if plain:
-        return Asked(*pick.choice(PLAIN), "", pick.choice([(), ("k",)]), window)
+        return Question(*pick.choice(PLAIN), "", pick.choice([(), ("k",)]), window)
     x = pick.choice(list(AGGREGATED[name]))
     y = "n" if AGGREGATES[name].arguments == 2 else ""
     where = pick.choice(["", "", "", *PREDICATES])
-    return Asked(name, x, y, where, pick.choice([(), ("k",), ("k",), ("k", "i")]), window)
+    return Question(name, x, y, where, pick.choice([(), ("k",), ("k",), ("k", "i")]), window)
 
 
-def changed(pick: random.Random, asked: dict[str, Asked]) -> dict[str, Asked]:
+def changed(pick: random.Random, asked: dict[str, Question]) -> dict[str, Question]:
     """Queries leave, others join, and some keep their id but ask for something else."""
     kept = {id: question for id, question in asked.items() if pick.random() < 0.7}
     changing = {id: some_question(pick) for id in kept if pick.random() < 0.2}
@@ -84,8 +84,8 @@ def test_random_plans_and_kills(tmp_path: Path, seed: int) -> None:
     assert plan_in_force(storage, newest(storage)) is not None
 
 
-def question(name: str, x: str, range: int, slide: int) -> Asked:
-    return Asked(name, x, "", "", ("k",), Window(range * SECOND, slide * SECOND))
+def question(name: str, x: str, range: int, slide: int) -> Question:
+    return Question(name, x, "", "", ("k",), Window(range * SECOND, slide * SECOND))
 
 
 def full_batch(number: int) -> list[Row]:
@@ -118,7 +118,10 @@ def test_contained_edges_carry_on_without_the_raw_events(world: Changing) -> Non
 
 
 def test_finer_edges_are_rebuilt_from_the_raw_events(world: Changing) -> None:
-    asked = {"q": question("sum", "n", 20, 1), "fine": Asked("sum", "n", "", "", ("k",), Window(SECOND, SECOND // 4))}
+    asked = {
+        "q": question("sum", "n", 20, 1),
+        "fine": Question("sum", "n", "", "", ("k",), Window(SECOND, SECOND // 4)),
+    }
     report = world.run(asked, LATENESS, "shared")
     assert "0 trees carry on, 1 are rebuilt from" in report.notes[0]
     world.arrive(full_batch(3))
@@ -147,7 +150,10 @@ def test_a_query_that_the_raw_events_do_not_reach_back_for(world: Changing) -> N
 def test_a_plan_that_would_lose_windows_is_refused(world: Changing) -> None:
     remove_files(world, 2)
     before = world.manifest
-    finer = {"q": question("sum", "n", 20, 1), "fine": Asked("sum", "n", "", "", ("k",), Window(SECOND, SECOND // 4))}
+    finer = {
+        "q": question("sum", "n", 20, 1),
+        "fine": Question("sum", "n", "", "", ("k",), Window(SECOND, SECOND // 4)),
+    }
     with pytest.raises(HeddleError, match=r"query q: the new plan has to read its events again, and files .* are gone"):
         world.run(finer, LATENESS, "shared")
     assert world.manifest == before

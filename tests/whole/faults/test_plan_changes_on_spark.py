@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
 from optimizer.catalog.read.load import load_catalog
-from tests.jobs.engine.running import STREAM
 from tests.whole.faults.plan_runs import Changing
 from tests.whole.faults.test_plan_changes import LATENESS, changed, full_batch, question, some_batch
+from tests.worlds.warehouse import STREAM
 
 
 def test_random_plans_in_both_lanes(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from pyspark.sql import SparkSession
 
 from jobs.engine.finals.grid import OnGrid
 from jobs.kernels.columns.grid import LONG
-from tests.jobs.engine.running import answers_in, make_world, query, run_in_process
-from tests.jobs.engine.world import SECOND, Row, odd_row
+from tests.jobs.engine.runs import answers_in, run_in_process
 from tests.oracle.naive_aggregates import same
 from tests.whole.against_spark.test_against_spark import same_as_spark
+from tests.worlds.streams import SECOND, Row, odd_row
+from tests.worlds.warehouse import make_world, query
 
 WINDOWS = [(1, 1, 0), (10, 1, 0), (25, 2, 1), (60, 4, 3)]  # seconds: range, slide, offset
 AGGREGATES = ["sum(x)", "max(x)", "min(y)", "count(*)", "avg(x)", "stddev_samp(x)", "max_by(n, ts)", "sum(n)"]

@@ -9,15 +9,16 @@ import pytest
 
 from jobs.engine.warehouse.result_files import MERGE_AT
 from jobs.engine.warehouse.state_files import MOST_DELTAS
-from tests.jobs.engine.asking import Asked, Window, check
-from tests.jobs.engine.running import answers_in, make_world, run_in_process
-from tests.jobs.engine.world import SECOND, odd_row
+from tests.jobs.engine.questions import Question, Window, check
+from tests.jobs.engine.runs import answers_in, run_in_process
+from tests.worlds.streams import SECOND, odd_row
+from tests.worlds.warehouse import make_world
 
 BATCHES = 40
 ASKED = {
-    "total": Asked("sum", "n", "", "", ("k",), Window(60 * SECOND, 4 * SECOND)),
-    "text": Asked("max", "s", "", "b", ("k",), Window(9 * SECOND, 4 * SECOND)),
-    "last": Asked("last", "x", "", "", (), Window(30 * SECOND, 5 * SECOND)),
+    "total": Question("sum", "n", "", "", ("k",), Window(60 * SECOND, 4 * SECOND)),
+    "text": Question("max", "s", "", "b", ("k",), Window(9 * SECOND, 4 * SECOND)),
+    "last": Question("last", "x", "", "", (), Window(30 * SECOND, 5 * SECOND)),
 }
 
 

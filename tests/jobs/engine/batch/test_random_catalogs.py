@@ -13,16 +13,17 @@ from hypothesis import strategies as st
 from jobs.kernels.columns import grid
 from optimizer.algebra.techniques import CARDS
 from optimizer.strategies import STRATEGIES
-from tests.jobs.engine.arrivals import Arrival, arrivals
-from tests.jobs.engine.asking import Asked, check, questions
-from tests.jobs.engine.running import answers_in, make_world, run_in_process
+from tests.jobs.engine.questions import Question, check, questions
+from tests.jobs.engine.runs import answers_in, run_in_process
+from tests.worlds.streams import Arrival, arrivals
+from tests.worlds.warehouse import make_world
 
 # an example runs batches on a disk: to shrink one would take minutes
 QUICKLY = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 
 
 def evaluate_and_check(
-    asked: list[Asked], arrival: Arrival, strategy: str, technique: str, buckets: int = 1, last: bool = False
+    asked: list[Question], arrival: Arrival, strategy: str, technique: str, buckets: int = 1, last: bool = False
 ) -> None:
     named = {f"q{number}": question for number, question in enumerate(asked)}
     folder = Path(tempfile.mkdtemp())
@@ -41,7 +42,7 @@ def evaluate_and_check(
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(QUICKLY, max_examples=8)
 @given(asked=st.lists(questions(), min_size=1, max_size=8), arrival=arrivals(), buckets=st.sampled_from([1, 3]))
-def test_strategies(strategy: str, asked: list[Asked], arrival: Arrival, buckets: int) -> None:
+def test_strategies(strategy: str, asked: list[Question], arrival: Arrival, buckets: int) -> None:
     evaluate_and_check(asked, arrival, strategy, "auto", buckets, last=buckets == 3)
 
 
@@ -59,7 +60,7 @@ def test_techniques(technique: str, data: st.DataObject, arrival: Arrival, strat
     arrival=arrivals(),
     strategy=st.sampled_from(["shared", "tri_weave"]),
 )
-def test_on_grids(asked: list[Asked], arrival: Arrival, strategy: str) -> None:
+def test_on_grids(asked: list[Question], arrival: Arrival, strategy: str) -> None:
     """As many trees as can be are laid out, few as their slices are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grid, "LONG", 1)

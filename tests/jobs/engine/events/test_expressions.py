@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from jobs.engine.events.expressions import NotExact, evaluate, evaluate_some
 from optimizer.catalog.spark_types.parquet import spark_type
 from optimizer.catalog.sql.expressions import expression
-from tests.jobs.engine.meanings import EVERYTHING, PREDICATES
-from tests.jobs.engine.world import odd_row, table_of, ticks
+from tests.jobs.engine.oracle_expressions import EVERYTHING, PREDICATES
 from tests.oracle.naive_aggregates import same
+from tests.worlds.streams import odd_row, table_of, ticks
 
 COLUMNS: dict[str, list[Any]] = {
     "a": [None, -4, 0, 3, 7],

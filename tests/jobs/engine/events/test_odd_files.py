@@ -11,8 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.errors import HeddleError
-from tests.jobs.engine.running import add_batch, answers_in, make_world, query, run_in_process, run_on_spark
-from tests.jobs.engine.world import SECOND
+from tests.jobs.engine.runs import answers_in, run_in_process, run_on_spark
+from tests.worlds.streams import SECOND
+from tests.worlds.warehouse import add_batch, make_world, query
 
 TIMES = [0, SECOND, 3 * SECOND]
 LATER = [time + 10 * SECOND for time in TIMES]

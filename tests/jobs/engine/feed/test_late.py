@@ -11,18 +11,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
 from optimizer.windows.window import Window
-from tests.jobs.engine.running import (
-    World,
-    add_batch,
-    answers_in,
-    late_rows,
-    make_world,
-    query,
-    run_in_process,
-    run_on_spark,
-)
-from tests.jobs.engine.world import SECOND, Row, odd_row
+from tests.jobs.engine.runs import answers_in, late_rows, run_in_process, run_on_spark
 from tests.oracle import naive
+from tests.worlds.streams import SECOND, Row, odd_row
+from tests.worlds.warehouse import World, add_batch, make_world, query
 
 LATENESS = 3 * SECOND
 WINDOW = Window(range=10 * SECOND, slide=4 * SECOND, offset=SECOND)

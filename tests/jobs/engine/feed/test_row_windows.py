@@ -17,20 +17,20 @@ from jobs.results import read_results, results_table
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.algebra.techniques import CARDS
 from optimizer.windows.window import Window
-from tests.jobs.engine.arrivals import Arrival, arrivals
-from tests.jobs.engine.asking import Asked
-from tests.jobs.engine.meanings import AGGREGATED, PREDICATES
-from tests.jobs.engine.rows import AskedInRows, check_rows, in_order, questions_in_rows
-from tests.jobs.engine.running import STREAM, answers_in, late_rows, make_world, query, run_in_process, run_on_spark
-from tests.jobs.engine.world import SECOND, odd_row
+from tests.jobs.engine.oracle_expressions import AGGREGATED, PREDICATES
+from tests.jobs.engine.questions import Question
+from tests.jobs.engine.row_questions import RowQuestion, check_rows, in_order, questions_in_rows
+from tests.jobs.engine.runs import answers_in, late_rows, run_in_process, run_on_spark
 from tests.oracle.naive_aggregates import same
 from tests.whole.against_spark.test_against_spark import LATENESS, some_batches, until
+from tests.worlds.streams import SECOND, Arrival, arrivals, odd_row
+from tests.worlds.warehouse import STREAM, make_world, query
 
 QUICKLY = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 WINDOWS = [Window(12, 4, rows=True), Window(7, 3, 1, rows=True), Window(5, 5, rows=True), Window(30, 10, rows=True)]
 
 
-def evaluate_and_check(asked: list[AskedInRows], arrival: Arrival, strategy: str, technique: str, buckets: int) -> None:
+def evaluate_and_check(asked: list[RowQuestion], arrival: Arrival, strategy: str, technique: str, buckets: int) -> None:
     named = {f"q{number}": question for number, question in enumerate(asked)}
     folder = Path(tempfile.mkdtemp())
     try:
@@ -51,7 +51,7 @@ def evaluate_and_check(asked: list[AskedInRows], arrival: Arrival, strategy: str
     strategy=st.sampled_from(["shared", "weave_share", "tri_weave", "cascade"]),
     buckets=st.sampled_from([1, 3]),
 )
-def test_random_catalogs(asked: list[AskedInRows], arrival: Arrival, strategy: str, buckets: int) -> None:
+def test_random_catalogs(asked: list[RowQuestion], arrival: Arrival, strategy: str, buckets: int) -> None:
     evaluate_and_check(asked, arrival, strategy, "auto", buckets)
 
 
@@ -65,7 +65,7 @@ def test_techniques(technique: str, data: st.DataObject, arrival: Arrival) -> No
 
 def test_many_batches_keep_no_more_than_the_longest_range(tmp_path: Path) -> None:
     batches = [[odd_row(SECOND * (10 * b + n), b * 10 + n) for n in range(10)] for b in range(40)]
-    asked = {"q": AskedInRows("count", "*", "", "", ("k",), Window(12, 4, rows=True))}
+    asked = {"q": RowQuestion("count", "*", "", "", ("k",), Window(12, 4, rows=True))}
     world = make_world(tmp_path, batches, [asked["q"].entry("q")], 0)
     plan = world.plan()
     storage, manifests = run_in_process(world, plan, close_each=True)
@@ -77,7 +77,7 @@ def test_a_late_event_has_lost_its_number(tmp_path: Path) -> None:
     rows = [odd_row(n * SECOND, n) for n in range(20)]
     late = odd_row(3 * SECOND, 99)
     batches = [rows[:10], [*rows[10:], late]]
-    asked = {"q": AskedInRows("sum", "n", "", "", (), Window(5, 2, rows=True))}
+    asked = {"q": RowQuestion("sum", "n", "", "", (), Window(5, 2, rows=True))}
     world = make_world(tmp_path, batches, [asked["q"].entry("q")], 0)
     plan = world.plan()
     storage, manifests = run_in_process(world, plan, close_each=True)
@@ -86,7 +86,7 @@ def test_a_late_event_has_lost_its_number(tmp_path: Path) -> None:
     assert (found["n"], found["windows_missed"]) == (late["n"], 3)  # a row is in two windows of (5, 2), or in three
 
 
-def spark_rows(seed: int) -> dict[str, AskedInRows]:
+def spark_rows(seed: int) -> dict[str, RowQuestion]:
     """One query for many aggregates, over changing arguments, windows and predicates."""
     pick = random.Random(seed)
     asked = {}
@@ -94,7 +94,7 @@ def spark_rows(seed: int) -> dict[str, AskedInRows]:
         x = pick.choice(list(AGGREGATED[name]))
         y = "n" if AGGREGATES[name].arguments == 2 else ""
         where, keys = pick.choice(["", "", *PREDICATES]), pick.choice([(), ("k",), ("k", "i")])
-        asked[f"q_{name}"] = AskedInRows(name, x, y, where, keys, pick.choice(WINDOWS))
+        asked[f"q_{name}"] = RowQuestion(name, x, y, where, keys, pick.choice(WINDOWS))
     return asked
 
 
@@ -116,7 +116,9 @@ def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int) -> Non
     spark.catalog.clearCache()
 
 
-def compare(spark: SparkSession, warehouse: str, catalog: Any, id: str, question: Asked, ours: dict[Any, Any]) -> None:
+def compare(
+    spark: SparkSession, warehouse: str, catalog: Any, id: str, question: Question, ours: dict[Any, Any]
+) -> None:
     """Columns, types and places of the user's own statement; values of those that have one exact value."""
     theirs = spark.sql(catalog.statements[id].sql)
     read = read_results(spark, warehouse, catalog, id)

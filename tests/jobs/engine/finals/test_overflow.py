@@ -12,8 +12,9 @@ from pyspark.sql import SparkSession
 from optimizer.algebra.techniques import CARDS, allowed
 from optimizer.errors import HeddleError
 from tests.jobs.engine.events.test_odd_files import STAMP
-from tests.jobs.engine.running import STREAM, World, answers_in, make_world, query, run_in_process, run_on_spark
-from tests.jobs.engine.world import SECOND
+from tests.jobs.engine.runs import answers_in, run_in_process, run_on_spark
+from tests.worlds.streams import SECOND
+from tests.worlds.warehouse import STREAM, World, make_world, query
 
 LARGEST = (1 << 63) - 1
 

@@ -13,18 +13,19 @@ from jobs.engine.feed.time_windows import feed
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.kernels.slices.edges import edges_between, slice_starts
 from optimizer.plan.definition import EVENTS, Plan
-from tests.jobs.engine.asking import check
-from tests.jobs.engine.running import World, answers_in, make_world, run_in_process
-from tests.jobs.engine.world import SECOND, Row
-from tests.whole.against_spark.test_against_spark import LATENESS, Asked, Window, some_batches, until
+from tests.jobs.engine.questions import check
+from tests.jobs.engine.runs import answers_in, run_in_process
+from tests.whole.against_spark.test_against_spark import LATENESS, Question, Window, some_batches, until
+from tests.worlds.streams import SECOND, Row
+from tests.worlds.warehouse import World, make_world
 
 PAIRS = [(20, 2), (30, 3), (35, 5), (42, 7), (40, 4), (60, 20), (9, 4)]
 SELECTED = [("max", "s"), ("max", "s"), ("max", "s"), ("last", "k"), ("max", "s"), ("max", "s"), ("last", "k")]
 
 
-def asked_of(group_by: tuple[str, ...]) -> dict[str, Asked]:
+def asked_of(group_by: tuple[str, ...]) -> dict[str, Question]:
     return {
-        f"q{number}{len(group_by)}": Asked(name, x, "", "", group_by, Window(r * SECOND, s * SECOND))
+        f"q{number}{len(group_by)}": Question(name, x, "", "", group_by, Window(r * SECOND, s * SECOND))
         for number, ((r, s), (name, x)) in enumerate(zip(PAIRS, SELECTED, strict=True))
     }
 
@@ -35,12 +36,12 @@ def batches() -> list[list[Row]]:
 
 
 @pytest.fixture
-def asked() -> dict[str, Asked]:
+def asked() -> dict[str, Question]:
     return {**asked_of(("k",)), **asked_of(())}
 
 
 @pytest.fixture
-def world(tmp_path: Path, batches: list[list[Row]], asked: dict[str, Asked]) -> World:
+def world(tmp_path: Path, batches: list[list[Row]], asked: dict[str, Question]) -> World:
     return make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
 
 
@@ -50,7 +51,7 @@ def partials(manifests: list[Manifest], tree: str) -> int:
 
 @pytest.mark.parametrize("strategy", ["tri_weave", "factor_windows", "cascade"])
 def test_fed_trees_fold_partials(
-    monkeypatch: pytest.MonkeyPatch, world: World, batches: list[list[Row]], asked: dict[str, Asked], strategy: str
+    monkeypatch: pytest.MonkeyPatch, world: World, batches: list[list[Row]], asked: dict[str, Question], strategy: str
 ) -> None:
     plan = world.plan(strategy, "panes", rate=1000.0)
     children = [tree for tree in plan.trees if tree.feed != EVENTS]
@@ -87,7 +88,7 @@ def test_the_edges_of_a_fed_tree_are_edges_of_its_feeder(world: World) -> None:
                 assert (slice_starts(feeder.edges, laid_out) == laid_out).all()
 
 
-def test_two_trees_with_equal_edges(world: World, batches: list[list[Row]], asked: dict[str, Asked]) -> None:
+def test_two_trees_with_equal_edges(world: World, batches: list[list[Row]], asked: dict[str, Question]) -> None:
     plan = world.plan("no_share")
     edges = [tuple(sorted(tree.edges())) for tree in plan.trees]
     assert len(set(edges)) < len(edges)

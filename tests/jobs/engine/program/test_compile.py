@@ -13,8 +13,8 @@ from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import ALL, Program
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
-from tests.jobs.engine.running import World, make_world, query
-from tests.jobs.engine.world import SECOND, odd_row
+from tests.worlds.streams import SECOND, odd_row
+from tests.worlds.warehouse import World, make_world, query
 
 QUERIES = [
     query("a", "avg(x)", 4 * SECOND, 2 * SECOND, where="b", group_by=["k"]),

@@ -18,12 +18,12 @@ from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.plan.definition import EVENTS, Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.windows.window import Window
-from tests.jobs.engine.arrivals import Arrival, arrivals
-from tests.jobs.engine.asking import Asked, check, questions
-from tests.jobs.engine.running import STREAM, World, answers_in, late_rows, make_world, query, run_in_process
-from tests.jobs.engine.sharding import CHEAP, DEAR, Imagined
-from tests.jobs.engine.world import SECOND, odd_row
+from tests.jobs.engine.questions import Question, check, questions
+from tests.jobs.engine.runs import answers_in, late_rows, run_in_process
+from tests.jobs.engine.shard_plans import CHEAP, DEAR, Imagined
 from tests.whole.against_spark.test_against_spark import LATENESS, check_on_spark, every_aggregate, some_batches
+from tests.worlds.streams import SECOND, Arrival, arrivals, odd_row
+from tests.worlds.warehouse import STREAM, World, make_world, query
 
 QUICKLY = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 WINDOWS = [Window(2 * SECOND, 2 * SECOND), Window(6 * SECOND, 2 * SECOND), Window(12 * SECOND, 6 * SECOND)]
@@ -48,7 +48,7 @@ def imagined(world: World, strategy: str = "shared", shards: float = DEAR) -> Pl
     buckets=st.sampled_from([1, 3]),
 )
 def test_random_catalogs(
-    asked: list[tuple[Asked, Window, tuple[str, ...]]], arrival: Arrival, strategy: str, shards: float, buckets: int
+    asked: list[tuple[Question, Window, tuple[str, ...]]], arrival: Arrival, strategy: str, shards: float, buckets: int
 ) -> None:
     named = {f"q{n}": replace(q, window=window, group_by=keys) for n, (q, window, keys) in enumerate(asked)}
     folder = Path(tempfile.mkdtemp())
@@ -87,9 +87,9 @@ def test_a_chain_of_groupings_reads_the_events_once(tmp_path: Path) -> None:
 def test_what_is_lent_never_turns_partials_into_shards(tmp_path: Path) -> None:
     window, longer = Window(2 * SECOND, 2 * SECOND), Window(12 * SECOND, 6 * SECOND)
     asked = {
-        "fine": Asked("bool_and", "b", "", "n BETWEEN 10 AND 60", ("i", "k"), window),
-        "coarse": Asked("bool_and", "b", "", "i NOT IN (0, 1)", (), window),
-        "also_fine": Asked("stddev_pop", "n + i", "", "k IN ('a', 'c')", ("i", "k"), longer),
+        "fine": Question("bool_and", "b", "", "n BETWEEN 10 AND 60", ("i", "k"), window),
+        "coarse": Question("bool_and", "b", "", "i NOT IN (0, 1)", (), window),
+        "also_fine": Question("stddev_pop", "n + i", "", "k IN ('a', 'c')", ("i", "k"), longer),
     }
     rows = [odd_row(number * SECOND // 7, number) for number in range(200)]
     entries = [question.entry(id) for id, question in asked.items()]

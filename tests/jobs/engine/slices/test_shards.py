@@ -18,13 +18,13 @@ from jobs.engine.events.signatures import Signatures, passed_by, signature_colum
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.plan.definition import Plan
 from optimizer.windows.window import Window
-from tests.jobs.engine.arrivals import Arrival, arrivals
-from tests.jobs.engine.asking import Asked, check, questions
-from tests.jobs.engine.meanings import PREDICATES, compared, constant
-from tests.jobs.engine.running import answers_in, make_world, query, run_in_process, run_on_spark
-from tests.jobs.engine.sharding import forced
-from tests.jobs.engine.world import SECOND, odd_row
+from tests.jobs.engine.oracle_expressions import PREDICATES, compared, constant
+from tests.jobs.engine.questions import Question, check, questions
+from tests.jobs.engine.runs import answers_in, run_in_process, run_on_spark
+from tests.jobs.engine.shard_plans import forced
 from tests.whole.against_spark.test_against_spark import LATENESS, check_on_spark, every_aggregate, some_batches
+from tests.worlds.streams import SECOND, Arrival, arrivals, odd_row
+from tests.worlds.warehouse import make_world, query
 
 QUICKLY = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 
@@ -58,7 +58,7 @@ def test_signatures_are_discovered_never_enumerated() -> None:
     strategy=st.sampled_from(["shared", "weave_share", "tri_weave", "cascade"]),
     buckets=st.sampled_from([1, 3]),
 )
-def test_random_catalogs(asked: list[Asked], arrival: Arrival, strategy: str, buckets: int) -> None:
+def test_random_catalogs(asked: list[Question], arrival: Arrival, strategy: str, buckets: int) -> None:
     named = {f"q{number}": question for number, question in enumerate(asked)}
     folder = Path(tempfile.mkdtemp())
     try:
@@ -71,15 +71,15 @@ def test_random_catalogs(asked: list[Asked], arrival: Arrival, strategy: str, bu
         shutil.rmtree(folder)
 
 
-def many_predicates(count: int) -> dict[str, Asked]:
+def many_predicates(count: int) -> dict[str, Question]:
     """Queries with a predicate of their own each, and one without."""
-    asked = {"all": Asked("count", "*", "", "", ("k",), Window(4 * SECOND, 2 * SECOND))}
+    asked = {"all": Question("count", "*", "", "", ("k",), Window(4 * SECOND, 2 * SECOND))}
     for number in range(count):
         where = f"n > {number * 3}"
         PREDICATES.setdefault(where, compared(lambda c: c > 0, lambda row: row["n"], constant(number * 3)))
         aggregate = ("sum", "max", "argmin", "avg")[number % 4]
         y = "i" if aggregate == "argmin" else ""
-        asked[f"q{number:03d}"] = Asked(aggregate, "x", y, where, ("k",), Window(4 * SECOND, 2 * SECOND))
+        asked[f"q{number:03d}"] = Question(aggregate, "x", y, where, ("k",), Window(4 * SECOND, 2 * SECOND))
     return asked
 
 

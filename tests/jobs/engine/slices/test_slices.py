@@ -17,8 +17,8 @@ from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import gathered, joined, label, parcels
 from jobs.engine.slices.roll_up import Feed
 from jobs.engine.slices.slices import Slices, fold_into, to_table
-from tests.jobs.engine.running import make_world, query
-from tests.jobs.engine.world import SECOND, odd_row, table_of
+from tests.worlds.streams import SECOND, odd_row, table_of
+from tests.worlds.warehouse import make_world, query
 
 SELECTED = ["sum(x)", "sum(n)", "max(s)", "min(x)", "last(k)", "max_by(s, n)", "min_by(d, s)", "var_pop(x)", "count(*)"]
 GROUPED = [("k",), ("k", "i"), ()]

@@ -19,7 +19,7 @@ from jobs.engine.warehouse.result_files import MERGE_AT, QUERY, mergeable, row_g
 from jobs.engine.warehouse.state_files import MOST_DELTAS
 from jobs.host.storage import Storage
 from jobs.results import late_table, results_table
-from tests.whole.faults.world import SECOND, STREAM, make_world
+from tests.worlds.readings import SECOND, STREAM, make_world
 
 BATCHES = 300
 

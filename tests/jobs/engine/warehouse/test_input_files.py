@@ -15,8 +15,8 @@ from jobs.engine.warehouse.manifest import newest
 from jobs.runs.evaluate import evaluate
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError
-from tests.jobs.engine.running import STREAM, make_world, query
-from tests.jobs.engine.world import SECOND, odd_row
+from tests.worlds.streams import SECOND, odd_row
+from tests.worlds.warehouse import STREAM, make_world, query
 
 FILES = 12  # the tenth entry of Spark's log is a compact one
 

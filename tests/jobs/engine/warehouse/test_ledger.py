@@ -11,31 +11,31 @@ from jobs.engine.warehouse.manifest import DataFile, newest
 from jobs.engine.warehouse.result_files import MERGE_AT
 from jobs.results import results_table
 from optimizer.errors import HeddleError
-from tests.expectations.world import World, make_world
+from tests.worlds.audited import AuditedWorld, make_world
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> AuditedWorld:
     return make_world(tmp_path)
 
 
-def seen(world: World) -> int:
+def seen(world: AuditedWorld) -> int:
     return int(results_table(world.warehouse, world.catalog, "total").num_rows)
 
 
-def advance(world: World, number: int) -> None:
+def advance(world: AuditedWorld, number: int) -> None:
     world.arrive(number, number)
     world.evaluate()
 
 
-def test_without_a_ledger_everything_is_published(world: World) -> None:
+def test_without_a_ledger_everything_is_published(world: AuditedWorld) -> None:
     advance(world, 0)
     advance(world, 1)
     assert seen(world) > 0
     assert newest_ledger(world.storage).pending(newest(world.storage).results) == ()
 
 
-def test_batches_become_visible_when_they_pass_and_only_then(world: World) -> None:
+def test_batches_become_visible_when_they_pass_and_only_then(world: AuditedWorld) -> None:
     require_audit(world.storage)
     for number in (0, 1):
         advance(world, number)
@@ -49,7 +49,7 @@ def test_batches_become_visible_when_they_pass_and_only_then(world: World) -> No
     assert seen(world) > published
 
 
-def test_what_was_there_before_the_ledger_stays_published(world: World) -> None:
+def test_what_was_there_before_the_ledger_stays_published(world: AuditedWorld) -> None:
     advance(world, 0)
     advance(world, 1)
     before = seen(world)
@@ -58,7 +58,7 @@ def test_what_was_there_before_the_ledger_stays_published(world: World) -> None:
     assert seen(world) == before
 
 
-def test_a_refused_batch_waits_for_a_person(world: World) -> None:
+def test_a_refused_batch_waits_for_a_person(world: AuditedWorld) -> None:
     require_audit(world.storage)
     advance(world, 0)
     advance(world, 1)
@@ -77,7 +77,7 @@ def test_a_refused_batch_waits_for_a_person(world: World) -> None:
         release(world.storage, 1)
 
 
-def test_two_checks_at_once_cannot_both_decide(world: World) -> None:
+def test_two_checks_at_once_cannot_both_decide(world: AuditedWorld) -> None:
     require_audit(world.storage)
     advance(world, 0)
     advance(world, 1)
@@ -88,7 +88,7 @@ def test_two_checks_at_once_cannot_both_decide(world: World) -> None:
     assert seen(world) == 0
 
 
-def test_unpublished_files_are_not_merged(world: World) -> None:
+def test_unpublished_files_are_not_merged(world: AuditedWorld) -> None:
     require_audit(world.storage)
     for number in range(MERGE_AT + 1):
         world.arrive(number, number)
@@ -104,7 +104,7 @@ def test_unpublished_files_are_not_merged(world: World) -> None:
     assert seen(world) > published
 
 
-def test_a_damaged_ledger_publishes_nothing(world: World) -> None:
+def test_a_damaged_ledger_publishes_nothing(world: AuditedWorld) -> None:
     require_audit(world.storage)
     advance(world, 0)
     Path(world.storage.path("ledger/000000000000.json")).write_text("{")

@@ -16,11 +16,12 @@ from optimizer.algebra.techniques import CARDS
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.strategies import STRATEGIES
-from tests.jobs.engine.arrivals import Arrival, arrivals
-from tests.jobs.engine.rows import in_order
-from tests.jobs.engine.running import STREAM, World, make_world, run_on_spark
-from tests.jobs.engine.sharding import CHEAP, DEAR, Imagined
+from tests.jobs.engine.row_questions import in_order
+from tests.jobs.engine.runs import run_on_spark
+from tests.jobs.engine.shard_plans import CHEAP, DEAR, Imagined
 from tests.jobs.engine.statements import Stated, catalogs
+from tests.worlds.streams import Arrival, arrivals
+from tests.worlds.warehouse import STREAM, World, make_world
 
 LANES = ("file", "frame")
 SEARCHES = tuple(name for name in STRATEGIES if name != "exhaustive")  # which takes a dozen queries

@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
-import yaml
 
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.host.storage import Storage
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
-from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.read.load import load_catalog
 from optimizer.planning.stream import plan_stream
+from tests.worlds.streams import SECOND
+from tests.worlds.warehouse import STREAM, Folder, add_batch, write_stream
 
-STREAM = "events"
-SECOND = 1_000_000
 QUERIES = [
     {
         "id": "total",
@@ -51,11 +47,8 @@ QUERIES = [
 
 
 @dataclass(frozen=True)
-class World:
-    """Where everything is."""
-
-    folder: Path
-    catalog: Catalog
+class AuditedWorld(Folder):
+    """A stream `events`, evaluated into one warehouse."""
 
     @property
     def warehouse(self) -> str:
@@ -78,7 +71,7 @@ class World:
                 "x": pa.array([pick.choice([None, float("nan"), -0.0, 0.1, 2.5, 1e6]) for _ in times], pa.float64()),
             }
         )
-        pq.write_table(table, self.folder / "data" / f"part-{number:03d}.parquet")
+        add_batch(self.folder, number, table)
 
     def evaluate(self, files_per_batch: int = 0) -> RunReport:
         """Evaluate what has arrived."""
@@ -86,11 +79,6 @@ class World:
         return evaluate_local(self.catalog, plan, self.warehouse, Options(files_per_batch=files_per_batch))
 
 
-def make_world(folder: Path) -> World:
+def make_world(folder: Path) -> AuditedWorld:
     """An empty stream and its catalog."""
-    (folder / "data").mkdir()
-    source = {"format": "parquet", "path": str(folder / "data")}
-    stream = {"source": source, "time": "ts", "lateness": "1 second"}
-    (folder / "catalog").mkdir()
-    (folder / "catalog" / "all.yaml").write_text(yaml.safe_dump({"streams": {STREAM: stream}, "queries": QUERIES}))
-    return World(folder, load_catalog(folder / "catalog"))
+    return AuditedWorld(folder, write_stream(folder, STREAM, QUERIES, "1 second"))

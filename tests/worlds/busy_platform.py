@@ -14,16 +14,16 @@ from jobs.host.settings import Settings, settings
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.store import open_store
 from optimizer.planning.stream import plan_stream
-from tests.expectations import world as events
-from tests.jobs.tracking.world import replanned
+from tests.worlds.audited import AuditedWorld, make_world
+from tests.worlds.platform import replanned
+from tests.worlds.warehouse import STREAM
 
-STREAM = events.STREAM
 HOSTILE = "<script>alert(1)</script>"
 KEY = "manual__1"
 
 
 @dataclass(frozen=True)
-class Lived:
+class BusyPlatform:
     """The platform's settings, and the last plan that was registered."""
 
     settings: Settings
@@ -31,16 +31,16 @@ class Lived:
     rejected: int
 
 
-def lived(folder: Path) -> Lived:
+def make_busy_platform(folder: Path) -> BusyPlatform:
     """Three batches: the first two passed their audits, the third did not."""
-    world = events.make_world(folder)
+    world = make_world(folder)
     place = settings({"HEDDLE_HOME": str(folder)})
     require_audit(world.storage)
     for number, passed in enumerate((True, True, False)):
         world.arrive(number, seed=number)
         report = world.evaluate()
         settle(world.storage, newest_ledger(world.storage), newest(world.storage), passed)
-        _audited(world, passed)
+        _write_audit(world, passed)
     store = open_store(place)
     best = plan_stream(world.catalog, STREAM, 3.0, "cascade", "two_stacks_block")
     for strategy in ("shared", "no_share"):
@@ -49,15 +49,15 @@ def lived(folder: Path) -> Lived:
     version, _ = replanned(store, world.catalog, best, key=f"replan/{KEY}/{STREAM}")
     rejected, _ = replanned(store, world.catalog, plan_stream(world.catalog, STREAM, 3.0, "no_share", "daba"))
     for seconds in (0.5, 0.8):
-        told = {**report.to_dict(), "step_seconds": {"feed": seconds / 2, "finals": seconds / 2}}
-        log_evaluation(store, Evaluation(world.catalog, best, told, version=version.number))
-    return Lived(place, best.fingerprint(), rejected.number)
+        measured = {**report.to_dict(), "step_seconds": {"feed": seconds / 2, "finals": seconds / 2}}
+        log_evaluation(store, Evaluation(world.catalog, best, measured, version=version.number))
+    return BusyPlatform(place, best.fingerprint(), rejected.number)
 
 
-def _audited(world: events.World, passed: bool) -> None:
+def _write_audit(world: AuditedWorld, passed: bool) -> None:
     """What `heddle check` leaves behind; a failing row holds whatever the stream's keys hold."""
     row = {"query": "total", "k": HOSTILE, "engine": 1.0, "spark": 2.0}
     check = Check("compared", "answers are equal", passed, 30, 0 if passed else 1, [] if passed else [row])
-    found = Audit(STREAM, 3, 12, 30, [check])
+    audit = Audit(STREAM, 3, 12, 30, [check])
     sequence = newest(world.storage).sequence
-    write_docs(found, world.storage.path(f"docs/{sequence:012d}"))
+    write_docs(audit, world.storage.path(f"docs/{sequence:012d}"))

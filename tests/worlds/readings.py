@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
-import yaml
 
 from jobs.engine.warehouse.lifecycle import DATA_FOLDERS, SMALL_FOLDERS, stream_storage
 from jobs.engine.warehouse.manifest import manifest_names, newest, remembered
 from jobs.results import late_table, results_table
-from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
-from tests.jobs.engine.sharding import forced
+from tests.jobs.engine.shard_plans import forced
+from tests.worlds.streams import SECOND
+from tests.worlds.warehouse import Folder, add_batch, write_stream
 
 STREAM = "readings"
-SECOND = 1_000_000
 EVENTS = 600  # in a file, which covers a minute
 LENGTHS = {"range": "20 seconds", "slide": "5 seconds"}
 QUERIES = [
@@ -35,23 +32,15 @@ QUERIES = [
 
 
 @dataclass(frozen=True)
-class World:
-    """Events that arrive file by file, a catalog over them, and its plan."""
+class Readings(Folder):
+    """A stream `readings` that arrives file by file, and the plan of its catalog."""
 
-    folder: Path
-    catalog: Catalog
     plan: Plan
 
     def arrive(self, *numbers: int) -> None:
         """Some more files of events."""
         for number in numbers:
-            path = self.path(number)
-            pq.write_table(events(number), path)
-            os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
-
-    def path(self, number: int) -> Path:
-        """The file of this number."""
-        return self.folder / "data" / f"part-{number}.parquet"
+            add_batch(self.folder, number, events(number))
 
     def warehouse(self, name: str) -> str:
         """A warehouse's folder."""
@@ -64,20 +53,16 @@ class World:
         return self.warehouse(name)
 
 
-def make_world(folder: Path) -> World:
+def make_world(folder: Path) -> Readings:
     """A world without events."""
-    (folder / "data").mkdir(parents=True)
-    (folder / "catalog").mkdir()
-    source = {"format": "parquet", "path": str(folder / "data")}
-    document = {"streams": {STREAM: {"source": source, "time": "ts", "lateness": "2 seconds"}}, "queries": QUERIES}
-    (folder / "catalog" / "catalog.yaml").write_text(yaml.safe_dump(document))
+    write_stream(folder, STREAM, QUERIES, "2 seconds")
     return open_world(folder)
 
 
-def open_world(folder: Path) -> World:
+def open_world(folder: Path) -> Readings:
     """A world that was made before."""
     catalog = load_catalog(folder / "catalog")
-    return World(folder, catalog, forced(plan_stream(catalog, STREAM, 10.0, "shared", "two_stacks_block")))
+    return Readings(folder, catalog, forced(plan_stream(catalog, STREAM, 10.0, "shared", "two_stacks_block")))
 
 
 def events(number: int) -> pa.Table:
@@ -90,14 +75,14 @@ def events(number: int) -> pa.Table:
     return pa.table({"ts": stamps, "k": pa.array(keys), "x": draw.normal(0, 1e6, EVENTS)})
 
 
-def published(world: World, warehouse: str) -> dict[str, pa.Table]:
+def published(world: Readings, warehouse: str) -> dict[str, pa.Table]:
     """Every answer and every late event, sorted."""
     answers = {id: results_table(warehouse, world.catalog, id) for id in world.catalog.statements}
     late = late_table(warehouse, STREAM)
     return answers | {"late": late.sort_by([(name, "ascending") for name in late.column_names])}
 
 
-def assert_same(world: World, warehouse: str, reference: str) -> None:
+def assert_same(world: Readings, warehouse: str, reference: str) -> None:
     """The same rows, bit for bit, and no file that no manifest names."""
     found, expected = published(world, warehouse), published(world, reference)
     for name, table in expected.items():

@@ -9,15 +9,16 @@ from typing import Any
 from hypothesis import strategies as st
 
 from optimizer.windows.window import Window
-from tests.jobs.engine.asking import Asked, questions
-from tests.jobs.engine.meanings import PREDICATES
-from tests.jobs.engine.running import STREAM, Answers
-from tests.jobs.engine.world import Row
+from tests.jobs.engine.oracle_expressions import PREDICATES
+from tests.jobs.engine.questions import Question, questions
+from tests.jobs.engine.runs import Answers
 from tests.oracle.naive import key_of, starts
+from tests.worlds.streams import Row
+from tests.worlds.warehouse import STREAM
 
 
 @dataclass(frozen=True)
-class AskedInRows(Asked):
+class RowQuestion(Question):
     """A query whose window counts rows."""
 
     def entry(self, id: str) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def in_order(batches: Sequence[Sequence[Row]], until: int) -> list[Row]:
     return sorted(arrived, key=lambda row: row["ts"])
 
 
-def check_rows(asked: dict[str, AskedInRows], settled: Sequence[Row], found: Answers) -> None:
+def check_rows(asked: dict[str, RowQuestion], settled: Sequence[Row], found: Answers) -> None:
     """Every window is there with a right value, and nothing else is."""
     for id, question in asked.items():
         held = question.windows(settled)
@@ -57,10 +58,10 @@ def check_rows(asked: dict[str, AskedInRows], settled: Sequence[Row], found: Ans
 
 
 @st.composite
-def questions_in_rows(draw: st.DrawFn, technique: str = "auto") -> AskedInRows:
+def questions_in_rows(draw: st.DrawFn, technique: str = "auto") -> RowQuestion:
     """Any query, its window in rows."""
     asked = draw(questions(technique))
     slide = draw(st.sampled_from([1, 2, 3, 5]))
     longer = draw(st.sampled_from([0, 1, 2, 4, 11]))
     window = Window(slide + longer, slide, draw(st.sampled_from([0, 0, 1])) % slide, rows=True)
-    return AskedInRows(asked.aggregate, asked.x, asked.y, asked.where, asked.group_by, window)
+    return RowQuestion(asked.aggregate, asked.x, asked.y, asked.where, asked.group_by, window)

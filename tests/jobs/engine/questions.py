@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.algebra.techniques import allowed
 from optimizer.windows.window import Window
-from tests.jobs.engine.meanings import AGGREGATED, EVERYTHING, NUMBERS, PREDICATES
-from tests.jobs.engine.running import Answers, query
-from tests.jobs.engine.world import KEYS, SECOND, Row
+from tests.jobs.engine.oracle_expressions import AGGREGATED, EVERYTHING, NUMBERS, PREDICATES
+from tests.jobs.engine.runs import Answers
 from tests.oracle import naive
 from tests.oracle.naive_aggregates import BY_ORDER, Event, choices, same
+from tests.worlds.streams import KEYS, SECOND, Row
+from tests.worlds.warehouse import query
 
 TOLERANCE = 1e-9
 EXACT = {"count", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
@@ -24,7 +25,7 @@ SPARK_ONLY = {"geometric_mean"}  # its logarithm is Spark's to take
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """One query: what the catalog says, what the oracle needs."""
 
     aggregate: str
@@ -69,7 +70,7 @@ class Asked:
         return TOLERANCE * (size**2 if self.aggregate in ("sum_squares", "var_pop", "var_samp") else size)
 
 
-def check(asked: dict[str, Asked], events: Sequence[Row], until: int | None, found: Answers) -> None:
+def check(asked: dict[str, Question], events: Sequence[Row], until: int | None, found: Answers) -> None:
     """Every window that ended is there with a right value, and nothing else is."""
     for id, question in asked.items():
         held = {
@@ -93,7 +94,7 @@ def windows(draw: st.DrawFn) -> Window:
 
 
 @st.composite
-def questions(draw: st.DrawFn, technique: str = "auto", aggregates: Sequence[str] = ()) -> Asked:
+def questions(draw: st.DrawFn, technique: str = "auto", aggregates: Sequence[str] = ()) -> Question:
     """Any query that the technique can answer."""
     fitting = [name for name in aggregates or _woven() if _answers(technique, name)]
     aggregate = draw(st.sampled_from(fitting))
@@ -101,7 +102,7 @@ def questions(draw: st.DrawFn, technique: str = "auto", aggregates: Sequence[str
     y = draw(st.sampled_from([*NUMBERS, "s", "d", "b", "ts"])) if AGGREGATES[aggregate].arguments == 2 else ""
     where = draw(st.sampled_from(["", "", *PREDICATES]))
     group_by = draw(st.sampled_from([(), ("k",), ("k",), *((key,) for key in KEYS), ("k", "i"), ("b", "d", "k")]))
-    return Asked(aggregate, x, y, where, group_by, draw(windows()))
+    return Question(aggregate, x, y, where, group_by, draw(windows()))
 
 
 def _woven() -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.jobs.engine.world import Row
 from tests.oracle.naive_aggregates import rank
+from tests.worlds.streams import Row
 
 Meaning = Callable[[Row], Any]
 

@@ -1,4 +1,4 @@
-"""A small catalog, plans of it, and a store of its own for every test."""
+"""A platform: its settings, a small catalog, plans of it and runs as MLflow has them."""
 
 from __future__ import annotations
 

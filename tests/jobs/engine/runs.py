@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
 from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
-from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
-from jobs.engine.program.compile import compile_program
-from jobs.engine.program.program import Program, key_column
+from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
@@ -27,61 +19,14 @@ from jobs.host.storage import Storage
 from jobs.runs.evaluate import evaluate
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
-from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
-from optimizer.planning.stream import plan_stream
-from tests.jobs.engine.world import Row, table_of, ticks
+from tests.worlds.streams import Row, ticks
+from tests.worlds.warehouse import STREAM, World
 
-STREAM = "events"
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 Answers = dict[str, dict[tuple[tuple[Any, ...], int], Any]]  # query -> (key, window start) -> value
-
-
-@dataclass(frozen=True)
-class World:
-    """A folder with events that arrived in batches, one file each, and a catalog of queries over them."""
-
-    folder: Path
-    catalog: Catalog
-
-    @property
-    def files(self) -> list[Path]:
-        """The files of the events, in the order they arrived."""
-        return sorted((self.folder / "data").glob("*.parquet"))
-
-    def plan(self, strategy: str = "weave_share", technique: str = "auto", rate: float = 10.0) -> Plan:
-        """A plan of the catalog."""
-        return plan_stream(self.catalog, STREAM, rate, strategy, technique)
-
-    def program(self, plan: Plan) -> Program:
-        """The program of a plan, for the file lane."""
-        return compile_program(self.catalog, plan, file_types(self.catalog, plan, str(self.files[0])))
-
-
-def make_world(folder: Path, batches: Sequence[list[Row] | pa.Table], queries: Sequence[Any], lateness: int) -> World:
-    """Write the batches and the catalog."""
-    (folder / "catalog").mkdir(parents=True)
-    (folder / "data").mkdir()
-    for number, batch in enumerate(batches):
-        add_batch(folder, number, batch)
-    stream = {"source": {"format": "parquet", "path": str(folder / "data")}, "time": "ts"}
-    document = {"streams": {STREAM: {**stream, "lateness": f"{lateness} microseconds"}}, "queries": list(queries)}
-    (folder / "catalog" / "catalog.yaml").write_text(json.dumps(document))  # which is YAML, too
-    return World(folder, load_catalog(folder / "catalog"))
-
-
-def add_batch(folder: Path, number: int, batch: list[Row] | pa.Table) -> None:
-    """One more file of events; Spark's file source takes files by their age."""
-    path = folder / "data" / f"part-{number:05d}.parquet"
-    pq.write_table(batch if isinstance(batch, pa.Table) else table_of(batch), path)
-    os.utime(path, (1_600_000_000 + number, 1_600_000_000 + number))
-
-
-def query(id: str, select: str, range: int, slide: int = 0, **more: Any) -> dict[str, Any]:
-    """One query of the catalog; times in microseconds."""
-    lengths = {"range": range, "slide": slide or range, "offset": more.pop("offset", 0)}
-    durations = {name: f"{length} microseconds" for name, length in lengths.items() if length or name != "offset"}
-    return {"id": id, "stream": STREAM, "select": select, **durations, **more}
 
 
 def run_in_process(

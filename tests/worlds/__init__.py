@@ -1,0 +1,9 @@
+"""Small worlds that tests run in: events, a catalog over them, a warehouse, a platform.
+
+- streams: odd events, everything an answer may trip over, and random arrivals of them.
+- warehouse: the one builder: a stream's folder, its files of events, its catalog.
+- audited: a stream whose late events miss windows, evaluated without Spark, batch by batch.
+- readings: a stream that faults are tried on, and ways to compare its warehouses.
+- platform: settings, a small catalog, plans of it and runs as MLflow has them.
+- busy_platform: a platform that has run for a while: audits, a quarantine, plans and runs.
+"""
