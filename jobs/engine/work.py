@@ -1,11 +1,17 @@
-"""The contract between the driver and its tasks: what a task is told, and what it reports."""
+"""The contract between the driver and its tasks: the work of a batch, the messages between tasks, the reports.
+
+1. The driver makes one `Work` per batch and gives it, with the `Program`, to an `Executor`.
+2. Feed tasks read events. Each sends `Report` and its `Parcel`s, or `Failed`; in a run's last batch `Latest`, too.
+3. One task per bucket takes the parcels addressed to it and makes a `BucketReport`, or `Failed`.
+4. The executor returns all reports as one `Outcome`, and the driver commits a manifest from it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program
@@ -13,38 +19,13 @@ from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.raw_events import Replayed
 
-
-class Executors(Protocol):
-    """Who evaluates a program on some files."""
-
-    def execute(self, files: Sequence[File]) -> Executor:
-        """An executor for these files; without any, for the retained slices alone."""
-        ...
-
-    def replay(self, batches: Sequence[Replayed]) -> Executor:
-        """An executor that takes in batches of the past, each under the watermark of its time."""
-        ...
-
-
-@dataclass
-class Outcome:
-    """What the tasks of a batch report; an error of any of them keeps the batch from being committed."""
-
-    feeds: list[FeedReport] = field(default_factory=list)
-    buckets: list[BucketReport] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    unshared: dict[str, list[DataFile]] = field(default_factory=dict)  # what plain Spark answered, by query
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def latest(self) -> int:
-        """The latest event of the batch."""
-        return max([BEGINNING, *(report.latest for report in self.feeds)])
+Kind = Literal["batch", "adopt"]
+MessageRow = tuple[int, str, bytes]  # bucket, kind of message, content
 
 
 @dataclass(frozen=True)
 class Work:
-    """What the driver tells every task of a batch."""
+    """What the driver asks of every task of a batch, or of the adoption of a new plan between two batches."""
 
     root: str
     batch: int
@@ -55,37 +36,29 @@ class Work:
     results: tuple[DataFile, ...] = ()
     late: tuple[DataFile, ...] = ()
     joined: dict[str, int] = field(default_factory=dict)  # labels of later queries: windows ending after it are theirs
-    carried: dict[str, str] | None = None  # a new plan takes over: whose slices each of its trees goes on with
+    kind: Kind = "batch"
+    adopted_from: dict[str, str] = field(default_factory=dict)  # kind "adopt": by tree, the old slices it goes on with
     lateness: int | None = None  # the last batch of a run: windows that its own events let end are emitted, too
 
-    def seen(self, latest: int) -> Work:
-        """The work, once the latest event of the batch is known."""
+    @property
+    def buckets_awaiting_latest(self) -> range:
+        """The buckets whose task must know the latest event of the batch: all in the last batch of a run, else none."""
+        return range(0 if self.lateness is None else self.buckets)
+
+    def with_latest(self, latest: int) -> Work:
+        """Return the work once the latest event is known: the last batch of a run then emits more windows."""
         if self.lateness is None or latest == BEGINNING:
             return self
         return replace(self, until=max(self.until, latest - self.lateness))
 
-    @property
-    def told(self) -> range:
-        """The buckets that have to know the latest event."""
-        return range(0 if self.lateness is None else self.buckets)
-
-
-@dataclass
-class BucketReport:
-    """What a bucket tells the driver."""
-
-    state: list[DataFile] = field(default_factory=list)
-    results: list[DataFile] = field(default_factory=list)
-    merged: list[DataFile] = field(default_factory=list)  # files whose rows are now in another file of `results`
-    operations: dict[str, int] = field(default_factory=dict)
-    partials: dict[str, int] = field(default_factory=dict)
-    late: list[DataFile] = field(default_factory=list)  # mergers of late files; what they hold is in `merged`
-    seconds: dict[str, float] = field(default_factory=dict)
+    def at_watermark_of(self, past: Replayed) -> Work:
+        """Return the work of feed tasks that read a batch of the past once more, under the watermark of its time."""
+        return replace(self, batch=past.batch, emitted=past.emitted)
 
 
 @dataclass
 class FeedReport:
-    """What a feed task tells the driver."""
+    """What a feed task reports to the driver."""
 
     events: int = 0
     without_time: int = 0
@@ -96,20 +69,138 @@ class FeedReport:
     seconds: dict[str, float] = field(default_factory=dict)
     operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree
 
-    def fold(self, tree: str, count: int) -> None:
-        """Count events, or partials, that were folded."""
+    def add_operations(self, tree: str, count: int) -> None:
+        """Count events, or partials, that were folded for a tree."""
         self.operations[tree] = self.operations.get(tree, 0) + count
 
 
-def report_to_json(report: FeedReport) -> str:
-    """A report as text."""
-    return json.dumps(asdict(report))
+@dataclass
+class BucketReport:
+    """What a bucket's task reports to the driver."""
+
+    state: list[DataFile] = field(default_factory=list)
+    results: list[DataFile] = field(default_factory=list)
+    merged: list[DataFile] = field(default_factory=list)  # files whose rows are now in another file of `results`
+    operations: dict[str, int] = field(default_factory=dict)
+    partials: dict[str, int] = field(default_factory=dict)
+    late: list[DataFile] = field(default_factory=list)  # mergers of late files; the files they replace are in `merged`
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
-def report_from_json(text: str) -> FeedReport:
-    """A report from text."""
-    document = json.loads(text)
-    return FeedReport(**{**document, "late": [DataFile(**file) for file in document["late"]]})
+@dataclass(frozen=True)
+class Parcel:
+    """Partials on their way from a feed task to a bucket: packed tables."""
+
+    bucket: int
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Latest:
+    """The time of a feed task's latest event, for a bucket that awaits it."""
+
+    bucket: int
+    time: int
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What stopped a task, as the one line that the user reads; it passes through bucket 0 to the driver."""
+
+    line: str
+    bucket: int = 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """A feed task's report; it passes through bucket 0 to the driver."""
+
+    feed: FeedReport
+    bucket: int = 0
+
+
+Message = Parcel | Latest | Failed | Report
+
+
+def to_row(message: Message) -> MessageRow:
+    """Return a message as its bucket, its kind and bytes: what a DataFrame of Spark's can carry.
+
+    >>> to_row(Latest(bucket=3, time=60))
+    (3, 'latest', b'60')
+    """
+    match message:
+        case Parcel(bucket, content):
+            return bucket, "parcel", content
+        case Latest(bucket, time):
+            return bucket, "latest", str(time).encode()
+        case Failed(line, bucket):
+            return bucket, "failed", line.encode()
+        case Report(feed, bucket):
+            return bucket, "report", json.dumps(asdict(feed)).encode()
+
+
+def from_row(row: MessageRow) -> Message:
+    """Return the message that `to_row` made the row from.
+
+    >>> from_row((3, "latest", b"60"))
+    Latest(bucket=3, time=60)
+    """
+    bucket, kind, content = row
+    match kind:
+        case "parcel":
+            return Parcel(bucket, content)
+        case "latest":
+            return Latest(bucket, int(content))
+        case "failed":
+            return Failed(content.decode(), bucket)
+        case "report":
+            document = json.loads(content)
+            late = [DataFile(**file) for file in document["late"]]
+            return Report(FeedReport(**{**document, "late": late}), bucket)
+        case _:
+            raise ValueError(f"there is no message of the kind {kind}")
+
+
+@dataclass
+class Outcome:
+    """What the tasks of a batch reported; an error of any of them keeps the batch from being committed."""
+
+    feeds: list[FeedReport] = field(default_factory=list)
+    buckets: list[BucketReport] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    unshared: dict[str, list[DataFile]] = field(default_factory=dict)  # what plain Spark answered, by query
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def latest(self) -> int:
+        """The time of the batch's latest event."""
+        return max([BEGINNING, *(report.latest for report in self.feeds)])
+
+
+def collect_outcome(messages: Iterable[Failed | Report | BucketReport]) -> Outcome:
+    """Sort what the tasks sent to the driver into the reports and errors of an outcome."""
+    outcome = Outcome()
+    for message in messages:
+        match message:
+            case Failed(line):
+                outcome.errors.append(line)
+            case Report(feed):
+                outcome.feeds.append(feed)
+            case BucketReport():
+                outcome.buckets.append(message)
+    return outcome
 
 
 Executor = Callable[[Program, Work], Outcome]
+
+
+class Executors(Protocol):
+    """Makes the executors of a run: in one process or on Spark."""
+
+    def execute(self, files: Sequence[File]) -> Executor:
+        """Return an executor that feeds these files; without any, it works on the retained slices alone."""
+        ...
+
+    def replay(self, batches: Sequence[Replayed]) -> Executor:
+        """Return an executor that feeds batches of the past again, each under the watermark of its time."""
+        ...

@@ -24,7 +24,7 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # has no stubs
     from pyspark.errors import PySparkException
 
-    from jobs.spark.frame_lane import frame_inputs, prepared
+    from jobs.spark.frame_lane import frame_inputs, prepare_inputs
 
     driver = driver_of(catalog, stream)
     files = [path for path, _ in arrived(driver.path)[-NEWEST:]] if driver.path else []
@@ -32,7 +32,7 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
         return None
     program = measuring_program(catalog, stream)
     try:
-        read = prepared(stream_frame(start(), catalog, stream, files), program).limit(MOST).toArrow()
+        read = prepare_inputs(stream_frame(start(), catalog, stream, files), program).limit(MOST).toArrow()
     except (PySparkException, Py4JError):  # the evaluation will complain where it has to
         return None
     events = events_from(frame_inputs(read, program), program)

@@ -20,10 +20,11 @@ from jobs.runs.request import Options
 from jobs.runs.run import Run
 from jobs.spark.choose_lane import choose
 from jobs.spark.errors import in_words
-from jobs.spark.executor import Feeding, from_files, from_past, on_spark
-from jobs.spark.frame_lane import by_aggregates, by_events, fold_reason, with_late
+from jobs.spark.executor import SparkExecutor
+from jobs.spark.feed_tasks import FeedTasks, FileTasks, PastTasks
+from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
 from jobs.spark.stream_frames import driver_of, stream_frame
-from jobs.spark.unshared import with_unshared
+from jobs.spark.unshared import UnsharedLane
 from optimizer.catalog.sql.durations import parse_duration
 
 if TYPE_CHECKING:
@@ -86,23 +87,24 @@ class Streaming:
 
     def execute(self, files: Sequence[File]) -> Executor:
         """An executor for these files, on Spark; queries that are not woven run beside it."""
-        execute = on_spark(self.spark.sparkContext, self._feeding(files) if files else None)
         paths = [path for path, _ in files]
-        if files and self.run.lane == "frame" and not self.fold_each:
-            execute = with_late(execute, self._read(paths))
-        return with_unshared(execute, self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
+        aggregated = self._read(paths) if files and self.run.lane == "frame" and not self.fold_each else None
+        unshared = UnsharedLane(self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
+        tasks = self._feed_tasks(files) if files else None
+        return SparkExecutor(self.spark.sparkContext, tasks, aggregated, unshared)
 
     def replay(self, batches: Sequence[Replayed]) -> Executor:
         """An executor that takes in batches of the past."""
-        feedings = [(past, self._feeding(past.files)) for past in batches]
-        return on_spark(self.spark.sparkContext, from_past(self.spark.sparkContext, feedings) if feedings else None)
+        context = self.spark.sparkContext
+        tasks = [(past, self._feed_tasks(past.files)) for past in batches]
+        return SparkExecutor(context, PastTasks(context, tasks) if tasks else None)
 
-    def _feeding(self, files: Sequence[File]) -> Feeding:
+    def _feed_tasks(self, files: Sequence[File]) -> FeedTasks:
         context = self.spark.sparkContext
         if self.run.lane == "file":
-            return from_files(context, splits_of(files, context.defaultParallelism))
+            return FileTasks(context, splits_of(files, context.defaultParallelism))
         frame = self._read([path for path, _ in files])
-        return by_events(frame) if self.fold_each else by_aggregates(frame)
+        return EventTasks(frame) if self.fold_each else AggregateTasks(frame)
 
     def _read(self, paths: Sequence[str]) -> DataFrame:
         return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema)

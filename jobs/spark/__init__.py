@@ -3,7 +3,8 @@
 - aggregates: The frame lane's aggregation: Spark finds the slice of every event.
 - choose_lane: The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make.
 - errors: Errors that come from Spark, in the words of the person who can mend them.
-- executor: Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket.
+- executor: Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket, what plain Spark adds.
+- feed_tasks: The feed tasks of a batch on Spark: those that read files, and batches of the past.
 - frame_lane: The frame lane: events of any DataFrame, aggregated by Spark itself where that is exact and pays.
 - result_frame: Result files as Spark frames, as they are written or with the columns of a statement's SQL.
 - session: The SparkSession every job starts from.

@@ -1,121 +1,76 @@
-"""Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket."""
+"""Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket, then what plain Spark adds."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from jobs.engine.batch.adopt_task import bucket_task
-from jobs.engine.batch.in_process import under
-from jobs.engine.events.parquet import Split
-from jobs.engine.feed.task import feed_splits
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.raw_events import Replayed
-from jobs.engine.work import Executor, FeedReport, Outcome, Work
+from jobs.engine.work import BucketReport, Failed, Latest, Message, Outcome, Parcel, Report, Work, collect_outcome
 from jobs.host.storage import in_a_line
+from jobs.spark.feed_tasks import FeedTasks, freeze_heap
+from jobs.spark.frame_lane import add_late_events
+from jobs.spark.unshared import UnsharedLane, add_unshared_answers
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
-
-Item = tuple[
-    int, Any
-]  # bucket, and a parcel's bytes, the time of a feed's latest event, its report, or an error's line
-Feeding = Callable[[Program, Work], "RDD[Item]"]
+    from pyspark.sql import DataFrame
 
 
-def on_spark(context: SparkContext, feeding: Feeding | None) -> Executor:
-    """An executor for the events that `feeding` brings; without it, the retained slices alone."""
+@dataclass(frozen=True)
+class SparkExecutor:
+    """Runs the tasks of a batch."""
 
-    def execute(program: Program, work: Work) -> Outcome:
-        finisher = _finisher(program, work)
-        if feeding is None:
-            nothing: RDD[Item] = context.parallelize([], work.buckets)
-            return gather(nothing.mapPartitionsWithIndex(finisher).collect())
-        return gather(
-            feeding(program, work).partitionBy(work.buckets, _bucket).mapPartitionsWithIndex(finisher).collect()
-        )
+    context: SparkContext
+    tasks: FeedTasks | None  # without any, the retained slices alone
+    aggregated: DataFrame | None = None  # the events that Spark aggregates: late ones are looked for among them
+    unshared: UnsharedLane | None = None
 
-    return execute
-
-
-def from_past(context: SparkContext, feedings: Sequence[tuple[Replayed, Feeding]]) -> Feeding:
-    """Batches of the past, each under the watermark of its time."""
-
-    def feeding(program: Program, work: Work) -> RDD[Item]:
-        return context.union([feed(program, under(work, past)) for past, feed in feedings])
-
-    return feeding
+    def __call__(self, program: Program, work: Work) -> Outcome:
+        """Run the feed and the buckets, then look for late events and answer the unshared queries."""
+        outcome = run_tasks_on_spark(self.context, self.tasks, program, work)
+        if self.aggregated is not None and not outcome.errors:
+            outcome = add_late_events(outcome, self.aggregated, program, work)
+        if self.unshared is not None and not outcome.errors:
+            outcome = add_unshared_answers(outcome, self.unshared, program, work)
+        return outcome
 
 
-def from_files(context: SparkContext, heaps: Sequence[Sequence[Split]]) -> Feeding:
-    """The file lane: every task reads its own files."""
-
-    def feeding(program: Program, work: Work) -> RDD[Item]:
-        def task(mine: Iterable[Sequence[Split]]) -> Iterator[Item]:
-            splits = [split for heap in mine for split in heap]
-            return guarded(lambda: feed_splits(program, work, splits), work.told) if splits else iter(())
-
-        return context.parallelize(heaps, max(1, len(heaps))).mapPartitions(task)
-
-    return feeding
+def run_tasks_on_spark(context: SparkContext, tasks: FeedTasks | None, program: Program, work: Work) -> Outcome:
+    """Run the feed tasks and one task per bucket, and return what they report."""
+    by_bucket: RDD[tuple[int, Message]] = context.parallelize([], work.buckets)
+    if tasks is not None:
+        by_bucket = tasks.send(program, work).keyBy(_bucket_of).partitionBy(work.buckets, _own_number)
+    return collect_outcome(by_bucket.mapPartitionsWithIndex(partial(_finish_bucket, program, work)).collect())
 
 
-def guarded(feed: Callable[[], tuple[FeedReport, list[tuple[int, bytes]]]], told: Iterable[int] = ()) -> Iterator[Item]:
-    """A feed's items; what the user can mend travels to the driver as a line, not as a traceback."""
-    try:
-        report, parcels = feed()
-    except (HeddleError, OSError) as error:
-        yield 0, in_a_line(error)
-        return
-    yield 0, report
-    for bucket in told:
-        yield bucket, report.latest
-    yield from parcels
-    settle()
+def _bucket_of(message: Message) -> int:
+    return message.bucket
 
 
-@cache
-def settle() -> None:
-    """Once per process: set all that is loaded aside from garbage collection, which pyspark runs after every task."""
-    gc.collect()
-    gc.freeze()
-
-
-def _bucket(bucket: int) -> int:
+def _own_number(bucket: int) -> int:
     return bucket
 
 
-def _finisher(program: Program, work: Work) -> Callable[[int, Iterable[Item]], Iterator[Any]]:
-    def task(bucket: int, items: Iterable[Item]) -> Iterator[Any]:
-        contents, latest = [], BEGINNING
-        for _, item in items:
-            if isinstance(item, bytes):
-                contents.append(item)
-            elif isinstance(item, int):
-                latest = max(latest, item)
-            else:
-                yield item
-        try:
-            yield bucket_task(work)(program, work.seen(latest), bucket, contents)
-        except (HeddleError, OSError) as error:
-            yield in_a_line(error)
-        settle()
-
-    return task
-
-
-def gather(found: Iterable[Any]) -> Outcome:
-    """Sort what the tasks sent into reports and errors."""
-    outcome = Outcome()
-    for item in found:
-        if isinstance(item, str):
-            outcome.errors.append(item)
-        elif isinstance(item, FeedReport):
-            outcome.feeds.append(item)
-        else:
-            outcome.buckets.append(item)
-    return outcome
+def _finish_bucket(
+    program: Program, work: Work, bucket: int, messages: Iterable[tuple[int, Message]]
+) -> Iterator[Failed | Report | BucketReport]:
+    contents, latest = [], BEGINNING
+    for _, message in messages:
+        match message:
+            case Parcel(_, content):
+                contents.append(content)
+            case Latest(_, time):
+                latest = max(latest, time)
+            case Failed() | Report():  # for the driver
+                yield message
+    try:
+        yield bucket_task(work)(program, work.with_latest(latest), bucket, contents)
+    except (HeddleError, OSError) as error:
+        yield Failed(in_a_line(error))
+    freeze_heap()

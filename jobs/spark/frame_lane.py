@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,25 +12,35 @@ import pyarrow as pa
 from jobs.engine.events.columns import FILE, POSITION, events_from
 from jobs.engine.events.parquet import columns_needed
 from jobs.engine.feed.spark_partials import feed_aggregated
-from jobs.engine.feed.spark_pass import Aggregation, aggregations, cells, why_not
+from jobs.engine.feed.spark_pass import Aggregation, aggregations, count_partials, why_not
 from jobs.engine.feed.task import feed_tables, late_events
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import ALL, TIME, Input, Program
-from jobs.engine.slices.exchange import Parcel
-from jobs.engine.work import Executor, FeedReport, Outcome, Work, report_from_json, report_to_json
-from jobs.spark.aggregates import aggregated
-from jobs.spark.executor import Feeding, Item, gather, guarded
+from jobs.engine.work import (
+    Failed,
+    FeedReport,
+    Message,
+    Outcome,
+    Parcel,
+    Report,
+    Work,
+    collect_outcome,
+    from_row,
+    to_row,
+)
+from jobs.spark.aggregates import aggregated as aggregate_events
+from jobs.spark.feed_tasks import feed_messages
 from optimizer.catalog.sql.expressions import quote
 
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import Column, DataFrame
 
-ITEM = "bucket int, kind string, content binary"
-SAMPLE = 1 << 16  # events that tell whether aggregates are fewer
+MESSAGE = "bucket int, kind string, content binary"
+SAMPLE = 1 << 16  # events that show whether partials are fewer
 FEWER = 2  # events to a partial, from which on aggregating pays
 Batches = Iterable[pa.RecordBatch]
-Fed = tuple[FeedReport, list[Parcel]]
+FeedResult = tuple[FeedReport, list[Parcel]]
 
 
 def fold_reason(sample: DataFrame, program: Program) -> str:
@@ -36,84 +48,98 @@ def fold_reason(sample: DataFrame, program: Program) -> str:
     reason = why_not(program)
     if reason:
         return reason
-    table = prepared(sample.limit(SAMPLE), program).toArrow()
+    table = prepare_inputs(sample.limit(SAMPLE), program).toArrow()
     events = events_from(frame_inputs(table, program), program)
-    most = max((cells(events, found) for found in aggregations(program)), default=0)
-    return f"an event in {FEWER} would be a partial" if most * FEWER > len(events.times) else ""
+    partials = max((count_partials(events, aggregation) for aggregation in aggregations(program)), default=0)
+    return f"an event in {FEWER} would be a partial" if partials * FEWER > len(events.times) else ""
 
 
-def by_events(frame: DataFrame) -> Feeding:
-    """Spark evaluates keys, expressions and predicates; each event then crosses once, as Arrow."""
+@dataclass(frozen=True)
+class EventTasks:
+    """Spark evaluates keys, expressions and predicates; each event then crosses to Python once, as Arrow."""
 
-    def feeding(program: Program, work: Work) -> RDD[Item]:
-        def task(batches: Batches) -> Fed:
-            return feed_tables(program, work, _pairs(batches, program))
+    frame: DataFrame
 
-        return _mapped(prepared(frame, program), task, work.told)
-
-    return feeding
+    def send(self, program: Program, work: Work) -> RDD[Message]:
+        """Return the messages of the tasks."""
+        return _send(prepare_inputs(self.frame, program), partial(_feed_events, program, work), work)
 
 
-def by_aggregates(frame: DataFrame) -> Feeding:
-    """Spark also folds the events, where it can; only their partials cross."""
+@dataclass(frozen=True)
+class AggregateTasks:
+    """Spark also folds the events, where it can; only their partials cross to Python."""
 
-    def feeding(program: Program, work: Work) -> RDD[Item]:
+    frame: DataFrame
+
+    def send(self, program: Program, work: Work) -> RDD[Message]:
+        """Return the messages of the tasks, of one pass over the events for every grouping."""
         if why_not(program):  # a new plan takes over tree by tree
-            return by_events(frame)(program, work)
-        inputs, names = prepared(frame, program), _names(program)
-        emitted = work.emitted if work.carried is None else BEGINNING
+            return EventTasks(self.frame).send(program, work)
+        inputs, names = prepare_inputs(self.frame, program), _input_names(program)
+        emitted = work.emitted if work.kind == "batch" else BEGINNING
         passes = [
-            _mapped(
-                aggregated(inputs, found, names, emitted), _task(program, work.buckets, found, not number), work.told
+            _send(
+                aggregate_events(inputs, aggregation, names, emitted),
+                partial(_feed_aggregates, program, work, aggregation, counts_events=not number),
+                work,
             )
-            for number, found in enumerate(aggregations(program))
+            for number, aggregation in enumerate(aggregations(program))
         ]
-        return passes[0] if len(passes) == 1 else frame.sparkSession.sparkContext.union(passes)
-
-    return feeding
+        return passes[0] if len(passes) == 1 else self.frame.sparkSession.sparkContext.union(passes)
 
 
-def _task(program: Program, buckets: int, found: Aggregation, counting: bool) -> Callable[[Batches], Fed]:
-    def task(batches: Batches) -> Fed:
-        held = [batch for batch in batches if batch.num_rows]
-        if not held:
-            return FeedReport(), []
-        return feed_aggregated(program, buckets, found, pa.Table.from_batches(held), counting)
-
-    return task
-
-
-def with_late(execute: Executor, frame: DataFrame) -> Executor:
-    """An executor that looks for late events once more, where aggregates have shown that there may be some."""
-
-    def executed(program: Program, work: Work) -> Outcome:
-        outcome = execute(program, work)
-        if not outcome.errors and any(report.early for report in outcome.feeds):
-            before = prepared(frame.where(_before(frame, program, work.emitted)), program)
-            found = _mapped(before, lambda batches: (late_events(program, work, _pairs(batches, program)), []))
-            late = gather(item for _, item in found.collect())
-            outcome.feeds += late.feeds
-            outcome.errors += late.errors
+def add_late_events(outcome: Outcome, frame: DataFrame, program: Program, work: Work) -> Outcome:
+    """Look for late events once more, where aggregates have shown that there may be some; add them to the outcome."""
+    if not any(report.early for report in outcome.feeds):
         return outcome
+    early = prepare_inputs(frame.where(_is_before(frame, program, work.emitted)), program)
+    messages = _send(early, partial(_feed_late, program, work), work).collect()
+    late = collect_outcome(message for message in messages if isinstance(message, Failed | Report))
+    return replace(outcome, feeds=outcome.feeds + late.feeds, errors=outcome.errors + late.errors)
 
-    return executed
+
+def _feed_events(program: Program, work: Work, batches: Batches) -> FeedResult:
+    return feed_tables(program, work, _pairs(batches, program))
 
 
-def _before(frame: DataFrame, program: Program, emitted: int) -> Column:
+def _feed_late(program: Program, work: Work, batches: Batches) -> FeedResult:
+    return late_events(program, work, _pairs(batches, program)), []
+
+
+def _feed_aggregates(
+    program: Program, work: Work, aggregation: Aggregation, batches: Batches, counts_events: bool
+) -> FeedResult:
+    filled = [batch for batch in batches if batch.num_rows]
+    if not filled:
+        return FeedReport(), []
+    return feed_aggregated(program, work.buckets, aggregation, pa.Table.from_batches(filled), counts_events)
+
+
+def _is_before(frame: DataFrame, program: Program, emitted: int) -> Column:
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
     moment = F.timestamp_micros(F.lit(emitted)).cast(frame.schema[program.time].dataType)
     return F.col(quote(program.time)) < moment
 
 
-def _mapped(frame: DataFrame, task: Callable[[Batches], Fed], told: Iterable[int] = ()) -> RDD[Item]:
-    """What a task of ours makes of a partition: items for the exchange."""
+def _send(frame: DataFrame, feed: Callable[[Batches], FeedResult], work: Work) -> RDD[Message]:
+    """Return the messages of a task per partition of the frame."""
+    return frame.mapInArrow(partial(_message_batches, feed, work), MESSAGE).rdd.map(_message)
 
-    def mapped(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for bucket, item in guarded(lambda: task(batches), told):
-            yield _encoded(bucket, item)
 
-    return frame.mapInArrow(mapped, ITEM).rdd.map(_decoded)
+def _message_batches(feed: Callable[[Batches], FeedResult], work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
+    for message in feed_messages(lambda: feed(batches), work):
+        bucket, kind, content = to_row(message)
+        columns = {
+            "bucket": pa.array([bucket], pa.int32()),
+            "kind": [kind],
+            "content": pa.array([content], pa.binary()),
+        }
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def _message(row: Any) -> Message:
+    return from_row((row.bucket, row.kind, bytes(row.content)))
 
 
 def _pairs(batches: Batches, program: Program) -> Iterator[tuple[pa.Table, pa.Table]]:
@@ -122,19 +148,19 @@ def _pairs(batches: Batches, program: Program) -> Iterator[tuple[pa.Table, pa.Ta
         yield _events(table, program), frame_inputs(table, program)
 
 
-def _names(program: Program) -> dict[str, str]:
+def _input_names(program: Program) -> dict[str, str]:
     """What the prepared events call the time (under ""), the keys, the values and the predicates."""
     place = {name: f"__c{number}" for number, name in enumerate(columns_needed(program))}
     inputs = {item.name: place.get(item.sql, item.name) for item in (*program.values, *program.predicates)}
     return place | inputs | {"": place[program.time]}
 
 
-def prepared(frame: DataFrame, program: Program) -> DataFrame:
+def prepare_inputs(frame: DataFrame, program: Program) -> DataFrame:
     """The columns of the events that are needed, and what is more than a column, evaluated by Spark."""
     needed = columns_needed(program)
     columns = [f"{quote(name)} AS __c{number}" for number, name in enumerate(needed)]
     tests = [f"({item.sql}) AS {item.name}" for item in program.predicates if item.sql not in needed]
-    values = [f"{_guarded(item, program)} AS {item.name}" for item in program.values if item.sql not in needed]
+    values = [f"{_where_needed(item, program)} AS {item.name}" for item in program.values if item.sql not in needed]
     return frame.selectExpr(*columns, *tests, *values, *(_arrival(frame) if program.in_rows else ()))
 
 
@@ -150,7 +176,7 @@ def _arrival(frame: DataFrame) -> list[str]:
     return [f"{file} AS {FILE}", f"monotonically_increasing_id() AS {POSITION}"]
 
 
-def _guarded(item: Input, program: Program) -> str:
+def _where_needed(item: Input, program: Program) -> str:
     """A value only where a query looks at it: what Spark refuses elsewhere (a division by zero) does not matter."""
     sql = {test.name: test.sql for test in program.predicates}
     wheres = program.wheres(item.name)
@@ -175,25 +201,3 @@ def frame_inputs(table: pa.Table, program: Program) -> pa.Table:
     if program.in_rows:
         columns |= {name: table[name] for name in (FILE, POSITION)}
     return pa.table(columns)
-
-
-def _encoded(bucket: int, item: Any) -> pa.RecordBatch:
-    if isinstance(item, bytes):
-        kind, content = "parcel", item
-    elif isinstance(item, int):
-        kind, content = "latest", str(item).encode()
-    elif isinstance(item, str):
-        kind, content = "error", item.encode()
-    else:
-        kind, content = "report", report_to_json(item).encode()
-    return pa.RecordBatch.from_pydict(
-        {"bucket": pa.array([bucket], pa.int32()), "kind": [kind], "content": pa.array([content], pa.binary())}
-    )
-
-
-def _decoded(row: Any) -> Item:
-    if row.kind == "parcel":
-        return row.bucket, bytes(row.content)
-    text = bytes(row.content).decode()
-    decode: dict[str, Callable[[str], Any]] = {"error": str, "latest": int, "report": report_from_json}
-    return row.bucket, decode[row.kind](text)

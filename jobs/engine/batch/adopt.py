@@ -86,7 +86,7 @@ def _moved(storage: Storage, before: Manifest, program: Program, carried: dict[s
         return Outcome()
     kept = before.state if carried else ()
     mark = before.watermark
-    work = Work(storage.root, before.batch, mark, mark, before.buckets, kept, carried=carried)
+    work = Work(storage.root, before.batch, mark, mark, before.buckets, kept, kind="adopt", adopted_from=carried)
     return executed(storage, program, work, execute, (state.FOLDER,))
 
 

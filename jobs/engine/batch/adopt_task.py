@@ -21,7 +21,7 @@ BucketTask = Callable[[Program, Work, int, Iterable[bytes]], BucketReport]
 
 def bucket_task(work: Work) -> BucketTask:
     """Finals in a batch; in between, the adoption of a plan."""
-    return finish_bucket if work.carried is None else adopt_bucket
+    return finish_bucket if work.kind == "batch" else adopt_bucket
 
 
 def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[bytes]) -> BucketReport:
@@ -32,7 +32,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
     kept: dict[str, pa.Table] = {}
     for grouping, tree in program.roots():
         name = label(grouping, tree)
-        source = (work.carried or {}).get(name, "")
+        source = work.adopted_from.get(name, "")
         tables = incoming.get(name) or retained.get(source, [])
         if tree.rows and tables:
             found = number(grouping, tree, [], tables, retained.get(dropped_label(source), []), work.until, work.until)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from jobs.engine.batch.adopt_task import bucket_task
 from jobs.engine.events.parquet import Split
@@ -26,25 +25,20 @@ def replayed(batches: Sequence[tuple[Replayed, Sequence[Split]]]) -> Executor:
     """An executor that reads the splits of batches of the past, each under the watermark of its time."""
 
     def execute(program: Program, work: Work) -> Outcome:
-        return _executed(program, work, [(under(work, past), splits) for past, splits in batches])
+        return _executed(program, work, [(work.at_watermark_of(past), splits) for past, splits in batches])
 
     return execute
-
-
-def under(work: Work, past: Replayed) -> Work:
-    """What tasks are told that take in a batch of the past."""
-    return replace(work, batch=past.batch, emitted=past.emitted)
 
 
 def _executed(program: Program, work: Work, feeds: Sequence[tuple[Work, Sequence[Split]]]) -> Outcome:
     outcome = Outcome()
     contents: dict[int, list[bytes]] = {}
-    for told, splits in feeds:
-        report, parcels = feed_splits(program, told, splits)
+    for feed_work, splits in feeds:
+        report, parcels = feed_splits(program, feed_work, splits)
         outcome.feeds.append(report)
-        for bucket, content in parcels:
-            contents.setdefault(bucket, []).append(content)
-    seen = work.seen(outcome.latest)
+        for parcel in parcels:
+            contents.setdefault(parcel.bucket, []).append(parcel.content)
+    finals_work = work.with_latest(outcome.latest)
     for bucket in range(work.buckets):
-        outcome.buckets.append(bucket_task(work)(program, seen, bucket, contents.get(bucket, [])))
+        outcome.buckets.append(bucket_task(work)(program, finals_work, bucket, contents.get(bucket, [])))
     return outcome

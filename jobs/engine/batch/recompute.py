@@ -63,7 +63,7 @@ def _number(
     storage: Storage, program: Program, work: Work, events: Events, executors: Executors, outcome: Outcome
 ) -> None:
     """Rows are counted up to the windows' first, as when a plan takes over; then those that settle are numbered."""
-    until_then = replace(work, until=work.emitted, carried={})
+    until_then = replace(work, until=work.emitted, kind="adopt")
     before = executed(storage, program, until_then, executors.replay(events.replayed), (state.FOLDER,))
     held = tuple(file for report in before.buckets for file in report.state)
     found = executed(storage, program, replace(work, state=held), executors.execute(events.own), FOLDERS)

@@ -83,7 +83,7 @@ def _run(
     work = Work(storage.root, batch, before.watermark, until, before.buckets, *files, joined, lateness=lateness)
     outcome = executed(storage, program, work, execute, FOLDERS)
     step("collected")
-    after = after_batch(before, program, work.seen(outcome.latest), outcome)
+    after = after_batch(before, program, work.with_latest(outcome.latest), outcome)
     started = time.perf_counter()
     commit(storage, after)
     after.counts["seconds"]["commit"] = time.perf_counter() - started  # for the report; the file is written already

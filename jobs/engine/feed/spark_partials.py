@@ -14,11 +14,11 @@ from jobs.engine.events.signatures import SIGNATURE, signature_column
 from jobs.engine.feed.spark_pass import WORD, Aggregation
 from jobs.engine.feed.task import fed
 from jobs.engine.program.program import ALL, MeasureProgram, Program, TreeProgram, key_column
-from jobs.engine.slices.exchange import Parcel, joined, parcels
+from jobs.engine.slices.exchange import joined, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds
 from jobs.engine.slices.slices import columns_of, to_table
 from jobs.engine.stopwatch import Stopwatch
-from jobs.engine.work import FeedReport
+from jobs.engine.work import FeedReport, Parcel
 from jobs.host.kill_points import step
 from jobs.kernels.algebra.operators import COUNT, LIMB_BITS, LIMB_MASK, MOMENTS, SUM_FLOAT, SUM_INT, VALID, WIDTH
 from jobs.kernels.arrays import Bools, Rows
@@ -55,12 +55,12 @@ def feed_aggregated(
     watch.lap("read")
     held = {feed.tree.id: [_partials(timed, found, feed)] for feed in found.feeds} if timed.num_rows else {}
     for feed in found.feeds:
-        report.fold(feed.tree.id, _folded(timed, found, feed))
+        report.add_operations(feed.tree.id, _folded(timed, found, feed))
     step("feed")
     watch.lap("feed")
     below = {id for feed in found.feeds for id in (feed.tree.id, *(tree.id for tree in feed.coarser))}
     planned = [feed for feed in feeds(program) if feed.tree.id in below]
-    sent = list(parcels(fed(report, planned, held), buckets))
+    sent = [Parcel(*packed) for packed in pack_by_bucket(fed(report, planned, held), buckets)]
     step("parcels")
     watch.lap("exchange")
     return report, sent

@@ -96,7 +96,7 @@ def cut(edges: Edges) -> tuple[int, int, list[int]]:
     return slot, composite, starts
 
 
-def cells(events: Events, found: Aggregation) -> int:
+def count_partials(events: Events, found: Aggregation) -> int:
     """How many partials the events would become."""
     keys = key_codes(events.keys.select(list(found.grouping.keys)))
     if found.bits:

@@ -13,12 +13,12 @@ from jobs.engine.feed.late import late
 from jobs.engine.feed.row_windows import feed_rows
 from jobs.engine.feed.time_windows import feed
 from jobs.engine.program.program import Grouping, Program, TreeProgram
-from jobs.engine.slices.exchange import Parcel, hardly_overlap, joined, parcels
+from jobs.engine.slices.exchange import hardly_overlap, joined, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices.slices import Slices, to_table
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.warehouse.late_files import write_late
-from jobs.engine.work import FeedReport, Work
+from jobs.engine.work import FeedReport, Parcel, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
 
@@ -33,7 +33,7 @@ def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[
 def _read(split: Split, program: Program, work: Work) -> Iterator[tuple[pa.Table, pa.Table]]:
     position = 0
     file = f"{split.path}#{min(split.row_groups, default=0):09d}"
-    for table in read_split(split, program, work.carried is not None):
+    for table in read_split(split, program, work.kind == "adopt"):
         inputs = with_inputs(table, program)
         yield table, with_arrival(inputs, file, position) if program.in_rows else inputs
         position += table.num_rows
@@ -52,13 +52,13 @@ def feed_tables(
         watch.lap("read")
         events = events_from(table, program)
         _count(report, events)
-        if work.carried is None:
+        if work.kind == "batch":
             _set_apart(report, raw, events, program, work)
         for each in planned:
             _take(report, held, each, events, work)
         step("feed")
         watch.lap("feed")
-    sent = list(parcels(fed(report, planned, held), work.buckets))
+    sent = [Parcel(*packed) for packed in pack_by_bucket(fed(report, planned, held), work.buckets)]
     step("parcels")
     watch.lap("exchange")
     return report, sent
@@ -81,7 +81,7 @@ def _take(report: FeedReport, held: dict[str, list[pa.Table]], each: Feed, event
         tables.append(feed_rows(events, each.grouping, each.tree, work.emitted, work.batch))
         return
     tables.append(to_table(feed(events, each, work.emitted)))
-    report.fold(each.tree.id, _folded(events, each))
+    report.add_operations(each.tree.id, _folded(events, each))
     if len(tables) >= FOLD_AT:
         tables[:] = [to_table(joined(each.grouping, each.tree, tables, each.held))]
 
@@ -99,7 +99,7 @@ def fed(
         if each.finer and each.finer.tree.id in done:
             partials = done[each.finer.tree.id]
             done[tree.id] = roll_up(partials, each)
-            report.fold(tree.id, len(partials.start) * len(each.held))
+            report.add_operations(tree.id, len(partials.start) * len(each.held))
         elif tree.id in held:
             done[tree.id] = joined(each.grouping, tree, held[tree.id], each.held)
         if tree.id in done:

@@ -14,7 +14,6 @@ from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, k
 from jobs.engine.slices.parcels import pack, unpack
 from jobs.engine.slices.slices import Slices, from_tables, to_table
 
-Parcel = tuple[int, bytes]  # bucket, packed tables
 OVERLAP = 1.1  # the times that tables span, of the time that they span together
 
 
@@ -23,10 +22,12 @@ def label(grouping: Grouping, tree: TreeProgram) -> str:
     return f"{grouping.name}|{tree.digest}|{tree.id}"
 
 
-def parcels(fed: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], count: int) -> Iterator[Parcel]:
-    """The partials of every bucket that has any; those that need not be joined come as tables."""
+def pack_by_bucket(
+    partials: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], count: int
+) -> Iterator[tuple[int, bytes]]:
+    """Yield every bucket that has partials, with its tables packed; partials that need not be joined come as tables."""
     sorted_out: dict[int, dict[str, pa.Table]] = {}
-    for grouping, tree, slices in fed:
+    for grouping, tree, slices in partials:
         if isinstance(slices, pa.Table):
             for bucket, table in _by_bucket(grouping, slices, count):
                 sorted_out.setdefault(bucket, {})[label(grouping, tree)] = table

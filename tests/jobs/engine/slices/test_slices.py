@@ -14,7 +14,7 @@ from jobs.engine.events.parquet import with_inputs
 from jobs.engine.feed.time_windows import feed
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Grouping, Program, TreeProgram
-from jobs.engine.slices.exchange import gathered, joined, label, parcels
+from jobs.engine.slices.exchange import gathered, joined, label, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed
 from jobs.engine.slices.slices import Slices, fold_into, to_table
 from tests.worlds.streams import SECOND, odd_row, table_of
@@ -77,7 +77,7 @@ def test_parts_join_into_the_whole(program: Program) -> None:
 def test_exchange(program: Program, count: int) -> None:
     grouping, tree = only(program)
     slices = feed(some_events(program, 2), Feed(grouping, tree), BEGINNING)
-    sent = dict(parcels([(grouping, tree, slices)], count))
+    sent = dict(pack_by_bucket([(grouping, tree, slices)], count))
     received: dict[object, list[str]] = {}
     for bucket, content in sent.items():
         tables = gathered([content])
