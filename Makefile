@@ -27,6 +27,14 @@ quick: .venv/ready ## pass the tests that need no Spark, no Airflow and no brows
 production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
 	@$(PY) -m pytest tests/whole/production
 
+bench: .venv/ready ## list the benchmarks; NAME=engine runs one, with ARGS="..." if you like
+ifeq ($(NAME),)
+	@$(PY) -m benchmarks
+else
+	@$(MAKE) --no-print-directory .venv-bench/ready
+	@.venv-bench/bin/python -m benchmarks.$(NAME) $(ARGS)
+endif
+
 lint: .venv/ready ## style, types and the direction of imports
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
@@ -62,4 +70,13 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-.PHONY: help run ui test quick production lint format docs warm setup lock clean
+# What the benchmarks compare with, on top of .venv: a line that begins with `import` is run when Python starts.
+.venv-bench/ready: .venv/ready benchmarks/requirements.txt
+	@echo "setting up .venv-bench ..."
+	@$(PY) -m venv --clear --without-pip .venv-bench
+	@$(PY) -m uv pip install -q --no-deps --python .venv-bench/bin/python -r benchmarks/requirements.txt
+	@echo "import site; site.addsitedir('$(CURDIR)/.venv/lib/python3.11/site-packages')" \
+	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
+	@touch $@
+
+.PHONY: help run ui test quick production bench lint format docs warm setup lock clean

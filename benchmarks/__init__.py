@@ -1,0 +1,24 @@
+"""What Heddle is measured by. `make bench` lists these, `make bench NAME=engine ARGS="--help"` runs one.
+
+- catalog: How long a catalog takes to load, beside what readers of the file formats take for the same bytes.
+- edge_rates: How much quicker divisor masks count edges than marking bits or F1 does.
+- engine: The engine against a scan by plain Spark, against native Spark and against polars, in CPU seconds.
+- estimates: How far the estimated throughput is from the measured one, for techniques, strategies and catalogs.
+- exactness: Random catalogs on Spark against `spark.sql` of the user's own text, row by row, in both lanes.
+- faults: Runs whose driver, JVM or Python worker is killed at every step, against runs without a fault.
+- generate: Generating events against writing them, in CPU seconds.
+- kernels: The columnar kernels against one memory pass and against the libraries a user would take instead.
+- omega_errors: How far every Omega is from the operations that a technique really needs.
+- optimizer: How planning scales with the number of queries, and how much cascades save.
+- rewriting: Rewritten statements against the originals on plain Spark, in CPU seconds.
+- sharing: Shared against unshared and paired against paned slices, on the trades workloads A, B and C.
+
+Their parts:
+
+- engine_batches: The price of a micro-batch in a stream that never ends, and of more events and more queries.
+- engine_peers: What a careful user would run instead of the engine: polars on pre-aggregates made by hand.
+- engine_world: What the engine's benchmarks share: events, queries, runs of the engine, and a warm meter.
+- frame_lane: The frame lane in a process of its own, with a JVM that compiles its code as for a long stream.
+- kernel_peers: What a user would take instead of the kernels: numba loops and the libraries of requirements.txt.
+- plain_spark: Spark as its users start it, in a process of its own: a scan, and its own sliding windows.
+"""
