@@ -8,4 +8,5 @@
 - result_tables: The answers of one bucket and grouping as tables, one per row group of the result file.
 - row_numbers: Rows with their numbers: a key's events in event time, ties by arrival.
 - task: Finals: what one task does for its bucket: merge, answer, write the results and the state.
+- tree_columns: The slices of a tree as columns: a root's own, or a level of its feeder's.
 """

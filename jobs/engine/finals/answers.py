@@ -75,7 +75,7 @@ def _carried(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Array | 
         return None
     name = f"payload {measure.key}" if measure.payload else f"order {measure.key}"
     index = pa.array(folded.taken, mask=None if folded.valid is None else ~folded.valid)
-    return finals.slices.carried[name].take(index).cast(query.type)
+    return finals.slices.carried(measure, name, index).cast(query.type)
 
 
 def _arrow(numbers: Rows, valid: Bools | None, kind: pa.DataType) -> pa.Array:

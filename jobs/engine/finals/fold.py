@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from jobs.engine.finals.bounds import Bounds
-from jobs.engine.finals.grid import Columns, Folded, OnGrid
+from jobs.engine.finals.grid import Folded, OnGrid
+from jobs.engine.finals.tree_columns import Columns, TreeColumns
 from jobs.engine.program.program import MeasureProgram, TreeProgram
-from jobs.engine.slices.slices import Slices
-from jobs.kernels.algebra.operators import COUNT, MOMENTS, SUM_FLOAT, SUM_INT, VALID, lower
+from jobs.kernels.algebra.operators import COUNT, MOMENTS, lower
 from jobs.kernels.arrays import Bools, Ints, Rows
 from jobs.kernels.columns.bounds import Ranges, ranges
 from jobs.kernels.columns.fold import fold as fold_block
@@ -26,13 +26,14 @@ BLOCK = "two_stacks_block"
 class Finals:
     """The windows of one tree that end in (after, until], or within the bounds; each is folded once a measure."""
 
-    def __init__(self, slices: Slices, tree: TreeProgram, after: int, until: int, bounds: Bounds | None = None) -> None:
+    def __init__(
+        self, slices: TreeColumns, tree: TreeProgram, after: int, until: int, bounds: Bounds | None = None
+    ) -> None:
         self.slices, self.tree, self.bounds = slices, tree, bounds
         self.after, self.until = bounds.span if bounds else (after, until)
         self.operations: dict[str, int] = {}
         self._ranges: dict[Window, Ranges] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
-        self._columns: dict[str, Columns] = {}
 
     def emitted(self, window: Window) -> Emitted:
         """The windows that end and hold a slice."""
@@ -84,20 +85,12 @@ class Finals:
         if technique != BLOCK:
             self._literal(measure, technique)
         elif self._on_grid and self._on_grid.takes(measure):
-            self._folded[measure.key, window] = self._on_grid.folded(measure, self._prepared(measure), window)
+            self._folded[measure.key, window] = self._on_grid.folded(measure, self.slices.columns(measure), window)
             self._count(measure.key, self._on_grid.operations(window))
         else:
             found = self.ranges(window)
-            self._folded[measure.key, window] = _block(measure, self._prepared(measure), found)
+            self._folded[measure.key, window] = _block(measure, self.slices.columns(measure), found)
             self._count(measure.key, block_operations(found.lo, found.hi))
-
-    def _prepared(self, measure: MeasureProgram) -> Columns:
-        """The measure's columns, taken from its rows once for all windows."""
-        if measure.key not in self._columns:
-            rows = self.slices.rows[measure.key]
-            valid = rows[:, VALID] != 0
-            self._columns[measure.key] = Columns(_columns(measure.op, rows), None if valid.all() else valid)
-        return self._columns[measure.key]
 
     def _count(self, key: str, operations: int) -> None:
         self.operations[key] = self.operations.get(key, 0) + operations
@@ -105,7 +98,7 @@ class Finals:
     def _literal(self, measure: MeasureProgram, technique: str) -> None:
         """One pass answers all windows of the tree that ask for the measure."""
         windows = sorted({q.window for q in self.tree.queries if measure.key in (*q.measures, q.passing)})
-        rows = self.slices.rows[measure.key].copy()
+        rows = self.slices.rows(measure)
         if measure.carries:
             rows[:, 1] = np.arange(len(rows))
         closed = self._is_closed
@@ -128,16 +121,6 @@ def _block(measure: MeasureProgram, held: Columns, found: Ranges) -> Folded:
     answer = fold_block(measure.op, held.columns, found.lo, found.hi, held.valid)
     valid = None if measure.op == COUNT or answer.valid.all() else answer.valid
     return Folded(answer.columns, valid, bool(answer.overflow.any()))
-
-
-def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
-    if op == MOMENTS:
-        return rows[:, 0], rows[:, 1], rows[:, 2]
-    if op == SUM_FLOAT:
-        return (rows[:, 0] + rows[:, 1],)
-    if op == SUM_INT:
-        return np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
-    return (np.ascontiguousarray(rows[:, 0]),)
 
 
 def _lowered(measure: MeasureProgram, rows: Rows) -> Folded:

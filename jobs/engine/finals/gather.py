@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from jobs.engine.finals.bounds import Bounds
 from jobs.engine.finals.row_numbers import dropped_label, number
+from jobs.engine.finals.tree_columns import LevelColumns, RootColumns, TreeColumns
 from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.exchange import hardly_overlap, joined, label
 from jobs.engine.slices.shards import Sharded
-from jobs.engine.slices.slices import Slices, fold_into, to_table
+from jobs.engine.slices.slices import Slices, to_table
 from optimizer.plan.definition import EVENTS
 
 Tables = Mapping[str, list[pa.Table]]  # by label
@@ -41,12 +42,11 @@ Kept = dict[str, Retained | pa.Table]
 class Gathered(NamedTuple):
     """Slices, the partials they were made from and how often these were folded, what to keep, which windows end."""
 
-    slices: Slices | None  # None: no window ends
+    slices: TreeColumns | None  # None: no window ends
     partials: int
     folded: int
     kept: Kept
     bounds: Bounds | None = None  # None: those that the watermark passes, in every group
-    sharded: Sharded | None = None  # what trees that it feeds fold in place of its slices
 
 
 def gather(
@@ -77,20 +77,16 @@ def gather(
     if until <= emitted:
         return Gathered(None, len(held.start), 0, kept)
     if not tree.bits:
-        return Gathered(held, len(held.start), 0, kept)
-    sharded = Sharded(held, grouping, tree)
-    slices, folded = sharded.slices(tree, [measure for measure in tree.measures if measure.key in tree.asked])
-    return Gathered(slices, len(held.start), folded, kept, sharded=sharded)
+        return Gathered(RootColumns(held), len(held.start), 0, kept)
+    slices, folded = Sharded(held, grouping, tree).slices(tree.measures)
+    return Gathered(RootColumns(slices), len(held.start), folded, kept)
 
 
 def _fed(tree: TreeProgram, feeder: Gathered) -> Gathered:
-    if feeder.sharded:
-        slices, folded = feeder.sharded.slices(tree, tree.measures)
-        return Gathered(slices, len(slices.start), folded, {}, feeder.bounds)
     assert feeder.slices is not None
-    slices = fold_into(tree.edges, feeder.slices, tree.measures)
+    level = LevelColumns(tree.edges, feeder.slices)
     folded = len(feeder.slices.start) * len(tree.measures)
-    return Gathered(slices, len(slices.start), folded, {}, feeder.bounds)
+    return Gathered(level, len(level.start), folded, {}, feeder.bounds)
 
 
 def _numbered(
@@ -105,4 +101,4 @@ def _numbered(
     settled = int((found.bounds.until - found.bounds.after).sum())
     name = label(grouping, tree)
     kept: Kept = {name: found.kept, dropped_label(name): found.before}
-    return Gathered(found.slices, found.kept.num_rows, settled * len(tree.measures), kept, found.bounds)
+    return Gathered(RootColumns(found.slices), found.kept.num_rows, settled * len(tree.measures), kept, found.bounds)

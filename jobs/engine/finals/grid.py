@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jobs.engine.finals.tree_columns import Columns
 from jobs.engine.program.program import MeasureProgram
 from jobs.kernels.algebra.operators import COUNT, LAST, MAX, MOMENTS, SUM_INT
 from jobs.kernels.arrays import Bools, Column
@@ -15,13 +16,6 @@ from jobs.kernels.columns.grid_levels import Levels
 from jobs.kernels.columns.operations import regular_operations
 from jobs.kernels.columns.operators import identity
 from optimizer.windows.window import Window
-
-
-class Columns(NamedTuple):
-    """A measure's partials as the columnar kernels want them; no mask when none is null."""
-
-    columns: tuple[Column, ...]
-    valid: Bools | None
 
 
 class Folded(NamedTuple):

@@ -16,11 +16,10 @@ from jobs.engine.slices.unfold import Shards, Unfolding, by_likeness
 from jobs.kernels.algebra.operators import COUNT, VALID
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.combine import merge_rows
-from jobs.kernels.slices.edges import slice_starts
 
 
 class Sharded:
-    """The shards of a tree, from which it and the trees that it feeds fold their slices."""
+    """The shards of a tree, from which its slices are folded; the trees that it feeds are levels of those."""
 
     def __init__(self, shards: Slices, grouping: Grouping, tree: TreeProgram) -> None:
         self.shards, self.tree = shards, tree
@@ -33,14 +32,12 @@ class Sharded:
             if base.carries:
                 shards.rows[base.key][:, 1] = np.arange(len(shards.start))
 
-    def slices(self, tree: TreeProgram, measures: Sequence[MeasureProgram]) -> tuple[Slices, int]:
-        """A tree's slices with some measures, and how many shards were folded for all of them together."""
+    def slices(self, measures: Sequence[MeasureProgram]) -> tuple[Slices, int]:
+        """The tree's slices with some measures, and how many shards were folded for all of them together."""
         bits = np.array(sorted({self.bit[measure.where] for measure in measures if measure.where}), np.int64)
         everything = any(not measure.where for measure in measures)
         taken = np.flatnonzero(everything | np.asarray(self.tests[:, bits].any(axis=1))[self.code])
         start, groups = self.shards.start[taken], self.keys.distinct.num_rows
-        if tree is not self.tree:
-            start = slice_starts(tree.edges, start)
         cells = cells_of_starts(start, self.keys.codes[self.shards.group[taken]], groups)
         rows, folded = self._folded(Shards(cells.cell, self.code[taken], taken, self.shards.rows), measures, bits)
         carried: dict[str, pa.Array] = {}

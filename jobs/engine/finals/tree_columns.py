@@ -1,0 +1,156 @@
+"""The slices of a tree as columns: a root's are taken from its rows, a fed tree's are folded from its feeder's.
+
+A tree that another one feeds is a level: it has no slices of its own on disk or in an exchange, and only the measures
+that its queries read are ever folded.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.engine.program.program import MeasureProgram
+from jobs.engine.slices.slices import Slices
+from jobs.kernels.algebra.operators import (
+    COUNT,
+    LAST,
+    LIMB_BITS,
+    LIMB_MASK,
+    MAX,
+    MOMENTS,
+    SUM_FLOAT,
+    SUM_INT,
+    VALID,
+    WIDTH,
+)
+from jobs.kernels.arrays import Bools, Column, Ints, Rows
+from jobs.kernels.columns.fold_bounds import fold_ranges
+from jobs.kernels.columns.moments import fold_moments
+from jobs.kernels.columns.operators import identity
+from jobs.kernels.columns.selective import pick
+from jobs.kernels.slices.edges import Edges
+from jobs.kernels.slices.levels import level_bounds
+
+
+class Columns(NamedTuple):
+    """A measure's partials as the columnar kernels want them; no mask when none is null."""
+
+    columns: tuple[Column, ...]
+    valid: Bools | None
+
+
+class TreeColumns(Protocol):
+    """What finals read of a tree: whose slices there are, when they start, and the columns of its measures."""
+
+    keys: pa.Table
+    offsets: Ints
+    start: Ints
+
+    def columns(self, measure: MeasureProgram) -> Columns:
+        """The columns of a measure, made once."""
+
+    def rows(self, measure: MeasureProgram) -> Rows:
+        """The same as rows, for the techniques that take a slice at a time."""
+
+    def carried(self, measure: MeasureProgram, name: str, index: pa.Array) -> pa.Array:
+        """The values that some slices carry beside a measure."""
+
+
+class RootColumns:
+    """The columns of a tree that keeps its slices."""
+
+    def __init__(self, slices: Slices) -> None:
+        self._slices = slices
+        self.keys, self.offsets, self.start = slices.keys, slices.offsets, slices.start
+        self._columns: dict[str, Columns] = {}
+
+    def columns(self, measure: MeasureProgram) -> Columns:
+        """The columns of a measure, made once."""
+        if measure.key not in self._columns:
+            rows = self._slices.rows[measure.key]
+            valid = rows[:, VALID] != 0
+            self._columns[measure.key] = Columns(_columns(measure.op, rows), None if valid.all() else valid)
+        return self._columns[measure.key]
+
+    def rows(self, measure: MeasureProgram) -> Rows:
+        """A copy of a measure's rows."""
+        return self._slices.rows[measure.key].copy()
+
+    def carried(self, measure: MeasureProgram, name: str, index: pa.Array) -> pa.Array:
+        """The values that some slices carry beside a measure."""
+        return self._slices.carried[name].take(index)
+
+
+class LevelColumns:
+    """The columns of a tree that another one feeds."""
+
+    def __init__(self, edges: Edges, feeder: TreeColumns) -> None:
+        self._feeder = feeder
+        self.keys = feeder.keys
+        self.offsets, self.start, self._lo, self._hi = level_bounds(edges, feeder.offsets, feeder.start)
+        self._columns: dict[str, Columns] = {}
+        self._picked: dict[str, Ints] = {}
+
+    def columns(self, measure: MeasureProgram) -> Columns:
+        """The columns of a measure, folded once."""
+        if measure.key not in self._columns:
+            finer = self._feeder.columns(measure)
+            self._columns[measure.key] = self._picks(measure, finer) if measure.carries else self._folds(measure, finer)
+        return self._columns[measure.key]
+
+    def rows(self, measure: MeasureProgram) -> Rows:
+        """A measure's columns as rows."""
+        return _rows(measure.op, self.columns(measure))
+
+    def carried(self, measure: MeasureProgram, name: str, index: pa.Array) -> pa.Array:
+        """The values of the finer slices that were picked."""
+        self.columns(measure)
+        return self._feeder.carried(measure, name, pa.array(self._picked[measure.key]).take(index))
+
+    def _picks(self, measure: MeasureProgram, finer: Columns) -> Columns:
+        index = pick(measure.op, finer.columns[0], self._lo, self._hi, finer.valid)
+        valid = index >= 0
+        picked = self._picked[measure.key] = np.maximum(index, 0)
+        return Columns((finer.columns[0][picked],), None if valid.all() else valid)
+
+    def _folds(self, measure: MeasureProgram, finer: Columns) -> Columns:
+        if measure.op == MOMENTS:
+            moments = fold_moments(finer.columns, self._lo, self._hi, finer.valid)
+            valid = moments[0] > 0
+            return Columns(moments, None if valid.all() else valid)
+        op = MAX if measure.op == LAST else measure.op
+        columns = tuple(
+            fold_ranges(op, _filled(op, column, finer.valid), self._lo, self._hi) for column in finer.columns
+        )
+        if finer.valid is None or measure.op == COUNT:
+            return Columns(columns, None)
+        counted = np.concatenate([[0], np.cumsum(finer.valid)])
+        return Columns(columns, counted[self._hi] > counted[self._lo])
+
+
+def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
+    if op == MOMENTS:
+        return rows[:, 0], rows[:, 1], rows[:, 2]
+    if op == SUM_FLOAT:
+        return (rows[:, 0] + rows[:, 1],)
+    if op == SUM_INT:
+        return np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
+    return (np.ascontiguousarray(rows[:, 0]),)
+
+
+def _rows(op: int, held: Columns) -> Rows:
+    rows = np.zeros((len(held.columns[0]), WIDTH), held.columns[0].dtype)
+    columns = held.columns
+    if op == SUM_INT:  # a row keeps its low limb below 2**32
+        high, low = columns
+        columns = (high + (low >> LIMB_BITS), low & LIMB_MASK)
+    for number, column in enumerate(columns):
+        rows[:, number] = column
+    rows[:, VALID] = 1 if held.valid is None else held.valid
+    return rows
+
+
+def _filled(op: int, column: Column, valid: Bools | None) -> Column:
+    return column if valid is None else np.where(valid, column, column.dtype.type(identity(op, column.dtype)))
