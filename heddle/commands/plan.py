@@ -79,7 +79,7 @@ def _planned(
     catalog: Catalog, stream: str, rate: float | None, strategy: str, technique: str, keys: float | None, master: str
 ) -> tuple[Plan, bool, str]:
     """The plan, whether the search was stopped before its end, and how its rate is known."""
-    from jobs.measure.stream import seen
+    from jobs.measure.stream import measure_stream
     from jobs.spark.session import spark_session
     from optimizer.planning.stream import plan_stream
     from optimizer.strategies.contract.watch import Watch
@@ -89,9 +89,12 @@ def _planned(
         bar = progress.add_task(f"{strategy} over {stream}", total=1.0)
         watch = Watch(lambda share: progress.update(bar, completed=share))
         with _stopped_by_ctrl_c(watch):
-            at = seen(catalog, stream, (lambda: spark_session(master)) if master else None, rate, keys)
-            found = plan_stream(catalog, stream, at.rate, strategy, technique, at.keys, watch, at.recent)
-    return found, watch.stopped, at.known
+            start = (lambda: spark_session(master)) if master else None
+            measured = measure_stream(catalog, stream, start, rate, keys)
+            found = plan_stream(
+                catalog, stream, measured.rate, strategy, technique, measured.planned_keys, watch, measured.recent
+            )
+    return found, watch.stopped, measured.how_known
 
 
 @contextmanager

@@ -2,5 +2,5 @@
 
 - recent_events: What a stream's newest events say of its keys and predicates, for the planner.
 - recent_on_spark: The newest events of a stream, read as fits it: by this process.
-- stream: A stream, measured from its newest files: events per second, keys active in a slice.
+- stream: What a stream is like: events per second, keys active in a slice, how far events are out of order.
 """

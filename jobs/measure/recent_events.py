@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ SECOND = 1_000_000
 
 @dataclass(frozen=True)
 class RecentEvents:
-    """Some events, and the names under which they hold the predicates. What has been asked is remembered."""
+    """Some events, and the names under which they hold the predicates. Answers are remembered."""
 
     events: Events
     names: dict[str, str]
@@ -55,21 +55,21 @@ class RecentEvents:
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
         """How the events that pass the predicates fall into the tree's shards."""
-        asked = (tree.group_by, tuple(sorted(tree.edges())), tuple(wheres))
-        if asked not in self.answered:
-            self.answered[asked] = self._passing(*asked)
-        return self.answered[asked]
+        question = (tree.group_by, tuple(sorted(tree.edges())), tuple(wheres))
+        if question not in self.answered:
+            self.answered[question] = self._passing(*question)
+        return self.answered[question]
 
     def _passing(self, group_by: tuple[str, ...], edges: Edges, wheres: Sequence[str]) -> Passing:
         tests = [where for where in wheres if where]
         keys = signed(self._keys(group_by), self.events.signatures_of([self.names[test] for test in tests]))
-        taken = np.logical_or.reduce([self._mask(where) for where in wheres])
-        cells = cells_of(edges, self.events.times[taken], keys.codes[taken], keys.distinct.num_rows)
+        passes = np.logical_or.reduce([self._mask(where) for where in wheres])
+        cells = cells_of(edges, self.events.times[passes], keys.codes[passes], keys.distinct.num_rows)
         passed = passed_by(keys.distinct[SIGNATURE], len(tests))[cells.code]
         count, shards = len(self.events.times), len(cells.code)
         folded = {test: float(passed[:, bit].sum()) / count for bit, test in enumerate(tests)}
         return Passing(
-            float(taken.sum()) / count,
+            float(passes.sum()) / count,
             shards / count,
             {where: self.share(where) for where in wheres},
             {**folded, "": shards / count},
@@ -85,13 +85,22 @@ class RecentEvents:
 
 
 def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
-    """The newest events; None where there are none that can be read, NotExact where that takes Spark."""
-    found = catalog.streams[stream]
-    if not found.in_parquet:
+    """Return the newest events; None where none can be read, NotExact where that takes Spark."""
+    if not catalog.streams[stream].in_parquet:
         raise NotExact(f"stream {stream}")
-    program = measuring_program(catalog, stream)
+    return _read_recent(catalog, stream, measuring_program(catalog, stream))
+
+
+def recent_keys(catalog: Catalog, stream: str) -> RecentEvents | None:
+    """Return the newest events with their keys alone, which this process reads even where predicates take Spark."""
+    if not catalog.streams[stream].in_parquet:
+        return None
+    return _read_recent(catalog, stream, replace(measuring_program(catalog, stream), predicates=()))
+
+
+def _read_recent(catalog: Catalog, stream: str, program: Program) -> RecentEvents | None:
     try:
-        tables = _newest(found.path, program)
+        tables = _newest(catalog.streams[stream].path, program)
         if not tables:
             return None
         events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
@@ -101,23 +110,23 @@ def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
 
 
 def _newest(path: str, program: Program) -> list[pa.Table]:
-    """The first events of each of the newest files: these may hold a key or a machine each."""
+    """Return the first events of each of the newest files: these may hold a key or a machine each."""
     tables: list[pa.Table] = []
     files = sorted(arrived(path)[-NEWEST:], key=lambda file: file[1])  # what a small one leaves goes to the others
     left = MOST
     for number, (name, size) in enumerate(files):
         share = left // (len(files) - number)
         for table in read_split(Split(name, size), program):
-            taken = min(share, table.num_rows)
-            tables.append(with_inputs(table.slice(0, taken), program))
-            share, left = share - taken, left - taken
+            rows = min(share, table.num_rows)
+            tables.append(with_inputs(table.slice(0, rows), program))
+            share, left = share - rows, left - rows
             if not share:
                 break
     return tables
 
 
 def measuring_program(catalog: Catalog, stream: str) -> Program:
-    """A program that evaluates all keys and predicates of a stream, and folds nothing."""
+    """Return a program that evaluates all keys and predicates of a stream, and folds nothing."""
     shapes = catalog.of_stream(stream).shapes
     wheres = sorted({shape.where for shape in shapes} - {""})
     groupings = sorted({shape.group_by for shape in shapes})

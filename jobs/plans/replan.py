@@ -7,8 +7,8 @@ from typing import Any
 
 from jobs.host.say import Say
 from jobs.host.settings import settings
-from jobs.measure.stream import Measurement, measure
-from jobs.plans.candidates import MEASURED, Candidates, candidates
+from jobs.measure.stream import Measured, measure_stream
+from jobs.plans.candidates import MEASURED, candidates
 from jobs.spark.session import spark_session
 from jobs.tracking.calibrations import prices
 from jobs.tracking.promotion import Decision, decide
@@ -19,8 +19,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
-from optimizer.planning.defaults import ASSUMED_RATE, STRATEGY
-from optimizer.planning.windows import positive
+from optimizer.planning.defaults import STRATEGY
 
 MICROSECONDS = 1_000_000
 MEASURING = "local[2]"  # the Spark that looks at recent events where only Spark can
@@ -58,22 +57,22 @@ class Replanned:
 
 def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
     """Plan a stream and put the plan in force if it is better, unless it is a dry run."""
-    from jobs.measure.recent_on_spark import recent_by
-
     if not len(catalog.of_stream(wish.stream)):
         raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
-    seen = measure(catalog, wish.stream)
-    recent = recent_by(lambda: spark_session(MEASURING), catalog, wish.stream) if wish.keys is None else None
-    traffic = _traffic(wish, seen, recent.rate if recent else None)
-    known = prices(store, wish.stream)
-    say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {_disorder(seen)}")
-    found = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, known, recent)
-    for name, cost in sorted(found.costs.items(), key=lambda item: item[1]):
-        say(f"{wish.stream}: {name} costs {cost:.6g} {found.unit}")
+    measured = measure_stream(catalog, wish.stream, lambda: spark_session(MEASURING), wish.rate, wish.keys)
+    traffic = Traffic(measured.rate, measured.keys, MICROSECONDS)
+    fitted = prices(store, wish.stream)
+    order = _describe_order(measured)
+    say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {order}")
+    recent = measured.recent if wish.keys is None else None  # keys that are given count in every slice
+    plans = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, fitted, recent)
+    for name, cost in sorted(plans.costs.items(), key=lambda item: item[1]):
+        say(f"{wish.stream}: {name} costs {cost:.6g} {plans.unit}")
     now = champion(store, wish.stream)
-    decision = decide(found.best, plan_of(store, now) if now else None, known)
-    run = log_replan(store, _logged(catalog, wish, seen, found))
-    return keep(store, found.best, run, decision, wish.promote, say)
+    decision = decide(plans.best, plan_of(store, now) if now else None, fitted)
+    figures = measured.figures
+    logged = Replan(catalog, plans.best, plans.seconds, wish.technique, plans.costs, plans.unit, figures, wish.key)
+    return keep(store, plans.best, log_replan(store, logged), decision, wish.promote, say)
 
 
 def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bool, say: Say) -> Replanned:
@@ -111,17 +110,7 @@ def done_before(store: Store, wish: Wish) -> Replanned | None:
     return Replanned(wish.stream, run, plan, int(number) if number else None, promoted, data.tags["reason"], note)
 
 
-def _traffic(wish: Wish, seen: Measurement, recent: float | None) -> Traffic:
-    rate = positive(wish.rate, "rate") if wish.rate is not None else seen.rate or recent or ASSUMED_RATE
-    keys = positive(wish.keys, "keys") if wish.keys is not None else seen.keys or 1.0
-    return Traffic(rate, max(keys, 1.0), MICROSECONDS)
-
-
-def _disorder(seen: Measurement) -> str:
-    if seen.disorder is None:
+def _describe_order(measured: Measured) -> str:
+    if measured.disorder is None:
         return "order unknown"
-    return f"{seen.disorder:.2%} out of order by up to {seen.delay:.3g} s"
-
-
-def _logged(catalog: Catalog, wish: Wish, seen: Measurement, found: Candidates) -> Replan:
-    return Replan(catalog, found.best, found.seconds, wish.technique, found.costs, found.unit, seen.figures(), wish.key)
+    return f"{measured.disorder:.2%} out of order by up to {measured.delay:.3g} s"

@@ -15,7 +15,7 @@ from typing import Any
 
 from jobs.engine.warehouse.input_files import arrived
 from jobs.host.say import Say
-from jobs.measure.stream import seen
+from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from jobs.spark.session import Start
@@ -49,13 +49,13 @@ class Compared:
     report: dict[str, Any]
 
 
-def compare(catalog: Catalog, asked: Comparison, start: Start | None, say: Say) -> list[Compared]:
+def compare(catalog: Catalog, comparison: Comparison, start: Start | None, say: Say) -> list[Compared]:
     """Evaluate every pair of strategy and technique on Spark, or in this process when there is none."""
-    plans = list(plans_of(catalog, asked, start))
+    plans = list(plans_of(catalog, comparison, start))
     evaluate: Evaluate = partial(_on_spark, start) if start else _in_process
     found: list[Compared] = []
     with tempfile.TemporaryDirectory(prefix="heddle-compare-") as folder:
-        some = _first_files(catalog, asked, Path(folder, "events"))
+        some = _first_files(catalog, comparison, Path(folder, "events"))
         for technique, plan in first_of_each(plans).items():
             evaluate(some, plan, str(Path(folder, f"warm-{technique}")))
         for number, (technique, plan) in enumerate(plans):
@@ -89,26 +89,27 @@ def _in_process(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
     return evaluate_local(catalog, plan, warehouse, Options())
 
 
-def plans_of(catalog: Catalog, asked: Comparison, start: Start | None) -> Iterator[tuple[str, Plan]]:
+def plans_of(catalog: Catalog, comparison: Comparison, start: Start | None) -> Iterator[tuple[str, Plan]]:
     """Yield every technique that is compared with a plan by every strategy."""
-    if not asked.strategies or not asked.techniques:
+    if not comparison.strategies or not comparison.techniques:
         raise HeddleError("nothing to compare; name at least one strategy and one technique")
-    catalog.of_stream(asked.stream)
-    at = seen(catalog, asked.stream, start, asked.rate, asked.keys)
-    for strategy in asked.strategies:
-        for technique in asked.techniques:
-            plan = plan_stream(catalog, asked.stream, at.rate, strategy, technique, at.keys, recent=at.recent)
+    catalog.of_stream(comparison.stream)
+    measured = measure_stream(catalog, comparison.stream, start, comparison.rate, comparison.keys)
+    rate, keys, recent = measured.rate, measured.planned_keys, measured.recent
+    for strategy in comparison.strategies:
+        for technique in comparison.techniques:
+            plan = plan_stream(catalog, comparison.stream, rate, strategy, technique, keys, recent=recent)
             yield technique, plan
 
 
-def _first_files(catalog: Catalog, asked: Comparison, folder: Path) -> Catalog:
+def _first_files(catalog: Catalog, comparison: Comparison, folder: Path) -> Catalog:
     """The catalog, with the stream cut down to its oldest files."""
-    if not asked.files:
+    if not comparison.files:
         return catalog
-    source = driver_of(catalog, asked.stream)
+    source = driver_of(catalog, comparison.stream)
     if "://" in source.path:
         raise HeddleError(f"stream {source.name} is not on this machine; compare on all of its files")
     folder.mkdir()
-    for path, _ in arrived(source.path)[: asked.files]:
+    for path, _ in arrived(source.path)[: comparison.files]:
         (folder / Path(path).name).symlink_to(path)
     return replace(catalog, streams={**catalog.streams, source.name: replace(source, path=str(folder))})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.measure.stream import seen
+from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
 from jobs.runs.run import Progress
 from optimizer.catalog.model.catalog import Catalog
@@ -100,10 +100,12 @@ def _require_interval(text: str) -> None:
 def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> Plan:
     from optimizer.planning.stream import plan_stream
 
-    measured = seen(catalog, stream, start, None, None)
-    plan = plan_stream(catalog, stream, measured.rate, STRATEGY, TECHNIQUE, measured.keys, recent=measured.recent)
+    measured = measure_stream(catalog, stream, start)
+    plan = plan_stream(
+        catalog, stream, measured.rate, STRATEGY, TECHNIQUE, measured.planned_keys, recent=measured.recent
+    )
     say(
-        f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {measured.known}: "
+        f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {measured.how_known}: "
         f"{len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
     )
     return plan

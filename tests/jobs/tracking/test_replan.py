@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.host.settings import Settings
-from jobs.measure.stream import measure
+from jobs.measure.stream import measure_stream
 from jobs.plans.candidates import candidates
 from jobs.plans.champion import champion_file
 from jobs.plans.replan import Wish, done_before, replan
@@ -36,11 +36,11 @@ def events(place: Settings) -> None:
 
 @pytest.mark.usefixtures("events")
 def test_a_stream_is_measured(place: Settings) -> None:
-    seen = measure(catalog_of(place), "readings")
-    assert seen.rate == pytest.approx(10, rel=0.01)
-    assert seen.keys == pytest.approx(3)
-    assert seen.disorder == pytest.approx(1 / 600)
-    assert seen.delay == pytest.approx(1.9)
+    measured = measure_stream(catalog_of(place), "readings")
+    assert measured.rate == pytest.approx(10, rel=0.01)
+    assert measured.keys == pytest.approx(3)
+    assert measured.disorder == pytest.approx(1 / 600)
+    assert measured.delay == pytest.approx(1.9)
 
 
 @pytest.mark.usefixtures("events")
