@@ -14,7 +14,7 @@ from expectations.report.data_docs import write_docs
 from expectations.sample.windows import STATEMENTS, Scope
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.ledger import Ledger, newest_ledger
-from jobs.engine.warehouse.lifecycle import evaluated, stream_storage
+from jobs.engine.warehouse.lifecycle import evaluated_manifest, stream_storage
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.storage import Storage
 from jobs.spark.errors import in_words
@@ -84,7 +84,7 @@ def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, 
     catalog.of_stream(stream)
     storage = stream_storage(warehouse, stream)
     ledger = newest_ledger(storage)
-    manifest = evaluated(warehouse, stream)
+    manifest = evaluated_manifest(warehouse, stream)
     folder = choice.docs or _docs(storage, manifest)
     try:
         with _planned_once(spark):

@@ -12,8 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from jobs.engine.events.columns import microseconds
 from jobs.engine.warehouse.late_files import BATCH, MISSED, WATERMARK
-from jobs.engine.warehouse.manifest import Manifest
-from jobs.engine.warehouse.marks import all_marked
+from jobs.engine.warehouse.manifest import Manifest, has_all_marks
 from jobs.host.storage import Storage
 
 Ints = npt.NDArray[np.int64]
@@ -54,7 +53,7 @@ def late_watermarks(storage: Storage, manifest: Manifest) -> dict[int, int]:
     """The watermark that each batch came after, of those whose events may have been late for windows in rows."""
     if manifest.backfill:
         return {}
-    if all_marked(manifest.marks, manifest.batch):
+    if has_all_marks(manifest.marks, manifest.batch):
         marks = zip((None, *manifest.marks), manifest.marks, strict=False)
         return {mark.batch: before.watermark for before, mark in marks if before}
     found: dict[int, int] = {}

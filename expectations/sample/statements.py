@@ -8,9 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from jobs.engine.program.clock import BEGINNING
-from jobs.engine.warehouse.manifest import Manifest
-from jobs.engine.warehouse.marks import all_marked
-from jobs.engine.warehouse.retained import Standing, load_standing
+from jobs.engine.warehouse.manifest import Manifest, has_all_marks
+from jobs.engine.warehouse.retained import RetainedSlices, load_retained
 from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
@@ -38,9 +37,9 @@ def is_exact(statement: EvaluatedStatement, query: str) -> bool:
 
 def audited_statements(catalog: Catalog, stream: str, storage: Storage, manifest: Manifest) -> list[EvaluatedStatement]:
     """Return the statements of a stream that are being evaluated and can be checked, by id."""
-    standing = load_standing(storage, manifest.standing)
+    retained = load_retained(storage, manifest.standing)
     ids = sorted(dict.fromkeys(catalog.of_stream(stream).statements.to_pylist()))
-    answered = (_answered(catalog, id, manifest, standing) for id in ids)
+    answered = (_answered(catalog, id, manifest, retained) for id in ids)
     by_sql = bool(catalog.streams[stream].sql)
     return [
         statement
@@ -49,18 +48,18 @@ def audited_statements(catalog: Catalog, stream: str, storage: Storage, manifest
     ]
 
 
-def _answered(catalog: Catalog, id: str, manifest: Manifest, standing: Standing) -> EvaluatedStatement | None:
+def _answered(catalog: Catalog, id: str, manifest: Manifest, retained: RetainedSlices) -> EvaluatedStatement | None:
     """Return a statement with the time after which all its queries are answered; None when some of them are not."""
     statement = evaluated_statement(catalog, id, manifest.types)
-    if statement is None or not set(statement.labels.values()) <= standing.asked.keys():
+    if statement is None or not set(statement.labels.values()) <= retained.answered_after.keys():
         return None
-    return replace(statement, after=max(standing.asked[label] for label in statement.labels.values()))
+    return replace(statement, after=max(retained.answered_after[label] for label in statement.labels.values()))
 
 
 def _is_lost(statement: EvaluatedStatement, manifest: Manifest, by_sql: bool) -> bool:
     """Whether nothing tells any more which number an event had: its place in a file, or whether it was late."""
     return by_sql or (
-        statement.after > BEGINNING and not manifest.backfill and not all_marked(manifest.marks, manifest.batch)
+        statement.after > BEGINNING and not manifest.backfill and not has_all_marks(manifest.marks, manifest.batch)
     )
 
 

@@ -16,7 +16,7 @@ from expectations.sample.statements import is_exact
 from expectations.sample.windows import Part
 from expectations.sides.row import COLUMNS, NAIVE_SCHEMA, OPEN, SCALE, about, key_text, past_edge, text_of
 from jobs.engine.program.clock import BEGINNING
-from jobs.engine.warehouse.consumed_files import taken_in
+from jobs.engine.warehouse.consumed_files import batch_by_file
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
@@ -80,7 +80,7 @@ def naive(spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, 
 
 def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, int]:
     """The files that the batches up to a manifest have taken, each with its batch; refuses when some are gone."""
-    files = taken_in(storage, manifest)
+    files = batch_by_file(storage, manifest)
     if not files:
         raise HeddleError(f"{storage.root}: nothing has been evaluated yet; run heddle evaluate first")
     gone = [file for file in files if "://" not in file and not Path(file).exists()]

@@ -44,10 +44,10 @@ def check(
         return
     from expectations.check import Choice
     from expectations.check import check as audit
-    from jobs.engine.warehouse.lifecycle import evaluated
+    from jobs.engine.warehouse.lifecycle import evaluated_manifest
     from jobs.spark.session import JAVA_OPTIONS, java_options, spark_session
 
-    evaluated(warehouse, stream)
+    evaluated_manifest(warehouse, stream)
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("auditing"):
         spark = spark_session(master, {JAVA_OPTIONS: java_options(working=everything)})

@@ -15,7 +15,7 @@ from jobs.engine.events.parquet import Split, read_split, with_inputs
 from jobs.engine.events.signatures import SIGNATURE, passed_by, signed
 from jobs.engine.program.program import ALL, Grouping, Input, Program
 from jobs.engine.slices.cells import cells_of
-from jobs.engine.warehouse.input_files import arrived
+from jobs.engine.warehouse.input_files import list_input_files
 from jobs.kernels.arrays import Bools
 from jobs.kernels.slices.edges import Edges
 from optimizer.catalog.model.catalog import Catalog
@@ -112,7 +112,8 @@ def _read_recent(catalog: Catalog, stream: str, program: Program) -> RecentEvent
 def _newest(path: str, program: Program) -> list[pa.Table]:
     """Return the first events of each of the newest files: these may hold a key or a machine each."""
     tables: list[pa.Table] = []
-    files = sorted(arrived(path)[-NEWEST:], key=lambda file: file[1])  # what a small one leaves goes to the others
+    # what a small file leaves goes to the others
+    files = sorted(list_input_files(path)[-NEWEST:], key=lambda file: file[1])
     left = MOST
     for number, (name, size) in enumerate(files):
         share = left // (len(files) - number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jobs.engine.events.columns import events_from
 from jobs.engine.events.expressions import NotExact
-from jobs.engine.warehouse.input_files import arrived
+from jobs.engine.warehouse.input_files import list_input_files
 from jobs.measure.recent_events import MOST, NEWEST, RecentEvents, measuring_program, recent_events
 from jobs.spark.session import Start
 from jobs.spark.stream_frames import driver_of, stream_frame
@@ -27,7 +27,7 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
     from jobs.spark.frame_lane import frame_inputs, prepare_inputs
 
     driver = driver_of(catalog, stream)
-    files = [path for path, _ in arrived(driver.path)[-NEWEST:]] if driver.path else []
+    files = [path for path, _ in list_input_files(driver.path)[-NEWEST:]] if driver.path else []
     if not files:
         return None
     program = measuring_program(catalog, stream)

@@ -11,13 +11,12 @@ from jobs.engine.batch.carry import begun
 from jobs.engine.batch.recompute import Events, emit_again, fill
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.input_files import keep_record
+from jobs.engine.warehouse.consumed_files import add_record
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
-from jobs.engine.warehouse.lifecycle import evaluated, keep_plan, only_run, stream_storage, sweep
-from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, newest
-from jobs.engine.warehouse.marks import all_marked, emitted_by
+from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
+from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
 from jobs.engine.warehouse.raw_events import Raw, raw_events
-from jobs.engine.warehouse.retained import Standing, save_standing
+from jobs.engine.warehouse.retained import RetainedSlices, save_retained
 from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.runs.on_spark import Streaming
@@ -111,7 +110,7 @@ class Past:
 def past_of(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
     """The past of a stream that has been evaluated."""
     check_plan(catalog, plan)
-    manifest = evaluated(warehouse, plan.stream)
+    manifest = evaluated_manifest(warehouse, plan.stream)
     return Past(start(), catalog, plan, stream_storage(warehouse, plan.stream), manifest)
 
 
@@ -131,7 +130,7 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
             lane = past.lane()
             program = lane.program(raw.files)
             keep_plan(target, past.plan)
-            keep_record(target, [], 0, every.files)
+            add_record(target, [], 0, every.files)
             before = _fresh(target, past.manifest, program, span)
             never_late = [replayed._replace(emitted=BEGINNING) for replayed in every.batches]
             after = fill(target, before, program, span[1], Events(raw.files, never_late), lane)
@@ -145,8 +144,8 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
 def _fresh(target: Storage, live: Manifest, program: Program, span: Span) -> Manifest:
     """An empty warehouse whose queries are asked for the windows that end after the span's beginning."""
     standing = begun(program)
-    asked = dict.fromkeys(standing.asked, span[0])
-    name = save_standing(target, Standing(standing.trees, asked))
+    asked = dict.fromkeys(standing.answered_after, span[0])
+    name = save_retained(target, RetainedSlices(standing.trees, asked))
     return Manifest(watermark=span[0], buckets=live.buckets, standing=name)
 
 
@@ -173,7 +172,7 @@ def repair(past: Past) -> dict[str, Any]:
 
 
 def _span(manifest: Manifest, batch: int) -> Span:
-    found = emitted_by(manifest.marks, batch)
+    found = emitted_span(manifest.marks, batch)
     if found is None:
         raise HeddleError(f"batch {batch} is too long ago to know which windows it emitted; release or discard it")
     return found
@@ -184,7 +183,7 @@ def _again(past: Past, batch: int, span: Span) -> list[DataFile]:
     raw, lane = past.raw(past.since(span[0]), batch), past.lane()
     events = Events(raw.files)
     if past.in_rows:
-        if not all_marked(past.manifest.marks, past.manifest.batch):
+        if not has_all_marks(past.manifest.marks, past.manifest.batch):
             raise HeddleError(
                 f"batch {batch} has windows in rows, which are counted from the first event on, and what is known of "
                 "the first batches is not enough after so many; release or discard it"

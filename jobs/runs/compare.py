@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.warehouse.input_files import arrived
+from jobs.engine.warehouse.input_files import list_input_files
 from jobs.host.say import Say
 from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
@@ -110,6 +110,6 @@ def _first_files(catalog: Catalog, comparison: Comparison, folder: Path) -> Cata
     if "://" in source.path:
         raise HeddleError(f"stream {source.name} is not on this machine; compare on all of its files")
     folder.mkdir()
-    for path, _ in arrived(source.path)[: comparison.files]:
+    for path, _ in list_input_files(source.path)[: comparison.files]:
         (folder / Path(path).name).symlink_to(path)
     return replace(catalog, streams={**catalog.streams, source.name: replace(source, path=str(folder))})

@@ -13,7 +13,8 @@ from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.input_files import File, Record, all_files, arrived, keep_record, load_records
+from jobs.engine.warehouse.consumed_files import Record, add_record, files_in_records, load_records
+from jobs.engine.warehouse.input_files import File, list_input_files
 from jobs.engine.warehouse.raw_events import Replayed
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
@@ -67,7 +68,7 @@ def evaluate_local(
         raise HeddleError(f"stream {plan.stream} is made by SQL, which only Spark evaluates; leave out --local")
     plan = replace(plan, unshared=())
     lane = OneProcess(catalog, plan)
-    for file in arrived(catalog.streams[plan.stream].path)[:1]:
+    for file in list_input_files(catalog.streams[plan.stream].path)[:1]:
         lane.types(file)  # a stream that is refused is refused before anything is written
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane = "file"
@@ -83,17 +84,17 @@ def evaluate_local(
 
 def _batches(run: Run, files_per_batch: int) -> Iterator[tuple[int, Sequence[File]]]:
     """First the files of a batch that died, if one did; then those that arrived since, each batch on record."""
-    found = arrived(run.catalog.streams[run.plan.stream].path)
+    found = list_input_files(run.catalog.streams[run.plan.stream].path)
     records = load_records(run.storage)
     for record in records:
         if record.batch > run.manifest.batch:
             yield record.batch, _those(found, record)
-    taken = all_files(records)
+    taken = files_in_records(records)
     waiting = [file for file in found if file[0] not in taken]
     while waiting:
         files, waiting = waiting[: files_per_batch or None], waiting[files_per_batch or len(waiting) :]
         batch = run.manifest.batch + 1
-        keep_record(run.storage, records, batch, files)
+        records = add_record(run.storage, records, batch, files)
         yield batch, files
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.engine.events.parquet import splits_of
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.consumed_files import files_of
-from jobs.engine.warehouse.input_files import File, sized
+from jobs.engine.warehouse.consumed_files import files_of_batch
+from jobs.engine.warehouse.input_files import File, with_sizes
 from jobs.engine.warehouse.lifecycle import CHECKPOINT
 from jobs.engine.warehouse.raw_events import Replayed
 from jobs.engine.work import Executor
@@ -66,7 +66,7 @@ class Streaming:
                 return
             try:
                 # by Spark's own record of the batch: to collect the listing would be a query and a job more
-                self._evaluate(batch, sized(files_of(self.run.storage, batch)))
+                self._evaluate(batch, with_sizes(files_of_batch(self.run.storage, batch)))
             except Exception as error:
                 self.failure = error
                 raise

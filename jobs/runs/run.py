@@ -20,7 +20,7 @@ from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.raw_events import Raw, raw_events
-from jobs.engine.warehouse.retained import load_standing
+from jobs.engine.warehouse.retained import load_retained
 from jobs.engine.work import Executors
 from jobs.host.cpu_meter import CpuMeter
 from jobs.host.storage import Storage
@@ -104,7 +104,7 @@ class Run:
 
     def _take_over(self, program: Program, lane: Lane) -> None:
         """Change plans at the boundary of a batch, before anything is emitted."""
-        if not self.manifest.plan or serves(load_standing(self.storage, self.manifest.standing), program):
+        if not self.manifest.plan or serves(load_retained(self.storage, self.manifest.standing), program):
             return
         started, before = time.monotonic(), self.manifest
         adopted = adopt(self.storage, before, program, self.raw, lane)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jobs.engine.warehouse.consumed_files import taken_files
-from jobs.engine.warehouse.input_files import arrived
+from jobs.engine.warehouse.consumed_files import list_consumed_files
+from jobs.engine.warehouse.input_files import list_input_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
@@ -45,8 +45,8 @@ def _chosen(catalog: Catalog, asked: str | None, say: Say) -> list[str]:
 def _waiting(place: Settings, catalog: Catalog, stream: str, say: Say) -> bool:
     storage = stream_storage(place.warehouse, stream)
     manifest = newest(storage)
-    files = [path for path, _ in arrived(driver_of(catalog, stream).path)]
-    taken = set(taken_files(storage, manifest)) if manifest.batch >= 0 else set()
+    files = [path for path, _ in list_input_files(driver_of(catalog, stream).path)]
+    taken = set(list_consumed_files(storage, manifest)) if manifest.batch >= 0 else set()
     fresh = sum(path not in taken for path in files)
     pending = len(newest_ledger(storage).pending(manifest.results))
     say(f"{stream}: {fresh} of {len(files)} files are new, {pending} result files wait for their audit")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, plan_in_force, stream_storage
-from jobs.engine.warehouse.manifest import manifest_names, newest, remembered
+from jobs.engine.warehouse.manifest import load_past, manifest_names, newest
 from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
@@ -68,7 +68,7 @@ def _warehouse(page: Page, storage: Storage) -> None:
     except HeddleError as error:
         page.notes.append(str(error))
         return
-    past = list(remembered(storage, manifest_names(storage)[-KEPT_MANIFESTS:]))
+    past = list(load_past(storage, manifest_names(storage)[-KEPT_MANIFESTS:]))
     page.progress = progress(manifest, ledger)
     page.batches = batches(past)
     page.held = held(manifest, ledger)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.engine.warehouse.lifecycle import DATA_FOLDERS, SMALL_FOLDERS, stream_storage
-from jobs.engine.warehouse.manifest import manifest_names, newest, remembered
+from jobs.engine.warehouse.manifest import load_past, manifest_names, newest
 from jobs.results import late_table, results_table
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
@@ -94,7 +94,7 @@ def assert_same(world: Readings, warehouse: str, reference: str) -> None:
 def assert_swept(warehouse: str) -> None:
     """Nothing on disk that the newest manifests do not name."""
     storage = stream_storage(warehouse, STREAM)
-    named = {file for manifest in remembered(storage, manifest_names(storage)) for file in manifest.files()}
+    named = {file for manifest in load_past(storage, manifest_names(storage)) for file in manifest.files()}
     assert {name for folder in DATA_FOLDERS for name in storage.names(folder)} == named
     assert newest(storage).files() <= named
     assert not [name for folder in SMALL_FOLDERS for name in storage.drafts(folder)]

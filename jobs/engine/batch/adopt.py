@@ -11,10 +11,9 @@ from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program, QueryProgram, Unshared
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse import state_files as state
-from jobs.engine.warehouse.manifest import Manifest, commit
-from jobs.engine.warehouse.marks import all_marked
+from jobs.engine.warehouse.manifest import Manifest, commit, has_all_marks
 from jobs.engine.warehouse.raw_events import Raw
-from jobs.engine.warehouse.retained import Standing, load_standing, save_standing
+from jobs.engine.warehouse.retained import RetainedSlices, load_retained, save_retained
 from jobs.engine.work import Executor, Executors, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
@@ -40,11 +39,11 @@ def adopt(
     executors: Executors,
 ) -> Adopted:
     """Let a program take over the slices of the one before it. Nothing is emitted, and no event is taken."""
-    standing = load_standing(storage, before.standing)
+    standing = load_retained(storage, before.standing)
     sources = {label(g, tree): source_of(standing, g, tree, before.watermark) for g, tree in program.roots()}
     needs = {label(g, tree): needed_from(tree, before.watermark) for g, tree in program.roots()}
     lacking = [name for name, source in sources.items() if source.since > needs[name]]
-    joining = [query for query in program.unshared if query.label not in standing.asked]
+    joining = [query for query in program.unshared if query.label not in standing.answered_after]
     reaching = [needs[name] for name in lacking]
     reaching += [max(BEGINNING, before.watermark - query.window.range + 1) for query in joining]
     raw = raw_since(min(reaching)) if reaching else Raw()
@@ -54,7 +53,7 @@ def adopt(
     asked |= unshared_after(standing, program, raw.since, before.watermark)
     carried = {name: source.label for name, source in sources.items() if name not in rebuilt}
     numbered = rebuilt & {label(g, tree) for g, tree in program.roots() if tree.rows}
-    if numbered and not all_marked(before.marks, before.batch):
+    if numbered and not has_all_marks(before.marks, before.batch):
         raise HeddleError(
             "windows in rows have to be counted from the first event on, and what is known of the first batches is not "
             "enough after so many; leave them out, or keep the plan in force"
@@ -72,7 +71,7 @@ def adopt(
         state=tuple(file for outcome in outcomes for report in outcome.buckets for file in report.state),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
         counts=counts_of(Outcome(), [], []),
-        standing=save_standing(storage, Standing(trees, asked)),
+        standing=save_retained(storage, RetainedSlices(trees, asked)),
     )
     commit(storage, after)
     step("taken over")
@@ -100,7 +99,7 @@ def _only(program: Program, labels: set[str]) -> Program:
     return replace(program, groupings=tuple(groupings))
 
 
-def _joined(standing: Standing, program: Program, asked: dict[str, int]) -> dict[str, int]:
+def _joined(standing: RetainedSlices, program: Program, asked: dict[str, int]) -> dict[str, int]:
     woven = [query for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
     queries: list[QueryProgram | Unshared] = [*woven, *program.unshared]
-    return {query.id: asked[query.label] for query in queries if query.label not in standing.asked}
+    return {query.id: asked[query.label] for query in queries if query.label not in standing.answered_after}

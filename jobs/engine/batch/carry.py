@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Grouping, Program, QueryProgram, TreeProgram
 from jobs.engine.slices.exchange import label
-from jobs.engine.warehouse.retained import Held, Standing
+from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree
 from jobs.kernels.slices.edges import Edges
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
@@ -41,11 +41,11 @@ def _holds(edges: Edges, period: int, residue: int) -> bool:
     return all(any((time - at) % own == 0 for own, at in edges) for time in times)
 
 
-def held(grouping: Grouping, tree: TreeProgram, since: int = BEGINNING) -> Held:
+def held(grouping: Grouping, tree: TreeProgram, since: int = BEGINNING) -> RetainedTree:
     """What a tree's slices hold."""
     measures = tuple(f"{measure.key} by {measure.op} as {measure.coding}" for measure in tree.held)
     cut = "rows" if tree.rows else json.dumps([test.sql for test in tree.bits])
-    return Held(grouping.name, cut, tree.edges, measures, tree.reach, since)
+    return RetainedTree(grouping.name, cut, tree.edges, measures, tree.reach, since)
 
 
 def needed_from(tree: TreeProgram, watermark: int) -> int:
@@ -53,7 +53,7 @@ def needed_from(tree: TreeProgram, watermark: int) -> int:
     return BEGINNING if tree.rows else max(BEGINNING, watermark - tree.reach + 1)
 
 
-def source_of(standing: Standing, grouping: Grouping, tree: TreeProgram, watermark: int) -> Source:
+def source_of(standing: RetainedSlices, grouping: Grouping, tree: TreeProgram, watermark: int) -> Source:
     """The slices a tree can be folded from: its keys, at least its edges and its measures."""
     wanted = held(grouping, tree)
     alike = {
@@ -80,25 +80,25 @@ def answered(program: Program) -> Iterator[tuple[str, QueryProgram]]:
             yield label(*root), query
 
 
-def begun(program: Program) -> Standing:
+def begun(program: Program) -> RetainedSlices:
     """Where a new warehouse stands: everything is there from the beginning."""
     trees = {label(grouping, tree): held(grouping, tree) for grouping, tree in program.roots()}
     labels = [query.label for _, query in answered(program)] + [query.label for query in program.unshared]
-    return Standing(trees, dict.fromkeys(labels, BEGINNING))
+    return RetainedSlices(trees, dict.fromkeys(labels, BEGINNING))
 
 
-def serves(standing: Standing, program: Program) -> bool:
+def serves(standing: RetainedSlices, program: Program) -> bool:
     """Whether the slices are just those that the program keeps, for the very queries it answers."""
     wanted = begun(program)
     kept = {name: replace(each, since=BEGINNING) for name, each in standing.trees.items()}
-    return kept == wanted.trees and standing.asked.keys() == wanted.asked.keys()
+    return kept == wanted.trees and standing.answered_after.keys() == wanted.answered_after.keys()
 
 
-def asked_after(standing: Standing, program: Program, sinces: dict[str, int], watermark: int) -> dict[str, int]:
+def asked_after(standing: RetainedSlices, program: Program, sinces: dict[str, int], watermark: int) -> dict[str, int]:
     """From when on every query is answered: those that were there carry on, new ones begin with the next window."""
     asked = {}
     for name, query in answered(program):
-        before, reaches = standing.asked.get(query.label), sinces[name]
+        before, reaches = standing.answered_after.get(query.label), sinces[name]
         complete = reaches + query.window.range - 1 if reaches > BEGINNING else BEGINNING
         if query.window.rows and reaches > BEGINNING:
             raise HeddleError(
@@ -114,10 +114,10 @@ def asked_after(standing: Standing, program: Program, sinces: dict[str, int], wa
     return asked
 
 
-def unshared_after(standing: Standing, program: Program, raw_since: int, watermark: int) -> dict[str, int]:
+def unshared_after(standing: RetainedSlices, program: Program, raw_since: int, watermark: int) -> dict[str, int]:
     """The same of the queries that plain Spark answers from the raw events, of which those since a time are there."""
     asked = {}
     for query in program.unshared:
         complete = raw_since + query.window.range - 1 if raw_since > BEGINNING else BEGINNING
-        asked[query.label] = standing.asked.get(query.label, max(watermark, complete))
+        asked[query.label] = standing.answered_after.get(query.label, max(watermark, complete))
     return asked

@@ -15,8 +15,7 @@ from jobs.engine.warehouse import late_files, result_files
 from jobs.engine.warehouse import retained as standing
 from jobs.engine.warehouse import state_files as state
 from jobs.engine.warehouse.ledger import newest_ledger
-from jobs.engine.warehouse.manifest import DataFile, Manifest, commit
-from jobs.engine.warehouse.marks import Mark, marked
+from jobs.engine.warehouse.manifest import DataFile, Manifest, Mark, add_mark, commit
 from jobs.engine.work import Executor, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage, in_a_line
@@ -53,7 +52,7 @@ def pass_over(storage: Storage, before: Manifest, batch: int) -> Manifest:
         sequence=before.sequence + 1,
         batch=batch,
         counts=counts_of(Outcome(), [], []),
-        marks=marked(before.marks, Mark(batch, before.latest, before.watermark)),
+        marks=add_mark(before.marks, Mark(batch, before.latest, before.watermark)),
     )
     commit(storage, after)
     return after
@@ -77,7 +76,7 @@ def _run(
 ) -> Manifest:
     public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
     if not before.standing:
-        before = replace(before, standing=standing.save_standing(storage, begun(program)))
+        before = replace(before, standing=standing.save_retained(storage, begun(program)))
     joined = joined_by(storage, before)
     files = (before.state, public, before.late)
     work = Work(storage.root, batch, before.watermark, until, before.buckets, *files, joined, lateness=lateness)
@@ -93,7 +92,7 @@ def _run(
 
 def joined_by(storage: Storage, manifest: Manifest) -> dict[str, int]:
     """The queries that were not there from the beginning, and after which time they are answered."""
-    return standing.load_standing(storage, manifest.standing).joined()
+    return standing.load_retained(storage, manifest.standing).joined
 
 
 def executed(storage: Storage, program: Program, work: Work, execute: Executor, folders: Sequence[str]) -> Outcome:
@@ -130,7 +129,7 @@ def after_batch(before: Manifest, program: Program, work: Work, outcome: Outcome
         late=tuple(file for file in (*before.late, *merged, *late) if file.name not in gone),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
         counts=counts_of(outcome, [file for file in added if not file.level], late),
-        marks=marked(before.marks, Mark(work.batch, latest, work.until)),
+        marks=add_mark(before.marks, Mark(work.batch, latest, work.until)),
     )
 
 

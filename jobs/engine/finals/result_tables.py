@@ -12,7 +12,7 @@ from jobs.engine.events.keys import spelled
 from jobs.engine.finals.answers import Answer
 from jobs.engine.program.program import ALL, Grouping, key_column
 from jobs.engine.program.spark_types import INSTANT
-from jobs.engine.warehouse.result_files import LABELS, QUERY, ROW_GROUP, START, value_column
+from jobs.engine.warehouse.result_files import MOST_LABELS, QUERY, ROW_GROUP, START, value_column
 
 if TYPE_CHECKING:
     from jobs.engine.finals.answers import Answer
@@ -32,7 +32,7 @@ def _row_groups(answers: Sequence[tuple[pa.Table, Answer]]) -> Iterator[list[tup
     group: list[tuple[pa.Table, Answer]] = []
     rows = 0
     for keys, answer in answers:
-        if group and (rows + len(answer.group) > ROW_GROUP or len(group) == LABELS):
+        if group and (rows + len(answer.group) > ROW_GROUP or len(group) == MOST_LABELS):
             yield group
             group, rows = [], 0
         group.append((keys, answer))

@@ -81,9 +81,9 @@ def _save(
 ) -> list[DataFile]:
     added = sum(table.num_rows for tables in incoming.values() for table in tables)
     total = sum(held.num_rows for held in kept.values())
-    if not added and (not files or not state.rewrite(files, 0, total)):
+    if not added and (not files or not state.pays_to_rewrite(files, 0, total)):
         return files
-    if state.rewrite(files, added, total):
+    if state.pays_to_rewrite(files, added, total):
         tables = {name: held if isinstance(held, pa.Table) else held.table() for name, held in kept.items()}
         return state.save_state(storage, work.batch, bucket, tables)
     delta = {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in incoming.items()}

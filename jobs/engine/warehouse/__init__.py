@@ -1,17 +1,15 @@
-"""The files of a stream's warehouse: manifests, state, results, late events, and who took which input.
+"""The files of a stream's warehouse: manifests, state, results, late events, and who consumed which input.
 
-- arrow_files: Several Arrow tables in one file or one blob: one stream after another, each with its label.
-- consumed_files: Which files of a stream the committed batches have taken.
-- input_files: Which files a run without Spark has taken: one record per batch, written before the batch.
+- consumed_files: Which input files the committed batches took, by our own record or by Spark's checkpoint.
+- input_files: What is in the folder of a stream, whether a batch has consumed it or not.
 - late_files: The late table: every event that some window missed, with the number of windows that did.
 - ledger: The ledger: once a stream has one, the results of a batch are unpublished until an audit enters them here.
 - lifecycle: A stream's warehouse: opened by one run at a time, and swept of what crashed runs left behind.
-- manifest: Manifests: a batch exists when its manifest does. Each names every live file.
-- marks: Marks: how far event time and the watermark had come after each batch.
-- raw_events: The raw events that have been evaluated.
+- manifest: Manifests: a batch exists when its manifest does. Each names every live file, and has a mark per batch.
+- raw_events: The raw events that have been evaluated, as far as their files are still there.
 - read_answers: A statement's answers as an Arrow table with the columns of its SQL, without Spark.
 - result_files: Result files: the answers of one bucket and grouping, all queries together.
-- retained: Between batches: what the retained slices of a warehouse hold, and from when on each query is answered.
-- statements: Statements of a catalog that a warehouse has evaluated, and the published files that hold their answers.
-- state_files: State: the retained slices of a bucket, as a base and the deltas that later batches added.
+- retained: What the retained slices of each tree hold, and from when on each query is answered.
+- state_files: The retained slices of a bucket, as a base and the deltas that later batches added.
+- statements: Statements that a warehouse has evaluated, and the published files that hold their answers.
 """

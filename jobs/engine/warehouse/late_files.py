@@ -20,20 +20,20 @@ MISSED, BATCH, WATERMARK = "windows_missed", "batch", "watermark"
 
 def write_late(storage: Storage, batch: int, emitted: int, rows: pa.Table, missed: npt.NDArray[np.int64]) -> DataFile:
     """Write the late events of one task; the windows that missed them end at or before the watermark."""
-    plain = {name: _plain(rows[name]) for name in rows.column_names}
+    columns = {name: _without_dictionary(rows[name]) for name in rows.column_names}
     watermarks = pa.array(np.full(len(missed), emitted)).view(INSTANT)
-    table = pa.table({**plain, MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks})
+    table = pa.table({**columns, MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks})
     name = fresh_name(FOLDER, batch, 0, "parquet")
     pq.write_table(table, storage.path(name), filesystem=storage.filesystem)
     return DataFile(name, 0, table.num_rows, batch)
 
 
 def read_late_files(storage: Storage, files: Sequence[DataFile]) -> pa.Table:
-    """Every late event; a column that some batches did not read is null in them."""
+    """Read every late event; a column that some batches did not read is null in their events."""
     paths = [storage.path(file.name) for file in files]
-    found = [pq.read_table(path, filesystem=storage.filesystem) for path in paths]
-    return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+    tables = [pq.read_table(path, filesystem=storage.filesystem) for path in paths]
+    return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -16,7 +16,7 @@ from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 
 FOLDER = "ledger"
-KEPT = 8
+KEPT = 8  # entries
 STATES = ("published", "quarantined", "discarded")
 
 
@@ -36,18 +36,18 @@ class Ledger:
         return self.sequence >= 0
 
     def public(self, files: Iterable[DataFile]) -> tuple[DataFile, ...]:
-        """What readers may see, and what may be merged; a merged file therefore holds nothing else."""
+        """Return the files that readers may see and that may be merged; a merged file therefore holds nothing else."""
         entered = set(self.published)
         return tuple(file for file in files if not self.in_use or file.level or file.name in entered)
 
     def pending(self, files: Iterable[DataFile]) -> tuple[DataFile, ...]:
-        """What waits for its audit."""
+        """Return the files that wait for their audit."""
         decided = {*self.published, *self.quarantined, *self.discarded}
         return tuple(file for file in files if self.in_use and not file.level and file.name not in decided)
 
 
 def newest_ledger(storage: Storage) -> Ledger:
-    """The entry in force, or the empty ledger of a stream that is not audited."""
+    """Load the entry in force, or return the empty ledger of a stream that is not audited."""
     names = sorted(name for name in storage.names(FOLDER) if name.endswith(".json"))
     if not names:
         return Ledger()
@@ -59,7 +59,7 @@ def newest_ledger(storage: Storage) -> Ledger:
 
 
 def require_audit(storage: Storage) -> Ledger:
-    """From now on, results are unpublished until they are audited; those that are there already stay published."""
+    """Leave results unpublished from now on until they are audited; those that are there already stay published."""
     ledger = newest_ledger(storage)
     while not ledger.in_use:
         manifest = newest(storage)
@@ -82,7 +82,7 @@ def settle(storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool) -
 
 
 def reopen(storage: Storage, since: int) -> Ledger:
-    """The next audit looks at all windows that end after a time, since some of them are made anew."""
+    """Let the next audit look at all windows that end after a time, since some of them are made anew."""
     ledger, manifest = newest_ledger(storage), newest(storage)
     return _next(storage, replace(ledger, watermark=min(ledger.watermark, since)), manifest, ledger.published)
 
@@ -101,7 +101,7 @@ def discard(storage: Storage, batch: int) -> Ledger:
 
 
 def batches_of(manifest: Manifest, names: Iterable[str]) -> list[int]:
-    """The batches that wrote some result files."""
+    """Return the batches that wrote some result files."""
     wanted = set(names)
     return sorted({file.batch for file in manifest.results if file.name in wanted})
 
@@ -109,27 +109,27 @@ def batches_of(manifest: Manifest, names: Iterable[str]) -> list[int]:
 def _refused(storage: Storage, batch: int, states: tuple[str, ...]) -> tuple[Ledger, Manifest, tuple[str, ...]]:
     ledger = newest_ledger(storage)
     manifest = newest(storage)
-    held = [name for state in states for name in getattr(ledger, state)]
-    names = {file.name for file in manifest.results if file.batch == batch} & set(held)
+    candidates = [name for state in states for name in getattr(ledger, state)]
+    names = {file.name for file in manifest.results if file.batch == batch} & set(candidates)
     if not names:
-        known = ", ".join(map(str, batches_of(manifest, held))) or "none"
-        raise HeddleError(f"{storage.root}: batch {batch} is not {' or '.join(states)}; {known} is")
+        batches = ", ".join(map(str, batches_of(manifest, candidates))) or "none"
+        raise HeddleError(f"{storage.root}: batch {batch} is not {' or '.join(states)}; {batches} is")
     return ledger, manifest, tuple(sorted(names))
 
 
 def _without(ledger: Ledger, names: Iterable[str]) -> Ledger:
-    """The ledger with these files taken out of quarantine and of what was discarded."""
-    gone = set(names)
-    quarantined = tuple(name for name in ledger.quarantined if name not in gone)
-    discarded = tuple(name for name in ledger.discarded if name not in gone)
+    """Return the ledger without some files among the quarantined and the discarded ones."""
+    removed = set(names)
+    quarantined = tuple(name for name in ledger.quarantined if name not in removed)
+    discarded = tuple(name for name in ledger.discarded if name not in removed)
     return replace(ledger, quarantined=quarantined, discarded=discarded)
 
 
 def _next(storage: Storage, ledger: Ledger, manifest: Manifest, published: Iterable[str]) -> Ledger:
     """Enter what was decided; files that were merged away need no entry any more."""
-    named = {file.name for file in manifest.results}
-    kept = tuple(name for name in dict.fromkeys(published) if name in named)
-    entry = replace(ledger, sequence=ledger.sequence + 1, published=kept)
+    live = {file.name for file in manifest.results}
+    names = tuple(name for name in dict.fromkeys(published) if name in live)
+    entry = replace(ledger, sequence=ledger.sequence + 1, published=names)
     _enter(storage, entry)
     return entry
 

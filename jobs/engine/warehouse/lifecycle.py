@@ -9,25 +9,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from jobs.engine.warehouse import late_files, result_files
-from jobs.engine.warehouse import retained as standing
-from jobs.engine.warehouse import state_files as state
-from jobs.engine.warehouse.manifest import FOLDER, Manifest, manifest_names, newest, remembered
+from jobs.engine.warehouse import late_files, result_files, retained, state_files
+from jobs.engine.warehouse.manifest import FOLDER, Manifest, load_past, manifest_names, newest
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 
 Engine = Literal["spark", "local"]
-CHECKPOINT = "checkpoint"  # Spark's record of the files it has taken
-TAKEN = "taken"  # the same of a run without Spark
+CHECKPOINT = "checkpoint"  # Spark's record of the files that its batches consumed
+TAKEN = "taken"  # our own record, of a run without Spark
 PLANS = "plans"
-DATA_FOLDERS = (result_files.FOLDER, state.FOLDER, late_files.FOLDER, standing.FOLDER)
-SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, standing.FOLDER)
+DATA_FOLDERS = (result_files.FOLDER, state_files.FOLDER, late_files.FOLDER, retained.FOLDER)
+SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, retained.FOLDER)
 KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 
 def stream_storage(warehouse: str, stream: str) -> Storage:
-    """Where one stream's state, results and manifests are."""
+    """Return where one stream's state, results and manifests are."""
     return Storage(f"{warehouse.rstrip('/')}/{stream}")
 
 
@@ -67,8 +65,8 @@ def claim(storage: Storage, engine: Engine, current: Manifest) -> None:
         raise HeddleError(f"{storage.root}: has been evaluated {how}; go on {how}, or choose another --warehouse")
     if engine == "local":
         return
-    taken = [int(name.rpartition("/")[2]) for name in storage.names(f"{CHECKPOINT}/commits") if _is_number(name)]
-    if max(taken, default=-1) > current.batch:
+    commits = [int(name.rpartition("/")[2]) for name in storage.names(f"{CHECKPOINT}/commits") if _is_number(name)]
+    if max(commits, default=-1) > current.batch:
         raise HeddleError(f"{storage.root}: manifests are missing; restore them from a backup, then run again")
     if current.batch >= 0 and not any(storage.names(f"{CHECKPOINT}/offsets")):
         raise HeddleError(f"{storage.root}: the folder {CHECKPOINT} is missing; restore it from a backup")
@@ -78,8 +76,8 @@ def _is_number(name: str) -> bool:
     return name.rpartition("/")[2].isdigit()
 
 
-def evaluated(warehouse: str, stream: str) -> Manifest:
-    """The manifest of a stream that has been evaluated."""
+def evaluated_manifest(warehouse: str, stream: str) -> Manifest:
+    """Load the manifest of a stream, and refuse one that has not been evaluated."""
     manifest = newest(stream_storage(warehouse, stream))
     if manifest.batch < 0:
         raise HeddleError(
@@ -95,7 +93,7 @@ def keep_plan(storage: Storage, plan: Plan) -> None:
 
 
 def plan_in_force(storage: Storage, current: Manifest) -> Plan | None:
-    """The plan of the newest batch, if there is one."""
+    """Load the plan of the newest batch, if there is one."""
     name = f"{PLANS}/{current.plan}.json"
     return Plan.from_json(storage.read(name).decode()) if current.plan and storage.exists(name) else None
 
@@ -103,7 +101,7 @@ def plan_in_force(storage: Storage, current: Manifest) -> Plan | None:
 def sweep(storage: Storage, current: Manifest) -> int:
     """Delete data files that no manifest of the last few names, and manifests that are only history."""
     names = manifest_names(storage)
-    named = current.files().union(*(found.files() for found in remembered(storage, names[-KEPT_MANIFESTS:])))
+    named = current.files().union(*(past.files() for past in load_past(storage, names[-KEPT_MANIFESTS:])))
     orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder) if name not in named]
     drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder)]
     for name in (*orphans, *names[:-KEPT_MANIFESTS], *drafts):

@@ -1,21 +1,33 @@
-"""Manifests: a batch exists when its manifest does. Each names every live file, so that the newest one is enough."""
+"""Manifests: a batch exists when its manifest does. Each names every live file, so that the newest one is enough.
+
+A manifest also has a mark per batch: how far event time and the watermark had come, so that old input files need not be
+opened to know that their events are too old.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from jobs.engine.program.clock import BEGINNING
-from jobs.engine.warehouse.marks import Mark
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 
 FOLDER = "manifests"
 PARTS = ("results", "state", "late")
+MOST_MARKS = 256  # beyond it, every second one of the older half is forgotten
+
+
+class Mark(NamedTuple):
+    """After a batch: the largest event time seen, and the watermark. No file of the batch holds a later event."""
+
+    batch: int
+    latest: int
+    watermark: int
 
 
 @dataclass(frozen=True)
@@ -50,28 +62,28 @@ class Manifest:
     backfill: bool = False  # a past interval, to which nothing is added
 
     def files(self) -> set[str]:
-        """Every data file it names."""
+        """Return the names of all data files."""
         return {file.name for file in (*self.results, *self.state, *self.late)} | ({self.standing} - {""})
 
 
 def manifest_name(sequence: int) -> str:
-    """The file of a manifest; names sort in the order of their sequence."""
+    """Return the name of a manifest; names sort in the order of their sequence."""
     return f"{FOLDER}/{sequence:012d}.json"
 
 
 def manifest_names(storage: Storage) -> list[str]:
-    """All manifests, the newest last."""
+    """List all manifests, the newest last."""
     return sorted(name for name in storage.names(FOLDER) if name.endswith(".json"))
 
 
 def newest(storage: Storage) -> Manifest:
-    """The manifest in force, or the empty one of a new warehouse."""
+    """Load the manifest in force, or return the empty one of a new warehouse."""
     names = manifest_names(storage)
     return load(storage, names[-1]) if names else Manifest()
 
 
-def remembered(storage: Storage, names: Iterable[str]) -> Iterator[Manifest]:
-    """Some manifests that are history; a damaged one is forgotten."""
+def load_past(storage: Storage, names: Iterable[str]) -> Iterator[Manifest]:
+    """Load manifests that are history, without those that are damaged."""
     for name in names:
         with suppress(HeddleError):
             yield load(storage, name)
@@ -103,6 +115,34 @@ def commit(storage: Storage, manifest: Manifest) -> None:
         raise HeddleError(
             f"{storage.path(manifest_name(manifest.sequence))}: another run committed this batch meanwhile; run again"
         )
+
+
+def add_mark(marks: Sequence[Mark], mark: Mark) -> tuple[Mark, ...]:
+    """Return the marks with one more; the closing after a batch takes the place of the batch."""
+    earlier = [old for old in marks if old.batch < mark.batch]
+    if len(earlier) >= MOST_MARKS:
+        half = len(earlier) // 2
+        earlier = earlier[1:half:2] + earlier[half:]
+    return (*earlier, mark)
+
+
+def has_all_marks(marks: Sequence[Mark], batch: int) -> bool:
+    """Whether no mark up to a batch has been forgotten."""
+    return len(marks) > batch
+
+
+def latest_of_batch(marks: Sequence[Mark], batch: int) -> int | None:
+    """Return a time after which no event of a batch is; None when no mark tells."""
+    return next((mark.latest for mark in marks if mark.batch >= batch), None)
+
+
+def emitted_span(marks: Sequence[Mark], batch: int) -> tuple[int, int] | None:
+    """Return the span in which the windows end that a batch and its closing emitted: after the first time, up to the
+    second. None when the marks do not tell any more."""
+    for before, mark in zip((None, *marks), marks, strict=False):
+        if mark.batch == batch and (batch == 0 or (before and before.batch == batch - 1)):
+            return (before.watermark if before else BEGINNING), mark.watermark
+    return None
 
 
 def _digest(document: dict[str, Any]) -> str:

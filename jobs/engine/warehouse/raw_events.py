@@ -6,48 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pyarrow import fs
-
 from jobs.engine.program.clock import BEGINNING
-from jobs.engine.warehouse.consumed_files import taken_in
-from jobs.engine.warehouse.input_files import File
-from jobs.engine.warehouse.manifest import Manifest
-from jobs.engine.warehouse.marks import latest_of
+from jobs.engine.warehouse.consumed_files import batch_by_file
+from jobs.engine.warehouse.input_files import File, with_sizes
+from jobs.engine.warehouse.manifest import Manifest, latest_of_batch
 from jobs.host.storage import Storage
-
-
-def raw_events(storage: Storage, manifest: Manifest, since: int) -> Raw:
-    """The files that may hold events since a time; the marks of the batches spare those that cannot."""
-    batches: dict[int, list[File]] = {}
-    complete = BEGINNING
-    for path, batch in sorted(taken_in(storage, manifest).items()):
-        latest = _latest(manifest, batch)
-        if latest < since:
-            continue
-        size = size_of(path)
-        if size is None:  # it held no event after the latest of its batch
-            complete = max(complete, latest + 1)
-        else:
-            batches.setdefault(batch, []).append((path, size))
-    return Raw([Replayed(batch, _emitted(manifest, batch), batches[batch]) for batch in sorted(batches)], complete)
-
-
-def size_of(path: str) -> int | None:
-    """The size of a file; None when it is gone."""
-    folder, _, name = path.rpartition("/")
-    storage = Storage(folder)
-    found = storage.filesystem.get_file_info(storage.path(name))
-    return int(found.size) if found.type == fs.FileType.File else None
-
-
-def _emitted(manifest: Manifest, batch: int) -> int:
-    """The watermark when a batch came, or an earlier one where the marks do not tell any more."""
-    return max((mark.watermark for mark in manifest.marks if mark.batch < batch), default=BEGINNING)
-
-
-def _latest(manifest: Manifest, batch: int) -> int:
-    known = latest_of(manifest.marks, batch)
-    return manifest.latest if known is None else known
 
 
 class Replayed(NamedTuple):
@@ -67,5 +30,29 @@ class Raw:
 
     @property
     def files(self) -> list[File]:
-        """All files."""
+        """The files of all batches."""
         return [file for batch in self.batches for file in batch.files]
+
+
+def raw_events(storage: Storage, manifest: Manifest, since: int) -> Raw:
+    """Return the files that may hold events since a time; the marks of the batches spare those that cannot."""
+    consumed = batch_by_file(storage, manifest)
+    latest = {path: _latest(manifest, batch) for path, batch in consumed.items()}
+    wanted = sorted(path for path in consumed if latest[path] >= since)
+    sizes = dict(with_sizes(wanted))
+    batches: dict[int, list[File]] = {}
+    for path, size in sizes.items():
+        batches.setdefault(consumed[path], []).append((path, size))
+    # a file that is gone held no event after the latest of its batch
+    complete = max([BEGINNING, *(latest[path] + 1 for path in wanted if path not in sizes)])
+    return Raw([Replayed(batch, _emitted(manifest, batch), batches[batch]) for batch in sorted(batches)], complete)
+
+
+def _emitted(manifest: Manifest, batch: int) -> int:
+    """Return the watermark when a batch came, or an earlier one where the marks do not tell any more."""
+    return max((mark.watermark for mark in manifest.marks if mark.batch < batch), default=BEGINNING)
+
+
+def _latest(manifest: Manifest, batch: int) -> int:
+    latest = latest_of_batch(manifest.marks, batch)
+    return manifest.latest if latest is None else latest

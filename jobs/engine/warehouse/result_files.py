@@ -16,8 +16,8 @@ from jobs.host.storage import Storage
 FOLDER = "results"
 QUERY, START = "query", "window_start"
 ROW_GROUP = 1 << 18
-LABELS = 127  # of a row group: as many as a byte tells apart
-HELD = b"heddle labels"  # whose answers every row group holds; statistics of as much would take longer than the rest
+MOST_LABELS = 127  # of a row group: as many as a byte tells apart
+LABELS_OF_GROUPS = b"heddle labels"  # metadata: whose answers each row group has; statistics would take much longer
 MERGED_GROUP = 1 << 16
 MERGED_AT_ONCE = 1 << 20  # rows
 WRITE_BATCH = 1 << 16  # rows; Parquet's own thousand take longer
@@ -25,12 +25,12 @@ MERGE_AT = 16  # files of a level; their merger is one file of the next level
 
 
 def fresh_name(folder: str, batch: int, bucket: int, suffix: str) -> str:
-    """A name no other attempt of any task has."""
+    """Return a name that no other attempt of any task has."""
     return f"{folder}/{batch:012d}-{bucket:04d}-{uuid.uuid4().hex}.{suffix}"
 
 
 def value_column(kind: pa.DataType) -> str:
-    """The column that holds values of a type."""
+    """Name the column that holds values of a type."""
     return f"value {kind}"
 
 
@@ -50,36 +50,35 @@ def write_results(storage: Storage, batch: int, bucket: int, grouping: str, tabl
         write_statistics=[START],
         store_schema=False,
     ) as writer:
-        held = [_write(writer, table) for table in tables]
-        _say_held(writer, [labels for each in held for labels in each])
+        _write_labels(writer, [labels for table in tables for labels in _write(writer, table)])
     return DataFile(name, bucket, sum(table.num_rows for table in tables), batch, grouping)
 
 
 def _write(writer: pq.ParquetWriter, table: pa.Table) -> list[list[str]]:
-    """Write a table; the labels of every row group it takes."""
+    """Write a table and return the labels of every row group it takes."""
     writer.write_table(table, row_group_size=ROW_GROUP)
     labels = table[QUERY].chunk(0).dictionary.to_pylist()
     return [labels] * -(-table.num_rows // ROW_GROUP)
 
 
-def _say_held(writer: pq.ParquetWriter, held: Sequence[Sequence[str]]) -> None:
-    writer.add_key_value_metadata({HELD.decode(): json.dumps(held)})
+def _write_labels(writer: pq.ParquetWriter, labels: Sequence[Sequence[str]]) -> None:
+    writer.add_key_value_metadata({LABELS_OF_GROUPS.decode(): json.dumps(labels)})
 
 
-def _held(file: pq.ParquetFile) -> list[list[str]]:
-    """The labels of every row group; none where the file does not tell."""
-    found: list[list[str]] = json.loads((file.metadata.metadata or {}).get(HELD, b"[]"))
-    return found
+def _labels_by_row_group(file: pq.ParquetFile) -> list[list[str]]:
+    """Return the labels of every row group, or [] where the file does not tell."""
+    labels: list[list[str]] = json.loads((file.metadata.metadata or {}).get(LABELS_OF_GROUPS, b"[]"))
+    return labels
 
 
 def row_groups_of(file: pq.ParquetFile, labels: Collection[str]) -> list[int]:
-    """The row groups that may hold answers of some labels."""
-    held = _held(file) or [list(labels)] * file.num_row_groups
-    return [number for number, mine in enumerate(held) if not set(labels).isdisjoint(mine)]
+    """Return the numbers of the row groups that may hold answers of some labels."""
+    groups = _labels_by_row_group(file) or [list(labels)] * file.num_row_groups
+    return [number for number, group in enumerate(groups) if not set(labels).isdisjoint(group)]
 
 
 def mergeable(files: Iterable[DataFile]) -> list[list[DataFile]]:
-    """Groups of files of the same bucket, grouping and level that have become too many."""
+    """Return the groups of files of the same bucket, grouping and level that have become too many."""
     groups: dict[tuple[int, str, int], list[DataFile]] = {}
     for file in files:
         groups.setdefault((file.bucket, file.grouping, file.level), []).append(file)
@@ -87,7 +86,7 @@ def mergeable(files: Iterable[DataFile]) -> list[list[DataFile]]:
 
 
 def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataFile]) -> DataFile:
-    """One file with the rows of many, some row groups at a time."""
+    """Write one file with the rows of many, some row groups at a time."""
     first = files[0]
     name = fresh_name(folder, batch, first.bucket, "parquet")
     paths = [storage.path(file.name) for file in files]
@@ -95,18 +94,18 @@ def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataF
     unified = pa.unify_schemas(schemas, promote_options="permissive")
     schema = pa.schema([field.with_nullable(True) for field in unified])  # some files lack some columns
     with pq.ParquetWriter(storage.path(name), schema, filesystem=storage.filesystem, compression="lz4") as writer:
-        held = [labels for table in _large(storage, paths, schema) for labels in _write_merged(writer, table)]
-        _say_held(writer, held)
+        tables = _large_tables(storage, paths, schema)
+        _write_labels(writer, [labels for table in tables for labels in _write_merged(writer, table)])
     return DataFile(name, first.bucket, sum(file.rows for file in files), batch, first.grouping, first.level + 1)
 
 
-def _large(storage: Storage, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The rows of some files, many at a time."""
+def _large_tables(storage: Storage, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Read the rows of some files, many at a time."""
     waiting: list[pa.Table] = []
     for path in paths:
         with pq.ParquetFile(path, filesystem=storage.filesystem) as source:
             for group in range(source.num_row_groups):
-                waiting.append(_conformed(source.read_row_group(group), schema))
+                waiting.append(_with_schema(source.read_row_group(group), schema))
                 if sum(table.num_rows for table in waiting) >= MERGED_AT_ONCE:
                     yield pa.concat_tables(waiting)
                     waiting = []
@@ -126,7 +125,7 @@ def _write_merged(writer: pq.ParquetWriter, table: pa.Table) -> list[list[str]]:
     return [pc.unique(part).to_pylist() for part in parts]
 
 
-def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def _with_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     columns = [
         table[field.name].cast(field.type) if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
         for field in schema

@@ -1,4 +1,4 @@
-"""Between batches: what the retained slices of a warehouse hold, and from when on each query is answered."""
+"""The retained slices of a warehouse between batches: what each tree keeps, and from when on each query is answered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDER = "standing"
 
 
 @dataclass(frozen=True)
-class Held:
+class RetainedTree:
     """The retained slices of one tree: all events since a time are in them, but slices beyond the reach are dropped."""
 
     grouping: str
@@ -30,43 +30,47 @@ class Held:
     since: int = BEGINNING
 
     def complete_from(self, watermark: int) -> int:
-        """Windows that start here or later can be answered."""
+        """Return the time such that windows which start there or later can be answered."""
         return max(self.since, watermark - self.reach + 1)
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Trees by the label of their slices; queries by their label, answered in the windows that end after a time."""
+class RetainedSlices:
+    """Trees by the label of their slices; by the label of a query, the time after which its windows are answered."""
 
-    trees: dict[str, Held] = field(default_factory=dict)
-    asked: dict[str, int] = field(default_factory=dict)
+    trees: dict[str, RetainedTree] = field(default_factory=dict)
+    answered_after: dict[str, int] = field(default_factory=dict)
 
+    @property
     def joined(self) -> dict[str, int]:
-        """The queries that were not there from the beginning."""
-        return {name: after for name, after in self.asked.items() if after > BEGINNING}
+        """The queries that were not there from the beginning, with the time after which they are answered."""
+        return {label: after for label, after in self.answered_after.items() if after > BEGINNING}
 
 
-def save_standing(storage: Storage, standing: Standing) -> str:
-    """Write it under the name of its content; the manifest that names it makes it count."""
-    content = json.dumps(asdict(standing), separators=(",", ":"), sort_keys=True).encode()
+def save_retained(storage: Storage, retained: RetainedSlices) -> str:
+    """Write a file under the name of its content; the manifest that names it makes it count."""
+    trees = {label: asdict(tree) for label, tree in retained.trees.items()}
+    document = {"trees": trees, "asked": retained.answered_after}
+    content = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
     name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()[:24]}.json"
     storage.create(name, content)
     return name
 
 
 @lru_cache(maxsize=16)  # the files never change
-def load_standing(storage: Storage, name: str) -> Standing:
-    """Read it, or the empty one of a new warehouse."""
+def load_retained(storage: Storage, name: str) -> RetainedSlices:
+    """Read what a manifest names, or the empty one of a new warehouse."""
     if not name:
-        return Standing()
+        return RetainedSlices()
     try:
         document = json.loads(storage.read(name))
-        return Standing({tree: _held(**entry) for tree, entry in document["trees"].items()}, document["asked"])
+        trees = {label: _tree(**entry) for label, entry in document["trees"].items()}
+        return RetainedSlices(trees, document["asked"])
     except (OSError, ValueError, KeyError, TypeError):
         raise HeddleError(
             f"{storage.path(name)}: is damaged or missing; restore this file from a backup, then run again"
         ) from None
 
 
-def _held(edges: list[list[int]], measures: list[str], **rest: Any) -> Held:
-    return Held(edges=tuple((period, residue) for period, residue in edges), measures=tuple(measures), **rest)
+def _tree(edges: list[list[int]], measures: list[str], **rest: Any) -> RetainedTree:
+    return RetainedTree(edges=tuple((period, residue) for period, residue in edges), measures=tuple(measures), **rest)

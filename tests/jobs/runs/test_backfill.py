@@ -15,7 +15,7 @@ from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.read_answers import read_answers
-from jobs.engine.warehouse.retained import load_standing
+from jobs.engine.warehouse.retained import load_retained
 from jobs.engine.warehouse.statements import published_files
 from jobs.host.command_line import takes
 from jobs.results import results_table
@@ -129,7 +129,7 @@ def results_table_of(world: audited.World, id: str) -> pa.Table:
 def newest_labels(warehouse: str) -> list[str]:
     """The queries of a warehouse."""
     storage = stream_storage(warehouse, STREAM)
-    return sorted(load_standing(storage, newest(storage).standing).asked)
+    return sorted(load_retained(storage, newest(storage).standing).answered_after)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine.warehouse.consumed_files import taken_files
+from jobs.engine.warehouse.consumed_files import list_consumed_files
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
@@ -32,7 +32,7 @@ def test_sparks_log_with_a_compact_file(tmp_path: Path) -> None:
     spark_log(tmp_path, "3", range(3, 4))
     spark_log(tmp_path, "4", range(4, 5))  # taken by a run that died before its manifest
     offsets(tmp_path, 5, 3)
-    found = taken_files(Storage(str(tmp_path)), Manifest(batch=5))
+    found = list_consumed_files(Storage(str(tmp_path)), Manifest(batch=5))
     assert found == [f"/data/a {batch}.parquet" for batch in range(4)]
 
 
@@ -41,9 +41,9 @@ def test_records_of_a_run_without_spark(tmp_path: Path) -> None:
         path = tmp_path / "taken" / f"{batch:012d}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({"batch": batch, "files": files, "earlier": None}))
-    assert taken_files(Storage(str(tmp_path)), Manifest(batch=1)) == ["a", "b", "c"]
+    assert list_consumed_files(Storage(str(tmp_path)), Manifest(batch=1)) == ["a", "b", "c"]
 
 
 def test_a_checkpoint_that_is_gone_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(HeddleError, match="does not tell which files were evaluated"):
-        taken_files(Storage(str(tmp_path)), Manifest(batch=0))
+        list_consumed_files(Storage(str(tmp_path)), Manifest(batch=0))

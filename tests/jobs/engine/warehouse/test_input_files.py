@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.warehouse.consumed_files import files_of, taken_files
-from jobs.engine.warehouse.input_files import sized
+from jobs.engine.warehouse.consumed_files import files_of_batch, list_consumed_files
+from jobs.engine.warehouse.input_files import with_sizes
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.runs.evaluate import evaluate
@@ -27,12 +27,12 @@ def test_every_batch_takes_its_own_file(spark: SparkSession, tmp_path: Path) -> 
     warehouse = str(tmp_path / "warehouse")
     report = evaluate(spark, world.catalog, world.plan("shared"), warehouse, Options("file", files_per_batch=1))
     storage = stream_storage(warehouse, STREAM)
-    taken = [files_of(storage, batch) for batch in range(FILES)]
+    taken = [files_of_batch(storage, batch) for batch in range(FILES)]
     assert report.to_dict()["events"] == FILES
     assert [len(files) for files in taken] == [1] * FILES
-    assert sorted(file for files in taken for file in files) == taken_files(storage, newest(storage))
+    assert sorted(file for files in taken for file in files) == list_consumed_files(storage, newest(storage))
     assert any(name.endswith(".compact") for name in storage.names(f"{CHECKPOINT}/sources/0"))
-    assert sized([taken[0][0], taken[0][0] + ".gone"]) == [(taken[0][0], Path(taken[0][0]).stat().st_size)]
+    assert with_sizes([taken[0][0], taken[0][0] + ".gone"]) == [(taken[0][0], Path(taken[0][0]).stat().st_size)]
     shutil.rmtree(storage.path(f"{CHECKPOINT}/sources"))
     with pytest.raises(HeddleError, match="does not tell which files were evaluated; restore it from a backup"):
-        files_of(storage, 0)
+        files_of_batch(storage, 0)
