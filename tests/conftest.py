@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,6 +30,13 @@ MARKED_FOLDERS = {
     "whole/browser": "browser",
     "whole/cluster": "spark",
     "whole/production": "slow",
+}
+# Files that share a costly fixture of the session are run by one test process, or every process would make its own.
+TOGETHER = {
+    "plugins/": "a platform that has run for a while",
+    "jobs/tracking/": "an empty tracking database",
+    "whole/faults/test_kills_on_spark.py": "a world evaluated on Spark",
+    "whole/faults/test_damage_on_spark.py": "a world evaluated on Spark",
 }
 # A test process takes whole files. The long ones come first, or one process would still be busy when the other is done.
 LONG_FILES = (
@@ -70,6 +77,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if TESTS / folder in item.path.parents:
                 item.add_marker(marker)
     items.sort(key=lambda item: _rank(_place(item.path)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give the files of TOGETHER to one process, and every other file to the process that is free."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return next((name for place, name in TOGETHER.items() if file.startswith(f"tests/{place}")), file)
+
+    return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
 def _place(path: Path) -> str:
