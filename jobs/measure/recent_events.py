@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -91,11 +91,13 @@ def recent_events(catalog: Catalog, stream: str) -> RecentEvents | None:
     return _read_recent(catalog, stream, measuring_program(catalog, stream))
 
 
-def recent_keys(catalog: Catalog, stream: str) -> RecentEvents | None:
-    """Return the newest events with their keys alone, which this process reads even where predicates take Spark."""
+def recent_keys(catalog: Catalog, stream: str, groupings: Iterable[tuple[str, ...]]) -> RecentEvents | None:
+    """Return the newest events with some keys alone, which this process reads even where predicates take Spark."""
     if not catalog.streams[stream].in_parquet:
         return None
-    return _read_recent(catalog, stream, replace(measuring_program(catalog, stream), predicates=()))
+    keys = tuple(Grouping(names, (), ()) for names in groupings)
+    program = replace(measuring_program(catalog, stream), predicates=(), groupings=keys)
+    return _read_recent(catalog, stream, program)
 
 
 def _read_recent(catalog: Catalog, stream: str, program: Program) -> RecentEvents | None:

@@ -79,7 +79,7 @@ def _shown_rate(source: Stream) -> float | None:
 def _shown_keys(catalog: Catalog, stream: str, recent: RecentEvents | None) -> float | None:
     """Return the mean over the groupings, each by slices as long as its shortest slide."""
     slides = _shortest_slides(catalog, stream)
-    recent = recent or (recent_keys(catalog, stream) if slides else None)
+    recent = recent or (recent_keys(catalog, stream, slides) if slides else None)
     if not slides or recent is None:
         return None
     return float(np.mean([recent.keys(group_by, slide) for group_by, slide in slides.items()]))
