@@ -17,11 +17,11 @@ from jobs.engine.program.program import ALL, Grouping, Input, Program
 from jobs.engine.slices.cells import cells_of
 from jobs.engine.warehouse.input_files import list_input_files
 from jobs.kernels.arrays import Bools
-from jobs.kernels.slices.edges import Edges
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Tree
 from optimizer.planning.recent import Passing
+from optimizer.windows.edges import Edges
 
 NEWEST = 8  # files
 MOST = 1 << 18  # events
@@ -55,7 +55,7 @@ class RecentEvents:
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
         """How the events that pass the predicates fall into the tree's shards."""
-        question = (tree.group_by, tuple(sorted(tree.edges())), tuple(wheres))
+        question = (tree.group_by, tree.edges(), tuple(wheres))
         if question not in self.answered:
             self.answered[question] = self._passing(*question)
         return self.answered[question]

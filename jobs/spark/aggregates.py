@@ -20,7 +20,7 @@ from jobs.kernels.algebra.operators import (
     PRODUCT,
     SUM_INT,
 )
-from jobs.kernels.slices.edges import Edges
+from optimizer.windows.edges import Edges
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

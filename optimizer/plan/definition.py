@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from optimizer.windows.collapse import collapse
 from optimizer.windows.columns import WindowSet
-from optimizer.windows.edges import Progressions, union
+from optimizer.windows.edges import Edges, union
 
 EVENTS = "events"
 
@@ -101,7 +101,7 @@ class Tree:
         """What its partials hold, its own and what the trees it feeds need."""
         return tuple(demand.measure for demand in self.demands)
 
-    def edges(self) -> Progressions:
+    def edges(self) -> Edges:
         """Where its slices end, as arithmetic progressions."""
         classes, _ = collapse(self.windows.range, self.windows.slide, self.windows.offset)
         return union(classes)

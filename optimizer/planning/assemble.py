@@ -19,7 +19,7 @@ from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows
 from optimizer.windows.columns import Ids, IntArray, WindowSet
 from optimizer.windows.edge_space import EdgeSpace
-from optimizer.windows.edges import Progressions
+from optimizer.windows.edges import Edges
 
 
 def assemble(group: Group, draft: Draft, model: CostModel, traffic: Traffic) -> list[Tree]:
@@ -56,9 +56,9 @@ def _demand(
     return Demand(problem.measures[measure], cheapest_technique(names, load, rate), asking)
 
 
-def _free(edges: Progressions, group: Group) -> Tree:
+def _free(edges: Edges, group: Group) -> Tree:
     """A tree that only feeds others: one tumbling window per progression stands for its slices."""
-    columns = np.array([(period, period, residue) for period, residue in sorted(edges)], dtype=np.int64)
+    columns = np.array([(period, period, residue) for period, residue in edges], dtype=np.int64)
     windows = WindowSet(columns[:, 0], columns[:, 1], columns[:, 2], group.rows.windows.rows)
     return Tree("", (), windows, EdgeSpace([edges]).rate(1), (), EVENTS, group.group_by, 0.0)
 

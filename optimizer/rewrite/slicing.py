@@ -6,14 +6,14 @@ from itertools import chain
 
 from optimizer.catalog.model.render import window_call
 from optimizer.catalog.sql.expressions import quote
-from optimizer.windows.edges import Progressions, common_step, period
+from optimizer.windows.edges import Edges, common_step, period
 from optimizer.windows.window import Window
 
 FEW = 8  # progressions written side by side; the code Spark generates for many is never finished
 LONGEST_TABLE = 4096  # steps of a composite slide that are looked up
 
 
-def slice_window(edges: Progressions) -> Window | None:
+def slice_window(edges: Edges) -> Window | None:
     """The tumbling window that has just these edges, if one has."""
     if len(edges) > 1:
         return None
@@ -21,7 +21,7 @@ def slice_window(edges: Progressions) -> Window | None:
     return Window(size, size, residue)
 
 
-def slice_start(edges: Progressions, time: str) -> str:
+def slice_start(edges: Edges, time: str) -> str:
     """Where the slice of a time begins; it has the type of the time column, as Spark's own window has."""
     if window := slice_window(edges):
         return f"{window_call(window, time)}.start"
@@ -29,21 +29,21 @@ def slice_start(edges: Progressions, time: str) -> str:
     return f"timestampadd(MICROSECOND, -({since_edge}), {quote(time)})"
 
 
-def _since_edge(edges: Progressions, tick: str) -> str:
+def _since_edge(edges: Edges, tick: str) -> str:
     """Microseconds since the last edge."""
     if len(edges) <= FEW:
-        return f"least({', '.join(f'pmod({_less(tick, residue)}, {size})' for size, residue in sorted(edges))})"
+        return f"least({', '.join(f'pmod({_less(tick, residue)}, {size})' for size, residue in edges)})"
     step, shift = common_step(edges)
     length = period(edges)
     if length // step <= LONGEST_TABLE:
         table = ", ".join(map(str, steps_since_edge(edges)))
         from_shift = _less(tick, shift)
         return f"pmod({from_shift}, {step}) + array({table})[pmod({from_shift}, {length}) DIV {step}] * {step}L"
-    pairs = ", ".join(f"named_struct('p', {size}L, 'r', {residue}L)" for size, residue in sorted(edges))
+    pairs = ", ".join(f"named_struct('p', {size}L, 'r', {residue}L)" for size, residue in edges)
     return f"array_min(transform(array({pairs}), e -> pmod({tick} - e.r, e.p)))"
 
 
-def steps_since_edge(edges: Progressions) -> list[int]:
+def steps_since_edge(edges: Edges) -> list[int]:
     """For every common step of a composite slide, how many steps ago the last edge was."""
     step, shift = common_step(edges)
     length = period(edges)

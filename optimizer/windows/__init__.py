@@ -23,13 +23,13 @@ from math import lcm
 from optimizer.errors import HeddleError
 from optimizer.windows.collapse import collapse
 from optimizer.windows.edge_space import EdgeSpace
-from optimizer.windows.edges import Progressions, progressions, union
+from optimizer.windows.edges import Edges, all_progressions, progressions, union
 from optimizer.windows.rates import rate_of
 from optimizer.windows.window import Window
 
 __all__ = [
     "EdgeSpace",
-    "Progressions",
+    "Edges",
     "Window",
     "collapse",
     "composite_slide",
@@ -42,7 +42,7 @@ __all__ = [
 
 def edge_rate(windows: Iterable[Window], slicing: str = "pairs") -> Fraction:
     """Edges per tick of one tree that holds all the windows; exact within the budget of `EdgeSpace`."""
-    return rate_of(frozenset().union(*[progressions(window, slicing) for window in windows]))
+    return rate_of(all_progressions(progressions(window, slicing) for window in windows))
 
 
 def composite_slide(windows: Iterable[Window]) -> int:
@@ -65,5 +65,5 @@ def weaveability(left: Iterable[Window], right: Iterable[Window]) -> Fraction:
     edges, others = union(map(progressions, left)), union(map(progressions, right))
     if not edges or not others:
         raise HeddleError("weaveability compares two trees; give each at least one window")
-    together = rate_of(edges | others)
+    together = rate_of(union([edges, others]))
     return (rate_of(edges) + rate_of(others) - together) / together

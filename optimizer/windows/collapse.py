@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.windows.edges import Progressions
+from optimizer.windows.edges import Edges
 
 Integers = NDArray[np.int64]
 
@@ -15,19 +15,17 @@ LONGEST_TABLE = 1 << 22
 HASHES = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93)
 
 
-def collapse(
-    ranges: Integers, slides: Integers, offsets: Integers | None = None
-) -> tuple[list[Progressions], Integers]:
+def collapse(ranges: Integers, slides: Integers, offsets: Integers | None = None) -> tuple[list[Edges], Integers]:
     """The distinct edge classes (pairs) of windows given as columns, and every window's class."""
     sizes, place = distinct(slides)
     starts = np.zeros_like(slides) if offsets is None else offsets % slides
     ends = (starts + ranges) % slides
     if not ends.any() and not starts.any():
-        return [frozenset({(size, 0)}) for size in sizes.tolist()], place
+        return [((size, 0),) for size in sizes.tolist()], place
     (lows, low), (highs, high) = distinct(np.minimum(starts, ends)), distinct(np.maximum(starts, ends))
     keys, index = distinct((place * len(lows) + low) * len(highs) + high)
     columns = sizes[keys // (len(lows) * len(highs))], lows[keys // len(highs) % len(lows)], highs[keys % len(highs)]
-    found: dict[Progressions, int] = {}
+    found: dict[Edges, int] = {}
     numbers = [
         found.setdefault(_pair(size, start, end), len(found))
         for size, start, end in zip(*(column.tolist() for column in columns), strict=True)
@@ -35,11 +33,11 @@ def collapse(
     return list(found), np.array(numbers, dtype=np.int64)[index]
 
 
-def _pair(size: int, start: int, end: int) -> Progressions:
+def _pair(size: int, start: int, end: int) -> Edges:
     """Two progressions of one period, canonical; two that halve their period are one."""
     if 2 * (end - start) == size:
-        return frozenset({(size // 2, start)})
-    return frozenset({(size, start), (size, end)})
+        return ((size // 2, start),)
+    return ((size, start), (size, end)) if start != end else ((size, start),)
 
 
 def distinct(keys: Integers) -> tuple[Integers, Integers]:

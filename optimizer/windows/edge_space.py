@@ -16,7 +16,7 @@ import numpy as np
 from optimizer.windows.atoms import Atoms, Floats
 from optimizer.windows.counters import bit_set, divisor_mask, sampled, stretch
 from optimizer.windows.counters.prime_recursion import BUDGET
-from optimizer.windows.edges import Progressions, period, union
+from optimizer.windows.edges import Edges, period, union
 from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
 from optimizer.windows.rates import RecursiveRates
 
@@ -35,7 +35,7 @@ class EdgeSpace:
     spent.
     """
 
-    def __init__(self, classes: Sequence[Progressions], budget: int = BUDGET) -> None:
+    def __init__(self, classes: Sequence[Edges], budget: int = BUDGET) -> None:
         self.classes = tuple(classes)
         self._atoms = (divisor_mask.atoms(self.classes) or bit_set.atoms(self.classes)) if self.classes else None
         self._searched = self._atoms or (stretch.atoms(self.classes) if self.classes else None)
@@ -99,7 +99,7 @@ class EdgeSpace:
         """After how many ticks the edges of the mask repeat."""
         return period(progression for part in self._parts(mask) for progression in part)
 
-    def edges(self, mask: int) -> Progressions:
+    def edges(self, mask: int) -> Edges:
         """The progressions of the mask."""
         return union(self._parts(mask))
 
@@ -108,7 +108,7 @@ class EdgeSpace:
         rate = self.rate(mask)
         return (rate, rate) if self._atoms is not None else self._recursive.bounds(self.edges(mask), rate)
 
-    def _parts(self, mask: int) -> Iterator[Progressions]:
+    def _parts(self, mask: int) -> Iterator[Edges]:
         return (self.classes[place] for place in ones(mask))
 
     def _share(self, atoms: Atoms, mask: int) -> Fraction:

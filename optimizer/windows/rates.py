@@ -8,14 +8,14 @@ from typing import Generic
 from optimizer.windows.counters import bit_set, divisor_mask
 from optimizer.windows.counters.prime_recursion import BUDGET, BudgetError, Number, Recursion
 from optimizer.windows.counters.sampled import Estimate, estimate
-from optimizer.windows.edges import Progressions, common_step, period, rescaled
+from optimizer.windows.edges import Edges, all_progressions, common_step, period, rescaled
 
 LEAST_BUDGET = 2_000
 SMALL = 1e-4  # below, 1 - (1 - rate) loses digits that a search compares
 SHORT = 1 << 13  # a period that is marked and counted sooner than its slides are factorized
 
 
-def rate_of(edges: Progressions) -> Fraction:
+def rate_of(edges: Edges) -> Fraction:
     """The rate of one edge set, by the counter that is likely to be quickest."""
     if not edges:
         return Fraction(0)
@@ -31,14 +31,14 @@ class RecursiveRates:
         self.exact = True
         self._results = Budgeted(Recursion(Fraction(1)), budget)
         self._searches = Budgeted(Recursion(1.0), budget)
-        self._estimates: dict[Progressions, Estimate] = {}
+        self._estimates: dict[Edges, Estimate] = {}
 
     @property
     def searching(self) -> bool:
         """Whether there is budget left for searches."""
         return self._searches.left > 0
 
-    def rate(self, edges: Progressions) -> Fraction:
+    def rate(self, edges: Edges) -> Fraction:
         """The exact rate, or an estimate."""
         if edges not in self._estimates:
             try:
@@ -48,7 +48,7 @@ class RecursiveRates:
                 self._estimates[edges] = estimate(edges, LEAST_BUDGET)
         return self._estimates[edges].rate
 
-    def rate_float(self, edges: Progressions) -> float | None:
+    def rate_float(self, edges: Edges) -> float | None:
         """The rate as a float; None when the budget of searches is spent."""
         if not edges:
             return 0.0
@@ -58,17 +58,19 @@ class RecursiveRates:
         except BudgetError:
             return None
 
-    def bounds(self, edges: Progressions, rate: Fraction) -> tuple[Fraction, Fraction]:
+    def bounds(self, edges: Edges, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Bounds that always hold: the rate itself when it is exact."""
         known = self._estimates.get(edges)
         return (known.low, known.high) if known else (rate, rate)
 
-    def contains(self, outer: Progressions, inner: Progressions) -> bool:
+    def contains(self, outer: Edges, inner: Edges) -> bool:
         """Whether `inner` adds no edge to `outer`; when that cannot be counted, no."""
         if all(any(p % q == 0 and r % q == t for q, t in outer) for p, r in inner):
             return True
         try:
-            return self._results.rate(outer | inner, LEAST_BUDGET) == self._results.rate(outer, LEAST_BUDGET)
+            return self._results.rate(all_progressions([outer, inner]), LEAST_BUDGET) == self._results.rate(
+                outer, LEAST_BUDGET
+            )
         except BudgetError:
             return False
 
@@ -80,7 +82,7 @@ class Budgeted(Generic[Number]):
         self._recursion: Recursion[Number] = recursion
         self.left = budget
 
-    def rate(self, edges: Progressions, least: int = 0) -> Number:
+    def rate(self, edges: Edges, least: int = 0) -> Number:
         """The rate, counted in the edges' own steps; whatever is left of the budget, `least` may be spent."""
         if not edges:
             return self._recursion.zero

@@ -11,9 +11,9 @@ from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Grouping, Program, QueryProgram, TreeProgram
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree
-from jobs.kernels.slices.edges import Edges
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
+from optimizer.windows.edges import Edges
 
 MOST_EDGES = 100_000  # laid out to compare two trees; with more of them the raw events are read again
 

@@ -13,7 +13,8 @@ from jobs.engine.program.program import ALL, Grouping, Input, MeasureProgram, Pr
 from jobs.engine.slices.cells import cells_of
 from jobs.engine.slices.roll_up import Feed, feeds
 from jobs.kernels.algebra.operators import MOMENTS, SUM_FLOAT, SUM_INT
-from jobs.kernels.slices.edges import Edges, edges_between
+from jobs.kernels.slices.edges import edges_between
+from optimizer.windows.edges import Edges
 
 SLOTS = 1 << 16  # of a lookup array
 WORD = 62  # predicates of a signature in one bigint

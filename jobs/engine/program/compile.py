@@ -122,7 +122,7 @@ class Compiler:
         reach = max([query.window.range for query in queries] + [child.reach for child in below], default=0)
         return TreeProgram(
             tree.id,
-            tuple(sorted(tree.edges())),
+            tree.edges(),
             self._feed(tree),
             reach,
             tuple(measures[key] for key in sorted(measures)),

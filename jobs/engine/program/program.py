@@ -6,15 +6,13 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pyarrow as pa
 
 from optimizer.plan.definition import EVENTS
+from optimizer.windows.edges import Edges
 from optimizer.windows.window import Window
-
-if TYPE_CHECKING:
-    from jobs.kernels.slices.edges import Edges
 
 ALL = "__all__"  # the one key of a query without group-by
 TIME = "__time__"

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.kernels.arrays import Ints
-from jobs.kernels.slices.edges import Edges, cell_numbers, count_between, edges_between, renumber, slice_starts
+from jobs.kernels.slices.edges import cell_numbers, count_between, edges_between, renumber, slice_starts
+from optimizer.windows.edges import Edges
 
 ROOMY = 4  # cells are laid out densely while there are at most this many per entry
 

@@ -18,7 +18,8 @@ from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.kernels.algebra.operators import VALID, WIDTH
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.combine import fill, merge_rows, telling
-from jobs.kernels.slices.edges import Edges, slice_starts
+from jobs.kernels.slices.edges import slice_starts
+from optimizer.windows.edges import Edges
 
 RUN = 16  # partials in a run, on average, that make it worth moving as a whole
 

@@ -6,14 +6,12 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jobs.engine.program.clock import BEGINNING
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
-
-if TYPE_CHECKING:
-    from jobs.kernels.slices.edges import Edges
+from optimizer.windows.edges import Edges
 
 FOLDER = "standing"
 

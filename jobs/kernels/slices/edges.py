@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from optimizer.windows.edges import Edges
+
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-Edges = tuple[tuple[int, int], ...]  # (period, residue): the times residue + k * period
 
 DENSE_EDGES = 4  # edges are laid out one by one while there are at most this many per event
 

@@ -10,7 +10,7 @@ import numpy as np
 from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.units import Units
 from optimizer.windows.columns import IntArray
-from optimizer.windows.edges import Progressions
+from optimizer.windows.edges import Edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,12 +19,12 @@ class Draft:
 
     labels: IntArray  # the tree of every distinct window
     feeds: tuple[int, ...]  # per tree, the tree whose partials it folds, or RAW
-    free: tuple[Progressions, ...] = ()
+    free: tuple[Edges, ...] = ()
     by_class: bool = False  # windows of a class are all in one tree
 
     @classmethod
     def of_forest(
-        cls, units: Units, forest: Sequence[int], feeds: Sequence[int] = (), free: Sequence[Progressions] = ()
+        cls, units: Units, forest: Sequence[int], feeds: Sequence[int] = (), free: Sequence[Edges] = ()
     ) -> Draft:
         """The trees of a forest of unit masks; fed by the raw events unless said otherwise."""
         labels = units.labels(list(forest))

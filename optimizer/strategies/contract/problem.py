@@ -13,7 +13,7 @@ from optimizer.strategies.contract.packing import Packed, pack
 from optimizer.windows.collapse import collapse
 from optimizer.windows.columns import BoolArray, FloatArray, IntArray, WindowSet
 from optimizer.windows.edge_space import EdgeSpace
-from optimizer.windows.edges import Progressions
+from optimizer.windows.edges import Edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Problem:
 
     windows: WindowSet
     class_of: IntArray  # ascending: the windows of a class are neighbours
-    classes: tuple[Progressions, ...]
+    classes: tuple[Edges, ...]
     measures: tuple[Measure, ...] = (Measure(),)
     asked: tuple[BoolArray | None, ...] = (None,)  # per measure, the windows that ask for it; None for all
 
@@ -95,9 +95,7 @@ def _aligned(windows: WindowSet) -> WindowSet:
     return WindowSet(windows.range, windows.slide, windows.offset % windows.slide, windows.rows)
 
 
-def _rows(
-    windows: WindowSet, classes: Sequence[Progressions], class_of: IntArray, order: IntArray, per_query: bool
-) -> Rows:
+def _rows(windows: WindowSet, classes: Sequence[Edges], class_of: IntArray, order: IntArray, per_query: bool) -> Rows:
     """Renumber the classes in this order, and find the distinct windows."""
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optimizer.windows.counters import bit_set, divisor_mask, f1, prime_recursion
-from optimizer.windows.edges import Progressions
+from optimizer.windows.edges import Edges
 
 
 @dataclass(frozen=True)
 class Counter:
     """A way to count a union of progressions, and whether it is one for these."""
 
-    applies: Callable[[Progressions], bool]
-    rate: Callable[[Progressions], Fraction]
+    applies: Callable[[Edges], bool]
+    rate: Callable[[Edges], Fraction]
 
 
 COUNTERS: dict[str, Counter] = {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.windows.atoms import Atoms
-from optimizer.windows.edges import Progression, Progressions, common_step, period, rescaled
+from optimizer.windows.edges import Edges, all_progressions, common_step, period, rescaled
 
 Integers = NDArray[np.int64]
 
@@ -19,12 +19,12 @@ MOST_BITS = 1 << 30  # of all classes together
 MOST_MARKS = 1 << 28
 
 
-def applies(edges: Progressions) -> bool:
+def applies(edges: Edges) -> bool:
     """Up to a period of a million ticks."""
     return period(edges) <= LONGEST
 
 
-def marks(edges: Progressions, length: int) -> int:
+def marks(edges: Edges, length: int) -> int:
     """The edges in [0, length) as the bits of one integer; `length` is a multiple of every period."""
     found = 0
     for size, residue in edges:
@@ -32,7 +32,7 @@ def marks(edges: Progressions, length: int) -> int:
     return found
 
 
-def rate(edges: Progressions) -> Fraction:
+def rate(edges: Edges) -> Fraction:
     """Edges in a period over its length."""
     length = period(edges)
     return Fraction(marks(edges, length).bit_count(), length)
@@ -48,12 +48,12 @@ def comb(size: int, length: int) -> int:
     return comb
 
 
-def atoms(classes: Sequence[Progressions]) -> Atoms | None:
+def atoms(classes: Sequence[Edges]) -> Atoms | None:
     """Every tick of a period is an atom, or every set of ticks that no class tells apart if that leaves few.
 
     None where the period, or all classes together, are too long.
     """
-    everything = frozenset[Progression]().union(*classes)
+    everything = all_progressions(classes)
     length, (step, shift) = period(everything), common_step(everything)
     size = length // step
     if size > LONGEST:
@@ -68,7 +68,7 @@ def atoms(classes: Sequence[Progressions]) -> Atoms | None:
     return Atoms(length, [marks(edges, size) for edges in scaled], size)
 
 
-def _tell_apart(classes: Sequence[Progressions], size: int) -> tuple[Integers, Integers] | None:
+def _tell_apart(classes: Sequence[Edges], size: int) -> tuple[Integers, Integers] | None:
     """Ticks grouped by the classes that have them, as (group of every tick, weight of every group); None if too many.
 
     A random 64-bit key per class makes a signature per tick; that no two signatures collide is checked, not hoped.
@@ -89,12 +89,12 @@ def _tell_apart(classes: Sequence[Progressions], size: int) -> tuple[Integers, I
     return group, weights
 
 
-def _ticks(edges: Progressions, size: int) -> Integers:
+def _ticks(edges: Edges, size: int) -> Integers:
     parts = [np.arange(residue, size, step) for step, residue in edges]
     return np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0]
 
 
-def _grouped(edges: Progressions, group: Integers, weights: Integers) -> int:
+def _grouped(edges: Edges, group: Integers, weights: Integers) -> int:
     """The groups that hold the edges, as bits."""
     flags = np.zeros(len(weights), dtype=np.uint8)
     for step, residue in edges:

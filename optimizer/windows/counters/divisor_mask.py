@@ -14,7 +14,7 @@ from operator import getitem, or_
 
 from optimizer.windows.atoms import Atoms, byte_tables
 from optimizer.windows.counters.f1 import common_edges
-from optimizer.windows.edges import Progression, Progressions
+from optimizer.windows.edges import Edges, all_progressions
 from optimizer.windows.primes import divisor_weights, factorize_lcm
 
 MOST_DIVISORS = 4096
@@ -37,7 +37,7 @@ class Lattice:
             self._multiples[size] = mask
         return mask
 
-    def rate(self, edges: Progressions) -> Fraction:
+    def rate(self, edges: Edges) -> Fraction:
         """One OR per slide, one look-up per eight divisors."""
         mask, known = 0, self._multiples
         for size, _ in edges:
@@ -61,7 +61,7 @@ def lattice(sizes: Iterable[int]) -> Lattice:
     return found
 
 
-def applies(edges: Progressions) -> bool:
+def applies(edges: Edges) -> bool:
     """Whether all progressions meet in one tick, and the period has few enough divisors."""
     if any(residue for _, residue in edges) and common_edges(edges) is None:
         return False
@@ -71,14 +71,14 @@ def applies(edges: Progressions) -> bool:
     return prod(exponent + 1 for exponent in factors.values()) <= MOST_DIVISORS
 
 
-def rate(edges: Progressions) -> Fraction:
+def rate(edges: Edges) -> Fraction:
     """Edges in a period over its length."""
     return lattice([size for size, _ in edges]).rate(edges)
 
 
-def atoms(classes: Sequence[Progressions]) -> Atoms | None:
+def atoms(classes: Sequence[Edges]) -> Atoms | None:
     """The divisor masks of all classes over one lattice; None where they do not apply."""
-    everything = frozenset[Progression]().union(*classes)
+    everything = all_progressions(classes)
     if not applies(everything):
         return None
     scale = gcd(*(size for size, _ in everything))

@@ -6,20 +6,20 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
 
-from optimizer.windows.edges import Progression, Progressions, intersection, period
+from optimizer.windows.edges import Edges, Progression, intersection, period
 
 
-def applies(edges: Progressions) -> bool:
+def applies(edges: Edges) -> bool:
     """Up to 2^16 subsets."""
     return len(edges) <= 16
 
 
-def rate(edges: Progressions) -> Fraction:
+def rate(edges: Edges) -> Fraction:
     """The sum over subsets of (-1)^(size + 1) / (least common multiple), where the subset has a common edge."""
     length, count = period(edges), 0
     for size in range(1, len(edges) + 1):
         sign = 1 if size % 2 else -1
-        for subset in combinations(sorted(edges), size):
+        for subset in combinations(edges, size):
             common = common_edges(subset)
             if common:
                 count += sign * (length // common[0])

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import prod
 from typing import Generic, TypeVar
 
-from optimizer.windows.edges import Progressions, drop_contained
+from optimizer.windows.edges import Edges, drop_contained
 from optimizer.windows.primes import factorize
 
 Number = TypeVar("Number", Fraction, float)
@@ -29,12 +29,12 @@ class BudgetError(Exception):
     """The recursion visited more progressions than it was allowed."""
 
 
-def applies(edges: Progressions) -> bool:
+def applies(edges: Edges) -> bool:
     """Always; how long it takes depends on how the primes are shared."""
     return True
 
 
-def rate(edges: Progressions, budget: int = BUDGET) -> Fraction:
+def rate(edges: Edges, budget: int = BUDGET) -> Fraction:
     """The share of all ticks that are edges."""
     return 1 - Recursion(Fraction(1)).missed(edges, budget)
 
@@ -48,7 +48,7 @@ class Recursion(Generic[Number]):
         self._memo: dict[frozenset[tuple[Digits, Number]], Number] = {}
         self.left = 0
 
-    def missed(self, edges: Progressions, budget: int = BUDGET) -> Number:
+    def missed(self, edges: Edges, budget: int = BUDGET) -> Number:
         """The share of ticks that no progression hits; `left` tells what it left of the budget."""
         self.left = budget
         if len(self._memo) > MOST_COMPONENTS:

@@ -12,7 +12,7 @@ from random import Random
 
 from optimizer.windows.atoms import Atoms
 from optimizer.windows.counters.prime_recursion import BudgetError, Recursion
-from optimizer.windows.edges import Progression, Progressions, drop_contained, intersection
+from optimizer.windows.edges import Edges, Progression, all_progressions, drop_contained, intersection
 
 SAMPLES = 2000
 MOST_PAIRED = 300
@@ -30,9 +30,9 @@ class Estimate:
     high: Fraction
 
 
-def estimate(edges: Progressions, budget: int) -> Estimate:
+def estimate(edges: Edges, budget: int) -> Estimate:
     """Count the densest progressions exactly, as many as the budget allows; sample what the others add."""
-    ordered = sorted(drop_contained(edges))
+    ordered = drop_contained(edges)
     counted, exact = _counted(ordered, budget)
     others = ordered[counted:]
     low = max(exact, _least(ordered)) if len(ordered) <= MOST_PAIRED else exact
@@ -46,7 +46,7 @@ def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction
     many = len(ordered)
     while many > 1:
         try:
-            return many, 1 - Recursion(Fraction(1)).missed(frozenset(ordered[:many]), budget)
+            return many, 1 - Recursion(Fraction(1)).missed(tuple(ordered[:many]), budget)
         except BudgetError:
             many //= 2
     return 1, Fraction(1, ordered[0][0])
@@ -86,12 +86,12 @@ def _sampled(counted: Sequence[Progression], others: Sequence[Progression]) -> F
     return Fraction(total / SAMPLES) * sum(Fraction(1, size) for size, _ in others)
 
 
-def atoms(classes: Sequence[Progressions]) -> Atoms:
+def atoms(classes: Sequence[Edges]) -> Atoms:
     """Random edges as atoms: every progression has its share of them, and an edge that many have weighs less.
 
     The weight of the atoms that a mask has is an estimate of its rate without bias, and no mask outweighs a larger one.
     """
-    random, edges = Random(len(classes)), sorted({one for part in classes for one in part})
+    random, edges = Random(len(classes)), all_progressions(classes)
     each = max(2, MOST_ATOMS // len(edges))
     ticks = [residue + size * random.getrandbits(RANDOM_BITS) for size, residue in edges for _ in range(each)]
     weights = [UNIT // (each * sum(size for size, residue in edges if tick % size == residue)) for tick in ticks]

@@ -7,19 +7,19 @@ import random
 from pyspark.sql import SparkSession
 
 from optimizer.rewrite.slicing import slice_start, steps_since_edge
-from optimizer.windows.edges import Progressions, union
+from optimizer.windows.edges import Edges, union
 
 SECOND = 1_000_000
 PRIMES = (1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049, 1051)
-LATE = frozenset((60 * SECOND, k * SECOND + SECOND // 2) for k in (3, 7, 17, 29, 31, 43, 47, 58))
-SETS: dict[str, Progressions] = {
-    "least(": union([frozenset({(6 * SECOND, 0), (10 * SECOND, 3 * SECOND), (7, 5)})]),
-    " + array(": union([LATE, frozenset((24 * SECOND, (k * k + 1) * SECOND) for k in range(1, 5))]),
-    "transform(": frozenset({(size * 1000, size // 3) for size in PRIMES}),
+LATE = tuple((60 * SECOND, k * SECOND + SECOND // 2) for k in (3, 7, 17, 29, 31, 43, 47, 58))
+SETS: dict[str, Edges] = {
+    "least(": union([((7, 5), (6 * SECOND, 0), (10 * SECOND, 3 * SECOND))]),
+    " + array(": union([LATE, tuple((24 * SECOND, (k * k + 1) * SECOND) for k in range(1, 5))]),
+    "transform(": tuple((size * 1000, size // 3) for size in PRIMES),
 }
 
 
-def last_edge(edges: Progressions, tick: int) -> int:
+def last_edge(edges: Edges, tick: int) -> int:
     return max(tick - (tick - residue) % size for size, residue in edges)
 
 
@@ -37,9 +37,9 @@ def test_every_form_finds_the_last_edge(spark: SparkSession) -> None:
 
 
 def test_one_progression_is_a_window_of_sparks() -> None:
-    start = slice_start(frozenset({(5 * SECOND, 2 * SECOND)}), "ts")
+    start = slice_start(((5 * SECOND, 2 * SECOND),), "ts")
     assert start == "window(ts, '5 seconds', '5 seconds', '2 seconds').start"
 
 
 def test_the_table_counts_steps() -> None:
-    assert steps_since_edge(frozenset({(4, 1), (6, 1)})) == [0, 1, 0, 0, 0, 1]
+    assert steps_since_edge(((4, 1), (6, 1))) == [0, 1, 0, 0, 0, 1]

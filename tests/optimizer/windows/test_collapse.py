@@ -26,7 +26,7 @@ def test_classes_are_the_progressions(rows: list[tuple[int, int, int]], scale: i
 def test_without_residues_a_class_is_a_slide() -> None:
     slides = np.array([20, 5, 20, 10], dtype=np.int64)
     classes, index = collapse(slides * 3, slides)
-    assert classes == [frozenset({(5, 0)}), frozenset({(10, 0)}), frozenset({(20, 0)})]
+    assert classes == [((5, 0),), ((10, 0),), ((20, 0),)]
     assert index.tolist() == [2, 0, 2, 1]
 
 

@@ -12,7 +12,7 @@ import pytest
 from optimizer.windows import EdgeSpace, Window, counters, edge_rate, progressions
 from optimizer.windows.counters import COUNTERS, bit_set, sampled
 from optimizer.windows.counters.prime_recursion import BudgetError, rate
-from optimizer.windows.edges import Progressions, period, union
+from optimizer.windows.edges import Edges, period, union
 from optimizer.windows.primes import divisors, factorize
 
 PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23]
@@ -60,7 +60,7 @@ def test_all_counters_are_equal(kind: object) -> None:
     assert used["divisor_mask"] > 50
 
 
-def _cheap(name: str, edges: Progressions) -> bool:
+def _cheap(name: str, edges: Edges) -> bool:
     if name == "f1" and len(edges) > 8:
         return False
     return COUNTERS[name].applies(edges) and (name != "bit_set" or period(edges) <= 1_000_000)
@@ -102,7 +102,7 @@ def test_beyond_the_budget_an_estimate_keeps_its_bounds() -> None:
         assert float(found.rate) == pytest.approx(float(exact), rel=0.1)
 
 
-def random_classes(count: int, longest: int) -> list[Progressions]:
+def random_classes(count: int, longest: int) -> list[Edges]:
     random = Random(5)
     slides = [random.randint(20, longest) for _ in range(count)]
     return [progressions(Window(random.randint(slide, 5 * slide), slide)) for slide in slides]

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.engine.slices.cells import cells_of
-from jobs.kernels.slices.edges import Edges, count_between, edges_between, slice_numbers, slice_starts
+from jobs.kernels.slices.edges import count_between, edges_between, slice_numbers, slice_starts
+from optimizer.windows.edges import Edges
 
 progressions = st.tuples(st.integers(1, 12), st.integers(0, 11)).map(lambda pair: (pair[0], pair[1] % pair[0]))
 trees = st.lists(progressions, min_size=1, max_size=4).map(tuple)
