@@ -1,4 +1,4 @@
-"""CPU seconds of a process and all its descendants, Spark's Python workers included.
+"""CPU seconds of a process and all its descendants, Spark's Java and Python workers included.
 
     with CpuMeter() as m:
         job()
@@ -14,57 +14,37 @@ import os
 import threading
 import time
 
-_HZ = os.sysconf("SC_CLK_TCK")
-Process = tuple[int, str]  # its id, and when it was started: ids are used again
+import psutil
+
+Process = tuple[int, float]  # its id, and when it was started: ids are used again
 
 
-class _Tree:
-    """A process and its descendants. Others are looked at once, so that a poll costs little on a busy machine."""
-
-    def __init__(self, root: int) -> None:
-        self._mine = {root}
-        self._others: set[int] = set()
-
-    def cpu(self) -> dict[Process, float]:
-        """CPU seconds of those that are alive."""
-        alive = {int(name) for name in os.listdir("/proc") if name.isdigit()}
-        self._others &= alive
-        self._mine &= alive
-        found = {pid: fields for pid in alive - self._others if (fields := _stat(pid))}
-        parent = {pid: int(fields[1]) for pid, fields in found.items()}
-        for pid in found:
-            self._place(pid, parent)
-        return {
-            (pid, fields[19]): (int(fields[11]) + int(fields[12])) / _HZ
-            for pid, fields in found.items()
-            if pid in self._mine
-        }
-
-    def _place(self, pid: int, parent: dict[int, int]) -> None:
-        line = [pid]
-        while line[-1] in parent and line[-1] not in self._mine:
-            line.append(parent[line[-1]])
-        (self._mine if line[-1] in self._mine else self._others).update(line[:-1])
-
-
-def _stat(pid: int) -> list[str]:
+def _cpu_of_tree(root: psutil.Process) -> dict[Process, float]:
+    """Return the CPU seconds of a process and of its descendants that are alive."""
+    spent: dict[Process, float] = {}
     try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()
-    except OSError:
-        return []
+        processes = [root, *root.children(recursive=True)]
+    except psutil.Error:
+        return spent
+    for process in processes:
+        try:
+            times = process.cpu_times()
+        except psutil.Error:  # it has ended since it was listed
+            continue
+        spent[process.pid, process.create_time()] = times.user + times.system
+    return spent
 
 
 class CpuMeter:
     """Meters what is done inside its block; its own thread does not count."""
 
     def __init__(self, root: int | None = None, poll_seconds: float = 0.25) -> None:
-        self._tree = _Tree(root or os.getpid())
+        self._root = psutil.Process(root or os.getpid())
         self._poll_seconds = poll_seconds
         self._own = 0.0
 
     def __enter__(self) -> CpuMeter:
-        self._before = self._tree.cpu()
+        self._before = _cpu_of_tree(self._root)
         self._last = dict(self._before)
         self._stop = threading.Event()
         self._started = time.monotonic()
@@ -74,13 +54,13 @@ class CpuMeter:
 
     def _poll(self) -> None:
         while not self._stop.wait(self._poll_seconds):
-            self._last.update(self._tree.cpu())
+            self._last.update(_cpu_of_tree(self._root))
         self._own = time.thread_time()
 
     def __exit__(self, *exc: object) -> None:
         self.wall_seconds = time.monotonic() - self._started
         self._stop.set()
         self._thread.join()
-        self._last.update(self._tree.cpu())
+        self._last.update(_cpu_of_tree(self._root))
         spent = sum(s - self._before.get(p, 0.0) for p, s in self._last.items())
         self.cpu_seconds = max(0.0, spent - self._own)
