@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import sys
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,28 +18,23 @@ from optimizer.errors import HeddleError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+Start = Callable[[], "SparkSession"]
 
 # without its native library Hadoop starts a `chmod` for every local file it writes with a checksum beside it
 PLAIN_FILES = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
 STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
-SETTINGS = {
-    "spark.ui.enabled": "false",
+# the engine's answers depend on these, whatever the submitter says
+REQUIRED = {"spark.sql.session.timeZone": "UTC"}
+DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.python.worker.reuse": "true",
     "spark.sql.streaming.checkpointFileManagerClass": f"{STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     **PLAIN_FILES,
 }
+# one machine and a few cores: a cluster needs more partitions, and its users their page
+LOCAL_DEFAULTS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
 QUIET = f'"-Dlog4j2.configurationFile={(Path(__file__).parent / "log4j2.properties").as_uri()}"'
 # the JVM mostly directs: compiling its own code well costs more CPU than a batch's work ever gives back
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -61,8 +57,8 @@ def prepare_environment() -> None:
 
 def spark_home() -> str:
     """Where Spark is: its own scripts cannot find it below a path with a space."""
-    found = find_spec("pyspark")
-    return os.environ.get("SPARK_HOME") or str(Path((found and found.origin) or "").parent)
+    package = find_spec("pyspark")
+    return os.environ.get("SPARK_HOME") or str(Path((package and package.origin) or "").parent)
 
 
 def java_options(working: bool = False) -> str:
@@ -70,23 +66,42 @@ def java_options(working: bool = False) -> str:
     return f"{QUIET} {WORKING if working else LEAN}"
 
 
-def _known_master(master: str) -> str:
-    """The master, if it can be one: Spark would say so in a stack trace."""
+def session_settings(submitted: Mapping[str, str], master: str | None, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return what a session is built with: defaults only for what the submitter left open, small ones only locally."""
+    is_local = re.match(r"local(\[|$)", master or submitted.get("spark.master", "local"))
+    defaults = {JAVA_OPTIONS: java_options(), **DEFAULTS, **(LOCAL_DEFAULTS if is_local else {})}
+    open_defaults = {name: value for name, value in defaults.items() if name not in submitted}
+    return {**open_defaults, **REQUIRED, **settings}
+
+
+def _submitted() -> dict[str, str]:
+    """Return the submitter's configuration: Java, which spark-submit starts before Python, knows it."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return {}
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()  # connects to that Java
+    return dict(SparkConf().getAll())
+
+
+def _require_master(master: str) -> None:
+    """Refuse what cannot be a master: Spark would say so in a stack trace."""
     if not re.match(r"local(\[[^]]+\])?$|(spark|k8s)://|local-cluster\[|yarn$", master):
         raise HeddleError(f"--master {master!r} is none; use local[*], spark://HOST:PORT, yarn or k8s://HOST:PORT")
-    return master
 
 
 def spark_session(master: str | None = None, settings: dict[str, str] | None = None) -> SparkSession:
-    """The running session, or a new one; under spark-submit the master is the submitter's choice."""
+    """Return the running session, or a new one; under spark-submit the submitter's choices count."""
     prepare_environment()
+    if master:
+        _require_master(master)
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("heddle").config(JAVA_OPTIONS, java_options())
+    builder = SparkSession.builder.appName("heddle")
     if master:
-        builder = builder.master(_known_master(master))
-    for name, value in {**SETTINGS, **(settings or {})}.items():
+        builder = builder.master(master)
+    for name, value in session_settings(_submitted(), master, settings or {}).items():
         builder = builder.config(name, value)
     # pyspark writes every failed query to stderr as JSON; errors reach the user as exceptions already
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -96,8 +111,5 @@ def spark_session(master: str | None = None, settings: dict[str, str] | None = N
     except PySparkRuntimeError as error:
         if error.getCondition() != "JAVA_GATEWAY_EXITED":
             raise
-        asked = f" by --master {master}" if master else ""
-        raise HeddleError(f"Spark does not start{asked}; Java says why in the lines above") from None
-
-
-Start = Callable[[], "SparkSession"]
+        by_master = f" by --master {master}" if master else ""
+        raise HeddleError(f"Spark does not start{by_master}; Java says why in the lines above") from None
