@@ -30,8 +30,8 @@ from jobs.kernels.columns.fold_bounds import fold_ranges
 from jobs.kernels.columns.moments import fold_moments
 from jobs.kernels.columns.operators import identity
 from jobs.kernels.columns.selective import pick
-from jobs.kernels.slices.edges import Edges
 from jobs.kernels.slices.levels import level_bounds
+from optimizer.windows.edges import Edges
 
 
 class Columns(NamedTuple):

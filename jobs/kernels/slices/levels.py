@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 
 from jobs.kernels.arrays import Ints
-from jobs.kernels.slices.edges import Edges, edges_between
+from jobs.kernels.slices.edges import edges_between
+from optimizer.windows.edges import Edges
 
 
 class LevelBounds(NamedTuple):
