@@ -30,6 +30,8 @@ MARKED_FOLDERS = {
     "whole/browser": "browser",
     "whole/cluster": "spark",
     "whole/production": "slow",
+    "jobs/tracking": "slow",  # MLflow alone takes seconds to import, and to make a database
+    "plugins": "slow",
 }
 # Files that share a costly fixture of the session are run by one test process, or every process would make its own.
 TOGETHER = {

@@ -22,6 +22,7 @@ WORDS = {"and", "or", "not", "in", "cast", "try_cast", "when", "then", "else", "
 WORDS |= {"decimal", "on", "where", "distinct", "from"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_mutated_catalogs_are_refused_in_lines_or_harmless(part: int, tmp_path: Path) -> None:
     accepted = 0

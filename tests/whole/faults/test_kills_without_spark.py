@@ -11,6 +11,7 @@ from tests.whole.faults.local_runs import evaluate, run_apart
 from tests.worlds.readings import Readings, assert_same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
 def test_a_killed_run_is_carried_on(world: Readings, step: str) -> None:
     warehouse = world.copy("base", f"killed_{step}")
@@ -19,6 +20,7 @@ def test_a_killed_run_is_carried_on(world: Readings, step: str) -> None:
     assert_same(world, warehouse, world.warehouse("reference"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
 def test_a_killed_run_of_one_batch_is_carried_on(world: Readings, step: str) -> None:
     """The batch that closes what its own events let end."""

@@ -61,6 +61,7 @@ def changed(pick: random.Random, asked: dict[str, Question]) -> dict[str, Questi
     return {**joining, **kept, **changing}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_random_plans_and_kills(tmp_path: Path, seed: int) -> None:
     pick = random.Random(seed)

@@ -39,6 +39,7 @@ def evaluate_and_check(
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(QUICKLY, max_examples=8)
 @given(asked=st.lists(questions(), min_size=1, max_size=8), arrival=arrivals(), buckets=st.sampled_from([1, 3]))

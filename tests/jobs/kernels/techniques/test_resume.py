@@ -41,6 +41,7 @@ def stream(component: str) -> tuple[np.ndarray, np.ndarray]:
     return starts, lift(OPS[component, "float64"], values, rng.random(400) > 0.1)
 
 
+@pytest.mark.slow
 def test_another_process_goes_on_with_the_same_bits() -> None:
     lines, wanted = [], []
     for technique, component in CASES:
