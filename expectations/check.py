@@ -12,7 +12,6 @@ from expectations.publish import settled
 from expectations.report.audit import Audit
 from expectations.report.data_docs import write_docs
 from expectations.sample.windows import STATEMENTS, Scope
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.ledger import Ledger, newest_ledger
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, stream_storage
 from jobs.engine.warehouse.manifest import Manifest
@@ -20,6 +19,7 @@ from jobs.host.storage import Storage
 from jobs.spark.errors import in_words
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

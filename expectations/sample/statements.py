@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.manifest import Manifest, has_all_marks
 from jobs.engine.warehouse.retained import RetainedSlices, load_retained
 from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.windows.window import BEGINNING
 
 EXACT = {
     "count",

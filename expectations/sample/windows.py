@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sample.late_events import Missed
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.statements import EvaluatedStatement
+from optimizer.windows.window import BEGINNING
 
 STATEMENTS = 40  # that a sample looks at; another seed, another choice
 

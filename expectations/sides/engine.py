@@ -12,13 +12,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sample.statements import by_grouping, is_exact
 from expectations.sides.row import COLUMNS, SCHEMA, about, first_of, key_text, past_edge, text_of
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from jobs.spark.result_frame import result_frame
+from optimizer.windows.window import BEGINNING
 
 LABEL = "label"
 FACTS = pa.schema(

@@ -15,7 +15,6 @@ from expectations.sample.late_events import late_events, without_missed
 from expectations.sample.statements import is_exact
 from expectations.sample.windows import Part
 from expectations.sides.row import COLUMNS, NAIVE_SCHEMA, OPEN, SCALE, about, key_text, past_edge, text_of
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.consumed_files import batch_by_file
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
@@ -25,6 +24,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query, Stream
 from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 START = "heddle start"
 LAST = "last"  # event of a window in rows, which it became full by

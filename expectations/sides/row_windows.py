@@ -12,7 +12,6 @@ from expectations.sample.windows import Scope
 from expectations.sides.engine import engine_rows
 from expectations.sides.plain_spark import LAST, evaluated_files, long_rows, with_extras
 from expectations.sides.row import COLUMNS, Sides
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.consumed_files import plain_path
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
@@ -21,6 +20,7 @@ from jobs.spark.stream_frames import file_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.sql.expressions import quote
+from optimizer.windows.window import BEGINNING
 
 ARRIVAL, FILE, PLACE = "heddle arrival", "heddle file", "heddle place"
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, Protocol
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.raw_events import Replayed
+from optimizer.windows.window import BEGINNING
 
 Kind = Literal["batch", "adopt"]
 MessageRow = tuple[int, str, bytes]  # bucket, kind of message, content

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.engine.batch.carry import begun
 from jobs.engine.batch.recompute import Events, emit_again, fill
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.consumed_files import add_record
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
@@ -27,6 +26,7 @@ from jobs.spark.errors import in_words
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
+from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jobs.engine.batch.adopt import Adopted
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.cpu_meter import CpuMeter
 from optimizer.plan.definition import Plan
+from optimizer.windows.window import BEGINNING
 
 NAMED = 20  # queries that have a line of their own
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,7 +12,6 @@ from typing import Protocol
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import serves
 from jobs.engine.batch.run_batch import close, pass_over, run_batch
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.program import Program
 from jobs.engine.program.spark_types import type_named
@@ -28,6 +27,7 @@ from jobs.runs.report import RunReport, adopted_notes
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
+from optimizer.windows.window import BEGINNING
 
 SWEEP_EVERY = 16  # batches
 NEWEST = 8  # files that tell the types of the events when no new ones have come

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jobs.engine.feed.spark_partials import EVENTS, LATE, LATEST, START, part_column, spark_key, word_column
-from jobs.engine.feed.spark_pass import WORD, Aggregation, cut
-from jobs.engine.program.clock import BEGINNING
+from jobs.engine.feed.spark_partials import (
+    EVENTS,
+    LATE,
+    LATEST,
+    START,
+    WORD,
+    Aggregation,
+    cut,
+    part_column,
+    spark_key,
+    word_column,
+)
 from jobs.engine.program.program import MeasureProgram
 from jobs.kernels.algebra.operators import (
     BIT_AND,
@@ -21,6 +30,7 @@ from jobs.kernels.algebra.operators import (
     SUM_INT,
 )
 from optimizer.windows.edges import Edges
+from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

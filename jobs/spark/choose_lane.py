@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.program.compile import compile_program, expressions
-from jobs.engine.program.foldable import woven
+from jobs.engine.program.definition import woven
 from jobs.engine.program.program import Program
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types

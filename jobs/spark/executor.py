@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from jobs.engine.batch.adopt_task import bucket_task
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program
 from jobs.engine.work import BucketReport, Failed, Latest, Message, Outcome, Parcel, Report, Work, collect_outcome
 from jobs.host.storage import in_a_line
@@ -16,6 +15,7 @@ from jobs.spark.feed_tasks import FeedTasks, freeze_heap
 from jobs.spark.frame_lane import add_late_events
 from jobs.spark.unshared import UnsharedLane, add_unshared_answers
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext

@@ -11,10 +11,8 @@ import pyarrow as pa
 
 from jobs.engine.events.columns import FILE, POSITION, events_from
 from jobs.engine.events.parquet import columns_needed
-from jobs.engine.feed.spark_partials import feed_aggregated
-from jobs.engine.feed.spark_pass import Aggregation, aggregations, count_partials, why_not
+from jobs.engine.feed.spark_partials import Aggregation, aggregations, count_partials, feed_aggregated, why_not
 from jobs.engine.feed.task import feed_tables, late_events
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import ALL, TIME, Input, Program
 from jobs.engine.work import (
     Failed,
@@ -31,6 +29,7 @@ from jobs.engine.work import (
 from jobs.spark.aggregates import aggregated as aggregate_events
 from jobs.spark.feed_tasks import feed_messages
 from optimizer.catalog.sql.expressions import quote
+from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark import RDD

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import ALL, Program, Unshared, key_column
 from jobs.engine.program.spark_types import INSTANT
@@ -24,6 +23,7 @@ from optimizer.catalog.model.query import Query
 from optimizer.catalog.model.render import oracle_aggregate, window_call
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Plan
+from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

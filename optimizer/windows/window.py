@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+BEGINNING: Final = -(1 << 62)  # before every event: the watermark of a stream that has not started
 
 
 @dataclass(frozen=True, order=True, slots=True)

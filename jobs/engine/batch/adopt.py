@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from jobs.engine.batch.carry import asked_after, held, needed_from, source_of, unshared_after
 from jobs.engine.batch.run_batch import counts_of, executed
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program, QueryProgram, Unshared
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse import state_files as state
@@ -18,6 +17,7 @@ from jobs.engine.work import Executor, Executors, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 
 @dataclass(frozen=True)

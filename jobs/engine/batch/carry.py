@@ -7,13 +7,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Grouping, Program, QueryProgram, TreeProgram
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
 from optimizer.windows.edges import Edges
+from optimizer.windows.window import BEGINNING
 
 MOST_EDGES = 100_000  # laid out to compare two trees; with more of them the raw events are read again
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.engine.batch.carry import begun
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.program import Program
 from jobs.engine.stopwatch import summed
 from jobs.engine.warehouse import late_files, result_files
@@ -20,6 +19,7 @@ from jobs.engine.work import Executor, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage, in_a_line
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 FOLDERS = (result_files.FOLDER, late_files.FOLDER, state.FOLDER)
 

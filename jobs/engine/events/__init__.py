@@ -7,5 +7,4 @@
 - keys: Group-by keys as numbers: a code per row, and the distinct keys the codes stand for.
 - parquet: The file lane: Parquet files are read by the tasks themselves, only the columns needed.
 - signatures: Signatures: which predicates an event passes, one bit each. Those that occur are numbered.
-- text_ranks: Texts as numbers in the order of the texts.
 """

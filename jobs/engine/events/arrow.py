@@ -8,6 +8,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import ipc
 
+LABEL = b"heddle.label"
+PLAIN = ipc.IpcWriteOptions()
+COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
+
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """A column as one array; copied only if it comes in parts."""
@@ -16,13 +20,13 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
 
 
-LABEL = b"heddle.label"
+def decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column's values without the dictionary that encodes them, if one does.
 
-
-PLAIN = ipc.IpcWriteOptions()
-
-
-COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
+    >>> decode_dictionary(pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])).type
+    DataType(string)
+    """
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def write_tables(sink: Any, tables: Mapping[str, pa.Table], options: ipc.IpcWriteOptions) -> None:

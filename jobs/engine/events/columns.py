@@ -13,12 +13,15 @@ import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import whole
 from jobs.engine.events.signatures import Signatures, signatures
-from jobs.engine.events.text_ranks import text_ranks
 from jobs.engine.program.program import ALL, TIME, Program
 from jobs.engine.program.spark_types import plain
 from jobs.kernels.arrays import Bools, Ints, Rows
 
-FILE, POSITION = "__file__", "__position__"
+FILE, POSITION, BATCH = (
+    "__file__",
+    "__position__",
+    "batch",
+)  # where an event stood, and when it came
 
 
 @dataclass(frozen=True)
@@ -126,4 +129,11 @@ def _truth(column: pa.ChunkedArray) -> Bools:
     return np.unpackbits(bits, count=known.offset + len(known), bitorder="little")[known.offset :].view(np.bool_)
 
 
-BATCH = "batch"
+def text_ranks(values: pa.Array) -> Ints:
+    """A number per text, ordered as Spark orders texts: byte by byte in UTF-8. Equal texts have equal numbers."""
+    encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    ranks = np.empty(len(encoded.dictionary) + 1, np.int64)
+    ranks[np.asarray(pc.sort_indices(encoded.dictionary))] = np.arange(len(encoded.dictionary))
+    ranks[-1] = 0
+    ranked: Ints = ranks[np.asarray(pc.fill_null(encoded.indices.cast(pa.int64()), -1))]
+    return ranked

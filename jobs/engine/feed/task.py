@@ -10,8 +10,7 @@ import pyarrow as pa
 from jobs.engine.events.columns import Events, events_from, with_arrival
 from jobs.engine.events.parquet import Split, read_split, with_inputs
 from jobs.engine.feed.late import late
-from jobs.engine.feed.row_windows import feed_rows
-from jobs.engine.feed.time_windows import feed
+from jobs.engine.feed.partials import feed, feed_rows
 from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import hardly_overlap, joined, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up

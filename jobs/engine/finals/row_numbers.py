@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.columns import BATCH, FILE, POSITION
+from jobs.engine.events.columns import BATCH, FILE, POSITION, text_ranks
 from jobs.engine.events.keys import Keys, key_codes
-from jobs.engine.events.text_ranks import text_ranks
 from jobs.engine.finals.bounds import Bounds
 from jobs.engine.program.program import Grouping, TreeProgram, key_column
 from jobs.engine.slices.slices import Slices, merge, partials_of

@@ -1,9 +1,7 @@
 """The program: a catalog and a plan compiled into what every task needs.
 
-- clock: The beginning of time, before every event.
 - compile: Compiles a plan and its catalog into the program the engine runs.
-- definition: What a query's definition says without its events: its label in result files.
-- foldable: Which queries the kernels can fold: those whose values become numbers. Plain Spark answers the others.
+- definition: What a query's definition says without its events: its label, its type, whether kernels can fold it.
 - program: What the engine runs: a plan and its catalog, compiled into plain data that tasks can carry.
 - spark_types: Types: how values are coded as numbers, and what type Spark gives an aggregate of them.
 """

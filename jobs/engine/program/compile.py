@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.engine.program.definition import BY_TIME, COUNT_ALL, aligned, answer_type, inputs_of, label_of
-from jobs.engine.program.foldable import woven
+from jobs.engine.program.definition import BY_TIME, COUNT_ALL, aligned, answer_type, inputs_of, label_of, woven
 from jobs.engine.program.program import (
     ALL,
     Coding,

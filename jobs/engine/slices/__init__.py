@@ -1,8 +1,7 @@
 """Slices: partials by key and slice, what is shared between them, and how they travel.
 
 - cells: Cells: the (key, slice) pairs that occur, numbered key by key and in slice order.
-- exchange: Exchange: partials go to the bucket of their key; a bucket is what one task finishes.
-- parcels: Tables as bytes: what Spark's shuffle carries from the feed to the finals.
+- exchange: Exchange: partials go to the bucket of their key, packed as bytes.
 - roll_up: Roll-up: before the exchange, the partials of a coarser grouping are folded from those of a finer one.
 - shards: Shards: partials per key, slice and signature.
 - slices: The slices of one tree: for every key, in slice order, the partials of all its measures side by side.

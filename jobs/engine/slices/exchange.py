@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.engine.events.arrow import COMPRESSED, read_tables, write_tables
 from jobs.engine.events.keys import buckets, key_codes
 from jobs.engine.events.signatures import SIGNATURE
 from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, key_column
-from jobs.engine.slices.parcels import pack, unpack
 from jobs.engine.slices.slices import Slices, from_tables, to_table
 
 OVERLAP = 1.1  # the times that tables span, of the time that they span together
@@ -75,3 +75,19 @@ def joined(
     """One tree's slices from its tables, with what it holds or with more."""
     names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
     return from_tables(tables, names, measures or tree.held)
+
+
+def pack(tables: Mapping[str, pa.Table]) -> bytes:
+    """Return tables as bytes, compressed by LZ4: they stay so in memory and on the way through Spark's shuffle.
+
+    >>> unpack(pack({"a": pa.table({"n": [1, 2]})}))["a"].to_pydict()
+    {'n': [1, 2]}
+    """
+    sink = pa.BufferOutputStream()
+    write_tables(sink, tables, COMPRESSED)
+    return bytes(sink.getvalue())
+
+
+def unpack(content: bytes) -> dict[str, pa.Table]:
+    """Return the tables of packed bytes by label; see `pack`."""
+    return read_tables(pa.BufferReader(content))

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import whole
+from jobs.engine.events.columns import text_ranks
 from jobs.engine.events.keys import key_codes, only_used, spelled
-from jobs.engine.events.text_ranks import text_ranks
 from jobs.engine.program.program import MeasureProgram, key_column
 from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.kernels.algebra.operators import VALID, WIDTH

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.engine.events.arrow import decode_dictionary
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import fresh_name
@@ -20,7 +21,7 @@ MISSED, BATCH, WATERMARK = "windows_missed", "batch", "watermark"
 
 def write_late(storage: Storage, batch: int, emitted: int, rows: pa.Table, missed: npt.NDArray[np.int64]) -> DataFile:
     """Write the late events of one task; the windows that missed them end at or before the watermark."""
-    columns = {name: _without_dictionary(rows[name]) for name in rows.column_names}
+    columns = {name: decode_dictionary(rows[name]) for name in rows.column_names}
     watermarks = pa.array(np.full(len(missed), emitted)).view(INSTANT)
     table = pa.table({**columns, MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks})
     name = fresh_name(FOLDER, batch, 0, "parquet")
@@ -33,7 +34,3 @@ def read_late_files(storage: Storage, files: Sequence[DataFile]) -> pa.Table:
     paths = [storage.path(file.name) for file in files]
     tables = [pq.read_table(path, filesystem=storage.filesystem) for path in paths]
     return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
-
-
-def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.manifest import DataFile, Manifest, newest
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 FOLDER = "ledger"
 KEPT = 8  # entries

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 FOLDER = "manifests"
 PARTS = ("results", "state", "late")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.consumed_files import batch_by_file
 from jobs.engine.warehouse.input_files import File, with_sizes
 from jobs.engine.warehouse.manifest import Manifest, latest_of_batch
 from jobs.host.storage import Storage
+from optimizer.windows.window import BEGINNING
 
 
 class Replayed(NamedTuple):

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.windows.edges import Edges
+from optimizer.windows.window import BEGINNING
 
 FOLDER = "standing"
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.definition import aligned, answer_type, label_of, typed_by
 from jobs.engine.program.program import ALL
 from jobs.engine.program.spark_types import INSTANT, type_named
@@ -23,7 +22,7 @@ from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query, Statement
 from optimizer.errors import HeddleError, did_you_mean
-from optimizer.windows.window import Window
+from optimizer.windows.window import BEGINNING, Window
 
 
 @dataclass(frozen=True)

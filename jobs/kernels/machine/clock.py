@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from jobs.kernels.algebra.int_literals import ZERO, numeral
 from jobs.kernels.arrays import Ints
-from optimizer.windows.window import Window
+from optimizer.windows.window import BEGINNING, Window
 
-EVER: Final = -(1 << 62)  # before any time
 INSERT: Final = numeral(-1)  # the step's next partial comes in
 RESET: Final = numeral(-2)  # another group begins
 GROW: Final = numeral(-3)  # the next partial needs more room
@@ -52,7 +51,7 @@ class Steps(NamedTuple):
     group: Ints
 
 
-def make_clock(windows: Sequence[Window], since: int = EVER, capacity: int = 16) -> Clock:
+def make_clock(windows: Sequence[Window], since: int = BEGINNING, capacity: int = 16) -> Clock:
     """A clock that emits the windows which end after `since`, with room for so many slice starts, a power of two."""
     table = np.array([(w.range, w.slide, w.offset) for w in windows], np.int64).reshape(-1, 3)
     order = np.argsort(-table[:, 0], kind="stable").astype(np.int64)
@@ -73,7 +72,7 @@ def _end_after(windows: Ints, q: int, time: int) -> int:
 def restart(clock: Clock, since: int) -> None:
     """Forget all partials."""
     clock.scalars[:] = 0
-    clock.scalars[LAST] = 2 * EVER
+    clock.scalars[LAST] = 2 * BEGINNING
     for q in range(len(clock.due)):
         clock.due[q] = _end_after(clock.windows, q, since)
         clock.head[q] = 0
@@ -82,7 +81,7 @@ def restart(clock: Clock, since: int) -> None:
 
 @njit(cache=True)
 def _look_ahead(clock: Clock) -> None:
-    following, horizon = -EVER, -EVER
+    following, horizon = -BEGINNING, -BEGINNING
     for q in range(len(clock.due)):
         following = min(following, clock.due[q])
         horizon = min(horizon, clock.due[q] - clock.windows[q, 0])

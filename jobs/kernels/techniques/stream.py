@@ -10,7 +10,6 @@ import numpy as np
 from jobs.kernels.algebra.operators import OPS, WIDTH
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.machine.clock import (
-    EVER,
     GROW,
     INSERT,
     Clock,
@@ -26,7 +25,7 @@ from jobs.kernels.machine.words import FLOAT
 from jobs.kernels.techniques import KERNELS
 from optimizer.algebra.techniques import require_allowed
 from optimizer.errors import HeddleError
-from optimizer.windows.window import Window
+from optimizer.windows.window import BEGINNING, Window
 
 ROOM = 16  # partials that a new memory can hold; as many as its clock
 FORMAT = "heddle kernel 2"  # the first line of a state as bytes
@@ -37,7 +36,7 @@ def make(
     windows: Sequence[Window],
     component: str,
     kind: str = "float64",
-    since: int = EVER,
+    since: int = BEGINNING,
     capacity: int = ROOM,
 ) -> State:
     """A state that has seen nothing. It emits the windows that end after `since`, and grows beyond `capacity`."""
@@ -51,7 +50,7 @@ def advance(state: State, starts: Ints, rows: Rows, until: int | None = None) ->
     The arrays of the given state are used further: go on with the returned one.
     """
     if until is None:
-        until = int(starts[-1]) if len(starts) else EVER
+        until = int(starts[-1]) if len(starts) else BEGINNING
     check_order(state.clock, starts, until)
     clock, steps = schedule(state.clock, _flat(starts), until)
     memory, answers = _take(state.technique, state.memory, steps, rows)
@@ -66,7 +65,7 @@ def run(
     starts: Ints,
     rows: Rows,
     until: int,
-    since: int = EVER,
+    since: int = BEGINNING,
 ) -> Answers:
     """The windows that end in (since, until] of many groups, group g from the partials offsets[g] to offsets[g + 1]."""
     return run_counted(technique, windows, component, offsets, starts, rows, until, since)[0]
@@ -80,10 +79,10 @@ def run_counted(
     starts: Ints,
     rows: Rows,
     until: int,
-    since: int = EVER,
+    since: int = BEGINNING,
 ) -> tuple[Answers, Operations]:
     """The same, and how many combine operations it took."""
-    steps = schedule_groups(make_clock(windows, EVER, ROOM), offsets, _flat(starts), since, until)
+    steps = schedule_groups(make_clock(windows, BEGINNING, ROOM), offsets, _flat(starts), since, until)
     memory = _memory(technique, windows, component, str(rows.dtype), ROOM)
     memory, answers = _take(technique, memory, steps, rows)
     return answers, _counted(memory)

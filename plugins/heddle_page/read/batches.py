@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.ledger import Ledger
 from jobs.engine.warehouse.manifest import Manifest
+from optimizer.windows.window import BEGINNING
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

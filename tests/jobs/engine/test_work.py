@@ -6,7 +6,6 @@ import pickle
 
 import pytest
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.raw_events import Replayed
 from jobs.engine.work import (
@@ -23,6 +22,7 @@ from jobs.engine.work import (
     from_row,
     to_row,
 )
+from optimizer.windows.window import BEGINNING
 
 FEED = FeedReport(events=3, latest=60, late=[DataFile("late/a", 0, 2, 7)], seconds={"read": 0.5}, operations={"t1": 3})
 MESSAGES: list[Message] = [Parcel(4, b"\x00\xff"), Latest(2, -60), Failed("é: cannot be read"), Report(FEED)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.feed.spark_pass import cut
+from jobs.engine.feed.spark_partials import cut
 from jobs.kernels.slices.edges import slice_starts
 from jobs.runs.on_spark import AGGREGATED, FOLDED
 from jobs.spark import frame_lane

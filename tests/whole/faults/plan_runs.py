@@ -16,7 +16,6 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.lifecycle import stream_storage
@@ -31,6 +30,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
+from optimizer.windows.window import BEGINNING
 from tests.jobs.engine.questions import Question
 from tests.worlds.streams import Row, ticks
 from tests.worlds.warehouse import STREAM, add_batch

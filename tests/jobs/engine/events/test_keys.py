@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from jobs.engine.events.columns import text_ranks
 from jobs.engine.events.keys import buckets, key_codes
-from jobs.engine.events.text_ranks import text_ranks
 
 
 def rows_of(table: pa.Table) -> list[tuple[object, ...]]:

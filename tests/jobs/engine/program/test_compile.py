@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from jobs.engine.events.file_types import file_types
-from jobs.engine.program.clock import BEGINNING
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import ALL, Program
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
+from optimizer.windows.window import BEGINNING
 from tests.worlds.streams import SECOND, odd_row
 from tests.worlds.warehouse import World, make_world, query
 

@@ -11,12 +11,12 @@ import pytest
 
 from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.parquet import with_inputs
-from jobs.engine.feed.time_windows import feed
-from jobs.engine.program.clock import BEGINNING
+from jobs.engine.feed.partials import feed
 from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import gathered, joined, label, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed
 from jobs.engine.slices.slices import Slices, fold_into, to_table
+from optimizer.windows.window import BEGINNING
 from tests.worlds.streams import SECOND, odd_row, table_of
 from tests.worlds.warehouse import make_world, query
 

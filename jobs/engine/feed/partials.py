@@ -1,4 +1,4 @@
-"""Feed: events become partials, one per key and slice of every tree that reads raw events."""
+"""Events become partials: one per key and slice where windows are in time, one per event where they are in rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.events.columns import Events, Value
+from jobs.engine.events.arrow import decode_dictionary
+from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, Value
 from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.signatures import signed
-from jobs.engine.program.program import MeasureProgram
+from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, key_column
 from jobs.engine.slices.cells import Cells, cells_of
 from jobs.engine.slices.roll_up import Feed
-from jobs.engine.slices.slices import Slices, carry
+from jobs.engine.slices.slices import Slices, carry, columns_of
 from jobs.kernels.algebra.operators import COUNT, LAST, MIN, SUM_FLOAT
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.accumulate import accumulate
@@ -67,3 +68,24 @@ def input_of(events: Events, measure: MeasureProgram, chosen: Ints | None) -> tu
 def _slices(cells: Cells, keys: Keys, rows: dict[str, Rows], carried: dict[str, pa.Array]) -> Slices:
     sizes = np.bincount(cells.code, minlength=keys.distinct.num_rows)
     return Slices(keys.distinct, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)
+
+
+def feed_rows(events: Events, grouping: Grouping, tree: TreeProgram, emitted: int, batch: int) -> pa.Table:
+    """The events that are numbered: those that pass the predicate and are not late, with when they arrived."""
+    wanted = events.times >= emitted
+    if tree.where:
+        wanted &= events.predicates[tree.where]
+    chosen = np.flatnonzero(wanted)
+    columns = {key_column(name): decode_dictionary(events.keys[name].take(pa.array(chosen))) for name in grouping.keys}
+    columns["start"] = pa.array(events.times[chosen])
+    columns[BATCH] = pa.array(np.full(len(chosen), batch))
+    columns |= {name: decode_dictionary(events.arrival[name].take(pa.array(chosen))) for name in (FILE, POSITION)}
+    for measure in tree.measures:
+        value, valid = input_of(events, measure, chosen)
+        held = accumulate(measure.op, len(chosen), np.arange(len(chosen)), value, valid)
+        if measure.carries:
+            held[:, 1] = chosen
+        carried = {name: events.values[source].column for name, source in measure.carries.items()}
+        columns |= carry(measure, held, carried)
+        columns |= columns_of(measure.key, held)
+    return pa.table(columns)
