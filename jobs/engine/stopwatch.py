@@ -21,7 +21,7 @@ class Stopwatch:
         self._last = now
 
 
-def summed(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+def add_up(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """Counts or seconds of many tasks, added up by name."""
     total: dict[str, float] = {}
     for part in parts:

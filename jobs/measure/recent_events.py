@@ -12,9 +12,9 @@ from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.parquet import Split, read_split, with_inputs
-from jobs.engine.events.signatures import SIGNATURE, passed_by, signed
+from jobs.engine.events.signatures import SIGNATURE, sign_keys, unpack_signatures
 from jobs.engine.program.program import ALL, Grouping, Input, Program
-from jobs.engine.slices.cells import cells_of
+from jobs.engine.slices.cells import find_cells
 from jobs.engine.warehouse.input_files import list_input_files
 from jobs.kernels.arrays import Bools
 from optimizer.catalog.model.catalog import Catalog
@@ -46,7 +46,7 @@ class RecentEvents:
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
         """How many groups are active in a slice of this length, on average."""
         keys = self._keys(group_by)
-        cells = cells_of(((slide, 0),), self.events.times, keys.codes, keys.distinct.num_rows)
+        cells = find_cells(((slide, 0),), self.events.times, keys.codes, keys.distinct.num_rows)
         return len(cells.start) / max(1, len(np.unique(cells.start)))
 
     def share(self, where: str) -> float:
@@ -62,10 +62,10 @@ class RecentEvents:
 
     def _passing(self, group_by: tuple[str, ...], edges: Edges, wheres: Sequence[str]) -> Passing:
         tests = [where for where in wheres if where]
-        keys = signed(self._keys(group_by), self.events.signatures_of([self.names[test] for test in tests]))
+        keys = sign_keys(self._keys(group_by), self.events.signatures_of([self.names[test] for test in tests]))
         passes = np.logical_or.reduce([self._mask(where) for where in wheres])
-        cells = cells_of(edges, self.events.times[passes], keys.codes[passes], keys.distinct.num_rows)
-        passed = passed_by(keys.distinct[SIGNATURE], len(tests))[cells.code]
+        cells = find_cells(edges, self.events.times[passes], keys.codes[passes], keys.distinct.num_rows)
+        passed = unpack_signatures(keys.distinct[SIGNATURE], len(tests))[cells.code]
         count, shards = len(self.events.times), len(cells.code)
         folded = {test: float(passed[:, bit].sum()) / count for bit, test in enumerate(tests)}
         return Passing(

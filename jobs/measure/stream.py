@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.parquet import opened
+from jobs.engine.events.parquet import open_parquet
 from jobs.engine.warehouse.input_files import list_input_files
 from jobs.kernels.arrays import Ints
 from jobs.measure.recent_events import NEWEST, RecentEvents, recent_keys
@@ -114,7 +114,7 @@ def _newest_delays(source: Stream) -> Ints | None:
 
 
 def _first_times(path: str, name: str) -> Ints:
-    with opened(path) as file:
+    with open_parquet(path) as file:
         column = next(file.iter_batches(LOOKED_AT, columns=[name]))[name].drop_null()
     times: Ints = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_numpy(zero_copy_only=False)
     return times
@@ -134,7 +134,7 @@ def estimated_rate(stream: Stream) -> float | None:
 def _spans(path: str, time: str) -> list[Span]:
     """Return the row groups of a file; none of a file that cannot be read, which the evaluation complains about."""
     try:
-        with opened(path) as file:
+        with open_parquet(path) as file:
             groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
     except (HeddleError, OSError):
         return []

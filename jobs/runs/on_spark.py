@@ -18,7 +18,7 @@ from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.runs.request import Options
 from jobs.runs.run import Run
-from jobs.spark.choose_lane import choose
+from jobs.spark.choose_lane import choose_lane
 from jobs.spark.errors import in_words
 from jobs.spark.executor import SparkExecutor
 from jobs.spark.feed_tasks import FeedTasks, FileTasks, PastTasks
@@ -78,7 +78,7 @@ class Streaming:
     def program(self, files: Sequence[File]) -> Program:
         """The program for events like those of these files, and the lane they take."""
         run = self.run
-        run.lane, program, self.schema = choose(self.spark, run.catalog, run.plan, files, self.options.lane)
+        run.lane, program, self.schema = choose_lane(self.spark, run.catalog, run.plan, files, self.options.lane)
         if run.lane == "frame":
             reason = fold_reason(self._read([max(files, key=lambda file: file[1])[0]]), program)
             self.fold_each = bool(reason)

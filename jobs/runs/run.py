@@ -14,7 +14,7 @@ from jobs.engine.batch.carry import serves
 from jobs.engine.batch.run_batch import close, pass_over, run_batch
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.program import Program
-from jobs.engine.program.spark_types import type_named
+from jobs.engine.program.spark_types import parse_type
 from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
@@ -91,7 +91,7 @@ class Run:
         return self.program
 
     def _remembered(self, lane: Lane) -> Program | None:
-        known = {name: type_named(text) for name, text in self.manifest.types.items()}
+        known = {name: parse_type(text) for name, text in self.manifest.types.items()}
         if self.manifest.plan == self.plan.fingerprint():
             return compile_program(self.catalog, self.plan, known)
         if not self.manifest.plan:

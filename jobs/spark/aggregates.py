@@ -11,7 +11,7 @@ from jobs.engine.feed.spark_partials import (
     START,
     WORD,
     Aggregation,
-    cut,
+    lay_out_slots,
     part_column,
     spark_key,
     word_column,
@@ -39,7 +39,7 @@ MOMENT = "__moment"  # the time of an event in microseconds
 ROUNDED = 1e38  # below it a number of 24 bits stands for a double: sums of such are exact for long
 
 
-def aggregated(inputs: DataFrame, found: Aggregation, names: dict[str, str], emitted: int) -> DataFrame:
+def aggregate_events(inputs: DataFrame, found: Aggregation, names: dict[str, str], emitted: int) -> DataFrame:
     """Partials by key, slice and signature. `names` says what the inputs call the time, a key, a value, a predicate."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
@@ -60,7 +60,7 @@ def aggregated(inputs: DataFrame, found: Aggregation, names: dict[str, str], emi
 
 def slice_start(edges: Edges) -> str:
     """The start of the slice that holds a moment, as SQL: by its place in the composite slide."""
-    slot, composite, starts = cut(edges)
+    slot, composite, starts = lay_out_slots(edges)
     if not starts or len(starts) == 1:
         return f"{MOMENT} - pmod({MOMENT}, {composite}L)"
     lookup = f"cast(split('{','.join(map(str, starts))}', ',') AS array<bigint>)"

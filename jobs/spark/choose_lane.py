@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.program.compile import compile_program, expressions
-from jobs.engine.program.definition import woven
+from jobs.engine.program.definition import move_unfoldable
 from jobs.engine.program.program import Program
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types
@@ -41,7 +41,7 @@ def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.
     return types
 
 
-def choose(
+def choose_lane(
     spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
 ) -> tuple[Lane, Program, StructType | None]:
     """The file lane where it gives Spark's answers, else the frame lane; its program, and the schema of the files."""
@@ -58,5 +58,5 @@ def choose(
     arrived = file_frame(spark, driver, [path for path, _ in files])
     frame = events_of(spark, catalog, plan.stream, arrived)
     types = frame_types(catalog, plan, frame)
-    types |= unshared_types(catalog, woven(catalog, plan, types), frame)
+    types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
     return "frame", compile_program(catalog, plan, types), arrived.schema

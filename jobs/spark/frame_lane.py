@@ -26,7 +26,7 @@ from jobs.engine.work import (
     from_row,
     to_row,
 )
-from jobs.spark.aggregates import aggregated as aggregate_events
+from jobs.spark.aggregates import aggregate_events
 from jobs.spark.feed_tasks import feed_messages
 from optimizer.catalog.sql.expressions import quote
 from optimizer.windows.window import BEGINNING

@@ -9,7 +9,7 @@ import pyarrow as pa
 from jobs.engine.finals.row_numbers import dropped_label, number
 from jobs.engine.finals.task import finish_bucket
 from jobs.engine.program.program import Program
-from jobs.engine.slices.exchange import gathered, joined, label
+from jobs.engine.slices.exchange import label, merge_tables, unpack_parcels
 from jobs.engine.slices.slices import fold_into, to_table
 from jobs.engine.warehouse import state_files as state
 from jobs.engine.work import BucketReport, Work
@@ -28,7 +28,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
     """Slices of the new plan, from slices of the old one that hold more, or from the partials of raw events."""
     storage = Storage(work.root)
     retained = state.load_state(storage, [file for file in work.state if file.bucket == bucket])
-    incoming = gathered(contents)
+    incoming = unpack_parcels(contents)
     kept: dict[str, pa.Table] = {}
     for grouping, tree in program.roots():
         name = label(grouping, tree)
@@ -38,7 +38,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
             found = number(grouping, tree, [], tables, retained.get(dropped_label(source), []), work.until, work.until)
             kept |= {name: found.kept, dropped_label(name): found.before}
         elif tables:
-            folded = fold_into(tree.edges, joined(grouping, tree, tables), tree.held)
+            folded = fold_into(tree.edges, merge_tables(grouping, tree, tables), tree.held)
             kept[name] = to_table(folded.since(work.until - tree.reach + 1))
     report = BucketReport(state=state.save_state(storage, work.batch, bucket, kept))
     step("adopted")

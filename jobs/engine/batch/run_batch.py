@@ -9,7 +9,7 @@ from typing import Any
 
 from jobs.engine.batch.carry import begun
 from jobs.engine.program.program import Program
-from jobs.engine.stopwatch import summed
+from jobs.engine.stopwatch import add_up
 from jobs.engine.warehouse import late_files, result_files
 from jobs.engine.warehouse import retained as standing
 from jobs.engine.warehouse import state_files as state
@@ -141,9 +141,9 @@ def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[Data
         "results": sum(file.rows for file in results),
         "late": sum(file.rows for file in late),
         "windows_missed": sum(report.windows_missed for report in outcome.feeds),
-        "partials": summed(report.partials for report in outcome.buckets),
-        "operations": summed([r.operations for r in outcome.feeds] + [r.operations for r in outcome.buckets]),
-        "seconds": summed(
+        "partials": add_up(report.partials for report in outcome.buckets),
+        "operations": add_up([r.operations for r in outcome.feeds] + [r.operations for r in outcome.buckets]),
+        "seconds": add_up(
             [r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets] + [outcome.seconds]
         ),
         "unshared": {query: sum(file.rows for file in files) for query, files in outcome.unshared.items()},

@@ -13,7 +13,7 @@ PLAIN = ipc.IpcWriteOptions()
 COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
 
 
-def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def to_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """A column as one array; copied only if it comes in parts."""
     if not isinstance(column, pa.ChunkedArray):
         return column

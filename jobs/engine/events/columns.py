@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.events.arrow import whole
+from jobs.engine.events.arrow import to_array
 from jobs.engine.events.signatures import Signatures, signatures
 from jobs.engine.program.program import ALL, TIME, Program
-from jobs.engine.program.spark_types import plain
+from jobs.engine.program.spark_types import plain_type
 from jobs.kernels.arrays import Bools, Ints, Rows
 
 FILE, POSITION, BATCH = (
@@ -66,9 +66,9 @@ def events_from(table: pa.Table, program: Program) -> Events:
     if any(grouping.keys == (ALL,) for grouping in program.groupings):
         keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
     return Events(
-        microseconds(whole(table[TIME])),
+        microseconds(to_array(table[TIME])),
         keys,
-        {value.name: value_of(whole(table[value.name])) for value in program.values},
+        {value.name: value_of(to_array(table[value.name])) for value in program.values},
         {test.name: _truth(table[test.name]) for test in program.predicates},
         without_time,
         table.select([FILE, POSITION] if program.in_rows else []),
@@ -93,7 +93,7 @@ def _keys(keys: pa.Table) -> pa.Table:
 def value_of(column: pa.Array) -> Value:
     """Numbers and nulls of a column of any type a measure can fold."""
     if pa.types.is_timestamp(column.type):
-        column = column.cast(plain(column.type))
+        column = column.cast(plain_type(column.type))
     valid = pc.is_valid(column).to_numpy(zero_copy_only=False) if column.null_count else None
     return Value(_numbers(column), valid, column)
 
@@ -124,7 +124,7 @@ def _filled(column: pa.Array, value: Any) -> pa.Array:
 
 def _truth(column: pa.ChunkedArray) -> Bools:
     """A predicate keeps an event only when it is true; unknown is not."""
-    known = pc.fill_null(whole(column).cast(pa.bool_()), False)
+    known = pc.fill_null(to_array(column).cast(pa.bool_()), False)
     bits = np.frombuffer(known.buffers()[1], np.uint8) if len(known) else np.empty(0, np.uint8)
     return np.unpackbits(bits, count=known.offset + len(known), bitorder="little")[known.offset :].view(np.bool_)
 

@@ -36,7 +36,7 @@ COMPARISONS: dict[type, Callable[..., Value]] = {
 }
 
 
-class Remembered(dict[str, Value]):
+class CachedColumns(dict[str, Value]):
     """Columns that remember the comparisons made on them, which many predicates have in common."""
 
     def __init__(self, columns: Columns) -> None:
@@ -53,14 +53,14 @@ class NotExact(Exception):  # noqa: N818 (not an error: it chooses the lane)
 
 
 @lru_cache(maxsize=8_192)
-def parsed(sql: str) -> exp.Expr:
+def parse_cached(sql: str) -> exp.Expr:
     """The tree of an expression, parsed once; nobody may change it."""
     return parse(sql)
 
 
 def evaluate(sql: str, columns: Columns) -> Value:
     """The value of an expression for every row; ArrowInvalid where Spark's ANSI mode would refuse a row, too."""
-    value = _value(parsed(sql), columns)
+    value = _value(parse_cached(sql), columns)
     if isinstance(value, Decimal):
         raise NotExact(sql)
     return value
@@ -68,7 +68,7 @@ def evaluate(sql: str, columns: Columns) -> Value:
 
 def evaluate_some(sql: str, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
     """The value of an expression where `rows` is true, and null elsewhere, whatever it would be there."""
-    return _some(parsed(sql), columns, rows)
+    return _some(parse_cached(sql), columns, rows)
 
 
 def _some(node: Any, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
@@ -150,7 +150,7 @@ def _doubles(a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _compared(node: Any, columns: Columns) -> Value:
-    if not isinstance(columns, Remembered):
+    if not isinstance(columns, CachedColumns):
         return _compare(type(node), _value(node.this, columns), _value(node.expression, columns))
     text = node.meta.get(TEXT) or node.meta.setdefault(TEXT, node.sql("spark"))
     if text not in columns.compared:

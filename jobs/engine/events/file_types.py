@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from jobs.engine.events.expressions import WIDTHS, Columns, NotExact, evaluate
-from jobs.engine.events.parquet import opened
+from jobs.engine.events.parquet import open_parquet
 from jobs.engine.program.compile import expressions, group_by_columns
-from jobs.engine.program.spark_types import plain
+from jobs.engine.program.spark_types import plain_type
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
@@ -22,7 +22,7 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
     """The types of all expressions and columns, from one file's schema; NotExact where Spark must evaluate them."""
     if not catalog.streams[plan.stream].in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
-    with opened(path) as file:
+    with open_parquet(path) as file:
         empty = file.schema_arrow.empty_table()
     columns = {name: empty[name] for name in empty.column_names}
     require_time(catalog.streams[plan.stream], {name: column.type for name, column in columns.items()})
@@ -32,7 +32,7 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
         if found[sql] != pa.bool_():
             raise NotExact(sql)
     for name in named_columns(catalog, plan):
-        if name not in columns or plain(columns[name].type) not in KEY_TYPES:
+        if name not in columns or plain_type(columns[name].type) not in KEY_TYPES:
             raise NotExact(name)
     return {name: column.type for name, column in columns.items()} | found
 

@@ -33,7 +33,7 @@ def key_codes(columns: pa.Table) -> Keys:
         codes = codes * max(1, len(values)) + more
     if len(parts) == 1:
         return Keys(codes, pa.table([distinct], names=columns.column_names))
-    used, codes = occurring(codes, math.prod(max(1, len(values)) for _, values in parts))
+    used, codes = renumber_used(codes, math.prod(max(1, len(values)) for _, values in parts))
     taken, left = [], used
     for _, values in reversed(parts):
         left, index = np.divmod(left, max(1, len(values)))
@@ -41,7 +41,7 @@ def key_codes(columns: pa.Table) -> Keys:
     return Keys(codes, pa.table(taken[::-1], names=columns.column_names))
 
 
-def only_used(keys: Keys) -> Keys:
+def drop_unused_keys(keys: Keys) -> Keys:
     """Without the keys that no row has: a dictionary may know more of them."""
     used = np.bincount(keys.codes, minlength=keys.distinct.num_rows) > 0
     if used.all():
@@ -49,7 +49,7 @@ def only_used(keys: Keys) -> Keys:
     return Keys((np.cumsum(used) - 1)[keys.codes], keys.distinct.filter(pa.array(used)))
 
 
-def occurring(numbers: Ints, possible: int) -> tuple[Ints, Ints]:
+def renumber_used(numbers: Ints, possible: int) -> tuple[Ints, Ints]:
     """The numbers that occur, of 0 to `possible` - 1, and for every entry which of them it is."""
     if possible > ROOMY * len(numbers) + 65_536:
         encoded = pa.array(numbers).dictionary_encode()
@@ -74,7 +74,7 @@ def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary
 
 
-def buckets(keys: pa.Table, count: int) -> Ints:
+def bucket_numbers(keys: pa.Table, count: int) -> Ints:
     """The bucket of every key: a digest of its values, the same in every process and every run."""
     if count == 1 or not keys.num_rows:
         return np.zeros(keys.num_rows, np.int64)
@@ -89,7 +89,7 @@ def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(values).cast(pa.string())
 
 
-def spelled(keys: pa.Array, index: npt.NDArray[np.integer[Any]]) -> pa.Array:
+def dictionary_column(keys: pa.Array, index: npt.NDArray[np.integer[Any]]) -> pa.Array:
     """The keys at some rows of a column, as a dictionary; null is none of its values (Arrow could not unify them)."""
     if not keys.null_count:
         return pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32, copy=False)), keys)

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from jobs.engine.events.expressions import Remembered, evaluate, evaluate_some, parsed
+from jobs.engine.events.expressions import CachedColumns, evaluate, evaluate_some, parse_cached
 from jobs.engine.program.program import ALL, TIME, Input, Program
-from jobs.engine.program.spark_types import plain, widens
+from jobs.engine.program.spark_types import can_widen, plain_type
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 
@@ -45,12 +45,12 @@ def splits_of(files: Sequence[tuple[str, int]], parts: int) -> list[list[Split]]
 def _split(path: str, size: int) -> list[Split]:
     if size <= LARGE:
         return [Split(path, size)]
-    with opened(path) as file:
+    with open_parquet(path) as file:
         count = file.num_row_groups
     return [Split(path, size // count, (group,)) for group in range(count)]
 
 
-def opened(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
     """A Parquet file, or one line that says why it cannot be read."""
     folder, _, name = path.rpartition("/")
     storage = Storage(folder)
@@ -62,10 +62,10 @@ def opened(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
             coerce_int96_timestamp_unit="us",
         )
     except (OSError, pa.ArrowException) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_error(path, error) from None
 
 
-def unreadable(path: str, error: Exception) -> HeddleError:
+def unreadable_error(path: str, error: Exception) -> HeddleError:
     """The one line for a file that cannot be read."""
     reason = str(error).splitlines()[0][:160]
     return HeddleError(f"{path}: cannot be read as Parquet ({reason}); mend or remove the file, then run again")
@@ -77,7 +77,7 @@ def columns_needed(program: Program) -> list[str]:
     read = {
         column.parts[0].name
         for item in (*program.values, *program.predicates)
-        for column in parsed(item.sql).find_all(exp.Column)
+        for column in parse_cached(item.sql).find_all(exp.Column)
     }
     shown = {name for query in program.unshared for name in query.columns}
     return sorted(keys | read | shown | {program.time})
@@ -87,7 +87,7 @@ def read_split(split: Split, program: Program, earlier: bool = False) -> Iterato
     """The events of a split, a batch of rows at a time; columns that earlier files do not have yet are null."""
     needed = columns_needed(program)
     keys = [name for grouping in program.groupings for name in grouping.keys]
-    with opened(split.path) as probe:
+    with open_parquet(split.path) as probe:
         absent = [name for name in needed if earlier and name not in probe.schema_arrow.names]
         needed = [name for name in needed if name not in absent]
         widened = _widened(split.path, probe.schema_arrow, needed, program)
@@ -98,11 +98,11 @@ def read_split(split: Split, program: Program, earlier: bool = False) -> Iterato
         ]
         groups = list(split.row_groups or range(probe.num_row_groups))
     try:
-        with opened(split.path, texts) as file:
+        with open_parquet(split.path, texts) as file:
             for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=needed, use_threads=False):
                 yield _with_nulls(_cast(pa.Table.from_batches([batch]), widened), absent, program)
     except (OSError, pa.ArrowException) as error:
-        raise unreadable(split.path, error) from None
+        raise unreadable_error(split.path, error) from None
 
 
 def _widened(path: str, schema: pa.Schema, needed: Sequence[str], program: Program) -> dict[str, pa.DataType]:
@@ -111,9 +111,9 @@ def _widened(path: str, schema: pa.Schema, needed: Sequence[str], program: Progr
     for name in needed:
         if name not in schema.names:
             raise HeddleError(f"{path}: has no column {name}; it has {', '.join(schema.names)}")
-        found = plain(schema.field(name).type)
+        found = plain_type(schema.field(name).type)
         wanted = program.columns.get(name, found)
-        if found != wanted and not widens(found, wanted):
+        if found != wanted and not can_widen(found, wanted):
             raise HeddleError(f"{path}: column {name} is {found}; write it as {wanted}, as it was in the files before")
         if found != wanted:
             widened[name] = wanted
@@ -134,7 +134,7 @@ def _with_nulls(table: pa.Table, absent: Sequence[str], program: Program) -> pa.
 
 def with_inputs(table: pa.Table, program: Program) -> pa.Table:
     """The columns the fold wants: time, keys, and every input evaluated once."""
-    columns = Remembered({name: table[name] for name in table.column_names})
+    columns = CachedColumns({name: table[name] for name in table.column_names})
     out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
     out[TIME] = columns[program.time]
     for item in program.predicates:

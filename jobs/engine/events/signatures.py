@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.events.keys import Keys, occurring
+from jobs.engine.events.keys import Keys, renumber_used
 from jobs.kernels.arrays import Bools, Ints
 
 SIGNATURE = "__signature__"  # the column beside the group-by columns of a shard
@@ -32,7 +32,9 @@ class Signatures(NamedTuple):
         """The signatures of some of the predicates alone."""
         if list(predicates) == list(range(self.tests.shape[1])):
             return self
-        codes, tests = numbered(np.packbits(self.tests[:, predicates], axis=1, bitorder="little"), len(predicates))
+        codes, tests = number_signatures(
+            np.packbits(self.tests[:, predicates], axis=1, bitorder="little"), len(predicates)
+        )
         return Signatures(codes[self.codes], tests)
 
 
@@ -44,7 +46,7 @@ def signatures(masks: Sequence[Bools]) -> Signatures:
     for bit, mask in enumerate(masks):
         np.left_shift(mask.view(np.uint8), bit % 8, out=shifted)
         packed[bit // 8] |= shifted
-    return Signatures(*numbered(packed.T, len(masks)))
+    return Signatures(*number_signatures(packed.T, len(masks)))
 
 
 def signature_column(tests: Bools) -> pa.Array:
@@ -52,7 +54,7 @@ def signature_column(tests: Bools) -> pa.Array:
     return _binary(np.packbits(tests, axis=1, bitorder="little"))
 
 
-def passed_by(column: pa.ChunkedArray, predicates: int) -> Bools:
+def unpack_signatures(column: pa.ChunkedArray, predicates: int) -> Bools:
     """Which predicates each of some signatures passes, back from their bytes."""
     flat = column.combine_chunks()
     whole = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
@@ -61,19 +63,19 @@ def passed_by(column: pa.ChunkedArray, predicates: int) -> Bools:
     return _unpacked(packed.reshape(-1, width), predicates)
 
 
-def signed(keys: Keys, found: Signatures) -> Keys:
+def sign_keys(keys: Keys, found: Signatures) -> Keys:
     """Keys and signatures together as keys: what shards are grouped by."""
     count = max(1, len(found.tests))
-    used, codes = occurring(keys.codes * count + found.codes, keys.distinct.num_rows * count)
+    used, codes = renumber_used(keys.codes * count + found.codes, keys.distinct.num_rows * count)
     distinct = keys.distinct.take(pa.array(used // count))
     return Keys(codes, distinct.append_column(SIGNATURE, signature_column(found.tests).take(pa.array(used % count))))
 
 
-def numbered(packed: Bytes, predicates: int) -> tuple[Ints, Bools]:
+def number_signatures(packed: Bytes, predicates: int) -> tuple[Ints, Bools]:
     """The code of every signature given as bytes, and what the codes stand for."""
     encoded = _binary(packed).dictionary_encode()
     codes = np.asarray(encoded.indices).astype(np.int64)
-    return codes, passed_by(pa.chunked_array([encoded.dictionary]), predicates)
+    return codes, unpack_signatures(pa.chunked_array([encoded.dictionary]), predicates)
 
 
 def _binary(packed: Bytes) -> pa.Array:

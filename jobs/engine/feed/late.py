@@ -21,7 +21,7 @@ def windows_missed(times: Ints, window: Window, emitted: int) -> Ints:
     return np.maximum(missed, 0)
 
 
-def late(events: Events, program: Program, emitted: int, joined: Mapping[str, int]) -> tuple[Ints, Ints]:
+def find_late_events(events: Events, program: Program, emitted: int, joined: Mapping[str, int]) -> tuple[Ints, Ints]:
     """The positions of the late events, and the number of windows of all queries that missed each.
 
     Windows that ended before their query joined have missed nothing."""

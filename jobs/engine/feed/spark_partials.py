@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.events.arrow import whole
+from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import Events, value_of
 from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import SIGNATURE, signature_column, signed
-from jobs.engine.feed.task import fed
+from jobs.engine.events.signatures import SIGNATURE, sign_keys, signature_column
+from jobs.engine.feed.task import partials_by_tree
 from jobs.engine.program.program import ALL, Grouping, Input, MeasureProgram, Program, TreeProgram, key_column
-from jobs.engine.slices.cells import cells_of
-from jobs.engine.slices.exchange import joined, pack_by_bucket
+from jobs.engine.slices.cells import find_cells
+from jobs.engine.slices.exchange import merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds
-from jobs.engine.slices.slices import columns_of, to_table
+from jobs.engine.slices.slices import measure_columns, to_table
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.work import FeedReport, Parcel
 from jobs.host.kill_points import step
@@ -93,7 +93,7 @@ def why_not(program: Program) -> str:
     return ""
 
 
-def cut(edges: Edges) -> tuple[int, int, list[int]]:
+def lay_out_slots(edges: Edges) -> tuple[int, int, list[int]]:
     """How to find a slice: slots of this length, this many time units in a round, and the start of each slot's slice.
 
     Without starts, every slot is a slice of its own: finer than the edges, and never across one."""
@@ -114,10 +114,10 @@ def count_partials(events: Events, found: Aggregation) -> int:
     """How many partials the events would become."""
     keys = key_codes(events.keys.select(list(found.grouping.keys)))
     if found.bits:
-        keys = signed(keys, events.signatures_of([test.name for test in found.bits]))
-    slot, _, starts = cut(found.edges)
+        keys = sign_keys(keys, events.signatures_of([test.name for test in found.bits]))
+    slot, _, starts = lay_out_slots(found.edges)
     edges = found.edges if starts else ((slot, 0),)
-    return len(cells_of(edges, events.times, keys.codes, keys.distinct.num_rows).code)
+    return len(find_cells(edges, events.times, keys.codes, keys.distinct.num_rows).code)
 
 
 START, EVENTS, LATEST, LATE = "__start", "__events", "__latest", "__late"
@@ -156,7 +156,7 @@ def feed_aggregated(
     watch.lap("feed")
     below = {id for feed in found.feeds for id in (feed.tree.id, *(tree.id for tree in feed.coarser))}
     planned = [feed for feed in feeds(program) if feed.tree.id in below]
-    sent = [Parcel(*packed) for packed in pack_by_bucket(fed(report, planned, held), buckets)]
+    sent = [Parcel(*packed) for packed in pack_by_bucket(partials_by_tree(report, planned, held), buckets)]
     step("parcels")
     watch.lap("exchange")
     return report, sent
@@ -195,8 +195,8 @@ def _partials(timed: pa.Table, found: Aggregation, feed: Feed) -> pa.Table:
     columns["start"] = pa.array(slice_starts(feed.tree.edges, timed[START].to_numpy()))
     place = {measure.key: number for number, measure in enumerate(found.measures)}
     for measure in feed.held:
-        columns |= columns_of(measure.key, rows_of(measure, place[measure.key], timed))
-    return to_table(joined(feed.grouping, feed.tree, [pa.table(columns)], feed.held))
+        columns |= measure_columns(measure.key, rows_of(measure, place[measure.key], timed))
+    return to_table(merge_tables(feed.grouping, feed.tree, [pa.table(columns)], feed.held))
 
 
 def _signatures(timed: pa.Table, found: Aggregation, tree: TreeProgram) -> pa.Array:
@@ -224,7 +224,7 @@ def rows_of(measure: MeasureProgram, number: int, timed: pa.Table) -> Rows:
 
 
 def _part(timed: pa.Table, number: int, part: int) -> tuple[Rows, Bools | None]:
-    value = value_of(whole(timed[part_column(number, part)]))
+    value = value_of(to_array(timed[part_column(number, part)]))
     return value.numbers, value.valid
 
 

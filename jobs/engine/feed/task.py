@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from jobs.engine.events.columns import Events, events_from, with_arrival
 from jobs.engine.events.parquet import Split, read_split, with_inputs
-from jobs.engine.feed.late import late
-from jobs.engine.feed.partials import feed, feed_rows
+from jobs.engine.feed.late import find_late_events
+from jobs.engine.feed.partials import fold_events, row_partials
 from jobs.engine.program.program import Grouping, Program, TreeProgram
-from jobs.engine.slices.exchange import hardly_overlap, joined, pack_by_bucket
+from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices.slices import Slices, to_table
 from jobs.engine.stopwatch import Stopwatch
@@ -57,7 +57,7 @@ def feed_tables(
             _take(report, held, each, events, work)
         step("feed")
         watch.lap("feed")
-    sent = [Parcel(*packed) for packed in pack_by_bucket(fed(report, planned, held), work.buckets)]
+    sent = [Parcel(*packed) for packed in pack_by_bucket(partials_by_tree(report, planned, held), work.buckets)]
     step("parcels")
     watch.lap("exchange")
     return report, sent
@@ -77,15 +77,15 @@ def _take(report: FeedReport, held: dict[str, list[pa.Table]], each: Feed, event
         return
     tables = held.setdefault(each.tree.id, [])
     if each.tree.rows:
-        tables.append(feed_rows(events, each.grouping, each.tree, work.emitted, work.batch))
+        tables.append(row_partials(events, each.grouping, each.tree, work.emitted, work.batch))
         return
-    tables.append(to_table(feed(events, each, work.emitted)))
+    tables.append(to_table(fold_events(events, each, work.emitted)))
     report.add_operations(each.tree.id, _folded(events, each))
     if len(tables) >= FOLD_AT:
-        tables[:] = [to_table(joined(each.grouping, each.tree, tables, each.held))]
+        tables[:] = [to_table(merge_tables(each.grouping, each.tree, tables, each.held))]
 
 
-def fed(
+def partials_by_tree(
     report: FeedReport, planned: Sequence[Feed], held: dict[str, list[pa.Table]]
 ) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
     """The partials of every tree: its own, joined where that makes them fewer, or rolled up from those of another."""
@@ -100,7 +100,7 @@ def fed(
             done[tree.id] = roll_up(partials, each)
             report.add_operations(tree.id, len(partials.start) * len(each.held))
         elif tree.id in held:
-            done[tree.id] = joined(each.grouping, tree, held[tree.id], each.held)
+            done[tree.id] = merge_tables(each.grouping, tree, held[tree.id], each.held)
         if tree.id in done:
             yield each.grouping, tree, each.own(done[tree.id])
 
@@ -122,7 +122,7 @@ def _count(report: FeedReport, events: Events) -> None:
 
 
 def _set_apart(report: FeedReport, raw: pa.Table, events: Events, program: Program, work: Work) -> None:
-    position, missed = late(events, program, work.emitted, work.joined)
+    position, missed = find_late_events(events, program, work.emitted, work.joined)
     if len(position):
         rows = raw.filter(raw[program.time].is_valid()) if events.without_time else raw
         report.windows_missed += int(np.sum(missed))

@@ -12,8 +12,8 @@ from jobs.engine.finals.bounds import Bounds
 from jobs.engine.finals.row_numbers import dropped_label, number
 from jobs.engine.finals.tree_columns import LevelColumns, RootColumns, TreeColumns
 from jobs.engine.program.program import Grouping, TreeProgram
-from jobs.engine.slices.exchange import hardly_overlap, joined, label
-from jobs.engine.slices.shards import Sharded
+from jobs.engine.slices.exchange import hardly_overlap, label, merge_tables
+from jobs.engine.slices.shards import TreeShards
 from jobs.engine.slices.slices import Slices, to_table
 from optimizer.plan.definition import EVENTS
 
@@ -72,13 +72,13 @@ def gather(
     if until <= emitted and hardly_overlap(tables):
         table = pa.concat_tables(tables, promote_options="permissive")
         return Gathered(None, table.num_rows, 0, {name: table})
-    held = joined(grouping, tree, tables).since(emitted - tree.reach + 1)
+    held = merge_tables(grouping, tree, tables).since(emitted - tree.reach + 1)
     kept: Kept = {name: Retained(held, until - tree.reach + 1)}
     if until <= emitted:
         return Gathered(None, len(held.start), 0, kept)
     if not tree.bits:
         return Gathered(RootColumns(held), len(held.start), 0, kept)
-    slices, folded = Sharded(held, grouping, tree).slices(tree.measures)
+    slices, folded = TreeShards(held, grouping, tree).slices(tree.measures)
     return Gathered(RootColumns(slices), len(held.start), folded, kept)
 
 

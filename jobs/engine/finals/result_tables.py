@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.keys import spelled
+from jobs.engine.events.keys import dictionary_column
 from jobs.engine.finals.answers import Answer
 from jobs.engine.program.program import ALL, Grouping, key_column
 from jobs.engine.program.spark_types import INSTANT
@@ -47,7 +47,7 @@ def _table(grouping: Grouping, answers: Sequence[tuple[pa.Table, Answer]], kinds
     for name in grouping.keys:
         if name != ALL:
             columns[key_column(name)] = _chunked(
-                spelled(keys[name].combine_chunks(), each.group) for keys, each in answers
+                dictionary_column(keys[name].combine_chunks(), each.group) for keys, each in answers
             )
     columns[START] = _chunked(pa.array(answer.start).view(INSTANT) for _, answer in answers)
     for kind in kinds:

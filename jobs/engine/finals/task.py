@@ -12,7 +12,7 @@ from jobs.engine.finals.fold import Finals
 from jobs.engine.finals.gather import Gathered, Kept, gather
 from jobs.engine.finals.result_tables import result_tables
 from jobs.engine.program.program import Program
-from jobs.engine.slices.exchange import gathered
+from jobs.engine.slices.exchange import unpack_parcels
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.warehouse import late_files, result_files
 from jobs.engine.warehouse import state_files as state
@@ -28,7 +28,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     files = [file for file in work.state if file.bucket == bucket]
     report = BucketReport()
     watch = Stopwatch(report.seconds)
-    incoming = gathered(contents)
+    incoming = unpack_parcels(contents)
     retained = state.load_state(storage, files)
     watch.lap("exchange")
     kept: Kept = {}

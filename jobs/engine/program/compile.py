@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.engine.program.definition import BY_TIME, COUNT_ALL, aligned, answer_type, inputs_of, label_of, woven
+from jobs.engine.program.definition import (
+    BY_TIME,
+    COUNT_ALL,
+    aligned,
+    answer_type,
+    inputs_of,
+    label_of,
+    move_unfoldable,
+)
 from jobs.engine.program.program import (
     ALL,
     Coding,
@@ -20,7 +28,7 @@ from jobs.engine.program.program import (
     TreeProgram,
     Unshared,
 )
-from jobs.engine.program.spark_types import coding_of, plain
+from jobs.engine.program.spark_types import coding_of, plain_type
 from jobs.kernels.algebra.operators import OPS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
@@ -44,7 +52,7 @@ def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
 def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> Program:
     """The program of a plan; `types` holds the type of every expression and group-by column."""
     stream, fingerprint = catalog.streams[plan.stream], plan.fingerprint()
-    plan = woven(catalog, plan, types)
+    plan = move_unfoldable(catalog, plan, types)
     values, predicates = expressions(catalog, plan)
     compiler = Compiler(catalog, stream.time, types, dict(_named("__v", values)), dict(_named("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
@@ -57,8 +65,8 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
         tuple(grouping for grouping in compiled if grouping.trees),
         stream.lateness,
         fingerprint,
-        {name: plain(types[name]) for name in _typed(catalog, plan, types)},
-        {name: plain(kind) for name, kind in types.items()},
+        {name: plain_type(types[name]) for name in _typed(catalog, plan, types)},
+        {name: plain_type(kind) for name, kind in types.items()},
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
     )
 

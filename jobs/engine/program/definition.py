@@ -63,7 +63,7 @@ def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
 Types = Mapping[str, pa.DataType]
 
 
-def foldable(query: Query, types: Types) -> bool:
+def is_foldable(query: Query, types: Types) -> bool:
     """Whether partials can hold a query's values, as far as their types are known."""
     if label_of(query) in types:  # then Spark told the type of its answers, since nobody else can
         return False
@@ -80,12 +80,12 @@ def foldable(query: Query, types: Types) -> bool:
     return True
 
 
-def woven(catalog: Catalog, plan: Plan, types: Types) -> Plan:
+def move_unfoldable(catalog: Catalog, plan: Plan, types: Types) -> Plan:
     """The plan, with the queries that cannot be folded (their values are decimals, say) among the unshared ones."""
     if all(_codable(kind) and "@" not in name for name, kind in types.items()):  # "@": the label of a query
         return plan
     queries = {str(id) for tree in plan.trees for id in tree.queries}
-    apart = {id for id in queries if not foldable(catalog.query(id), types)}
+    apart = {id for id in queries if not is_foldable(catalog.query(id), types)}
     trees = (replace(tree, queries=[id for id in tree.queries if str(id) not in apart]) for tree in plan.trees)
     return replace(plan, trees=tuple(trees), unshared=(*plan.unshared, *sorted(apart)))
 

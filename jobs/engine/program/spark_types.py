@@ -60,7 +60,7 @@ def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType
     return ARROW[finish(found)]
 
 
-def plain(kind: pa.DataType) -> pa.DataType:
+def plain_type(kind: pa.DataType) -> pa.DataType:
     """The type of a column's values, however a file happens to encode them."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -69,7 +69,7 @@ def plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_large_string(kind) else kind
 
 
-def widens(narrow: pa.DataType, wide: pa.DataType) -> bool:
+def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
     """Whether every value of one type is a value of the other, as Spark's own reader has it."""
     for family in (pa.types.is_signed_integer, pa.types.is_floating):
         if family(narrow) and family(wide):
@@ -77,7 +77,7 @@ def widens(narrow: pa.DataType, wide: pa.DataType) -> bool:
     return False
 
 
-def type_named(name: str) -> pa.DataType:
+def parse_type(name: str) -> pa.DataType:
     """The type whose text this is: what str(type) says, read back."""
     zoned = re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name)
     decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", name)

@@ -22,7 +22,7 @@ class Cells(NamedTuple):
     start: Ints
 
 
-def cells_of(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
+def find_cells(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
     """The cells of events at some times."""
     if not len(times):
         none = np.empty(0, np.int64)

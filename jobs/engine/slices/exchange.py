@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import COMPRESSED, read_tables, write_tables
-from jobs.engine.events.keys import buckets, key_codes
+from jobs.engine.events.keys import bucket_numbers, key_codes
 from jobs.engine.events.signatures import SIGNATURE
 from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, key_column
 from jobs.engine.slices.slices import Slices, from_tables, to_table
@@ -32,7 +32,7 @@ def pack_by_bucket(
             for bucket, table in _by_bucket(grouping, slices, count):
                 sorted_out.setdefault(bucket, {})[label(grouping, tree)] = table
             continue
-        of_group = buckets(slices.keys.select(list(grouping.keys)), count)
+        of_group = bucket_numbers(slices.keys.select(list(grouping.keys)), count)
         of_slice = of_group[slices.group]
         for bucket in np.unique(of_slice).tolist():
             kept = None if count == 1 else np.flatnonzero(of_slice == bucket)
@@ -47,12 +47,12 @@ def _by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tupl
         return
     names = [key_column(name) for name in grouping.keys]
     keys = key_codes(table.select(names).rename_columns(list(grouping.keys)))
-    of_row = buckets(keys.distinct, count)[keys.codes]
+    of_row = bucket_numbers(keys.distinct, count)[keys.codes]
     for bucket in np.flatnonzero(np.bincount(of_row, minlength=count)).tolist():
         yield bucket, table.filter(pa.array(of_row == bucket))
 
 
-def gathered(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
+def unpack_parcels(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
     """The tables of many parcels by label; in one order, whichever task was the fastest, so that sums round alike."""
     tables: dict[str, list[pa.Table]] = {}
     for content in sorted(contents):
@@ -69,7 +69,7 @@ def hardly_overlap(tables: Sequence[pa.Table]) -> bool:
     return bool(spans <= OVERLAP * whole)
 
 
-def joined(
+def merge_tables(
     grouping: Grouping, tree: TreeProgram, tables: list[pa.Table], measures: Sequence[MeasureProgram] = ()
 ) -> Slices:
     """One tree's slices from its tables, with what it holds or with more."""

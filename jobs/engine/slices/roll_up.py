@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import SIGNATURE, passed_by, signature_column
+from jobs.engine.events.signatures import SIGNATURE, signature_column, unpack_signatures
 from jobs.engine.program.program import ALL, Grouping, MeasureProgram, Program, TreeProgram
 from jobs.engine.slices.slices import Partials, Slices, merge
 from jobs.kernels.slices.edges import slice_starts
@@ -94,5 +94,5 @@ def _keys(keys: pa.Table, finer: TreeProgram, grouping: Grouping, tree: TreeProg
     if not tree.bits:
         return found
     place = {test.name: number for number, test in enumerate(finer.bits)}
-    passed = passed_by(keys[SIGNATURE], len(finer.bits))[:, [place[test.name] for test in tree.bits]]
+    passed = unpack_signatures(keys[SIGNATURE], len(finer.bits))[:, [place[test.name] for test in tree.bits]]
     return found.append_column(SIGNATURE, signature_column(passed))

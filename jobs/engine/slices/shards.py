@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import SIGNATURE, passed_by
+from jobs.engine.events.signatures import SIGNATURE, unpack_signatures
 from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
 from jobs.engine.slices.cells import cells_of_starts
-from jobs.engine.slices.slices import Slices, carry
-from jobs.engine.slices.unfold import Shards, Unfolding, by_likeness
+from jobs.engine.slices.slices import Slices, take_carried
+from jobs.engine.slices.unfold import Shards, Unfolding, order_by_likeness
 from jobs.kernels.algebra.operators import COUNT, VALID
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.combine import merge_rows
 
 
-class Sharded:
+class TreeShards:
     """The shards of a tree, from which its slices are folded; the trees that it feeds are levels of those."""
 
     def __init__(self, shards: Slices, grouping: Grouping, tree: TreeProgram) -> None:
@@ -26,7 +26,7 @@ class Sharded:
         self.keys = key_codes(shards.keys.select(list(grouping.keys)))
         signatures = key_codes(shards.keys.select([SIGNATURE]))
         self.code = signatures.codes[shards.group]
-        self.tests = passed_by(signatures.distinct[SIGNATURE], len(tree.bits))
+        self.tests = unpack_signatures(signatures.distinct[SIGNATURE], len(tree.bits))
         self.bit = {test.name: number for number, test in enumerate(tree.bits)}
         for base in tree.bases.values():
             if base.carries:
@@ -44,7 +44,7 @@ class Sharded:
         for measure in measures:
             sources = zip(measure.carries, self.tree.bases[measure.key].carries, strict=True)
             columns = {name: self.shards.carried[source] for name, source in sources}
-            carried |= carry(measure, rows[measure.key], columns)
+            carried |= take_carried(measure, rows[measure.key], columns)
         offsets = np.concatenate([[0], np.cumsum(np.bincount(cells.code, minlength=groups))])
         return Slices(self.keys.distinct, offsets, cells.start, rows, carried), folded
 
@@ -61,7 +61,7 @@ class Sharded:
         asking = {bit: [m for m in measures if m.where and self.bit[m.where] == bit] for bit in bits.tolist()}
         unfolding = Unfolding({bit: [base[m.key] for m in asked] for bit, asked in asking.items()}, cells)
         tests = self.tests[:, bits]
-        order = by_likeness(tests)
+        order = order_by_likeness(tests)
         for bit, found in unfolding.each(shards, tests[:, order], bits[order]):
             for measure in asking[bit]:
                 rows[measure.key] = _merged(base[measure.key], found, cells)

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.events.arrow import whole
+from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import text_ranks
-from jobs.engine.events.keys import key_codes, only_used, spelled
+from jobs.engine.events.keys import dictionary_column, drop_unused_keys, key_codes
 from jobs.engine.program.program import MeasureProgram, key_column
 from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.kernels.algebra.operators import VALID, WIDTH
@@ -68,7 +68,7 @@ class Partials(NamedTuple):
 
 def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     """Slices from partials in any order: those of the same key and slice are combined into one."""
-    ordered = in_succession(partials)
+    ordered = order_by_runs(partials)
     if ordered is None:
         return _combined(partials, cells_of_starts(partials.start, partials.codes, partials.keys.num_rows), measures)
     if _none_twice(ordered):
@@ -85,12 +85,12 @@ def _combined(partials: Partials, cells: Cells, measures: Sequence[MeasureProgra
         if measure.carries:
             held[:, 1] = everything
         rows[measure.key] = merge_rows(measure.op, held, everything, cells.cell, len(cells.start))
-        carried |= carry(measure, rows[measure.key], partials.carried)
+        carried |= take_carried(measure, rows[measure.key], partials.carried)
     sizes = np.bincount(cells.code, minlength=partials.keys.num_rows)
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)
 
 
-def in_succession(partials: Partials) -> Partials | None:
+def order_by_runs(partials: Partials) -> Partials | None:
     """The same partials key by key and in slice order, by moving whole runs of them; None where runs overlap."""
     codes, start = partials.codes, partials.start
     breaks = np.flatnonzero((codes[1:] != codes[:-1]) | (start[1:] < start[:-1])) + 1
@@ -134,7 +134,7 @@ def _as_they_are(partials: Partials, measures: Sequence[MeasureProgram]) -> Slic
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), partials.start, rows, carried)
 
 
-def carry(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+def take_carried(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
     """What selective rows carry along: the column's values at the rows' positions, which then become 0, 1, 2, ..."""
     if not measure.carries:
         return {}
@@ -157,17 +157,17 @@ def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
     columns = _keys_of(chosen)
     columns["start"] = pa.array(chosen.start)
     for key, rows in chosen.rows.items():
-        columns |= columns_of(key, rows)
+        columns |= measure_columns(key, rows)
     return pa.table(columns | chosen.carried)
 
 
-def columns_of(key: str, rows: Rows) -> dict[str, pa.Array]:
+def measure_columns(key: str, rows: Rows) -> dict[str, pa.Array]:
     """A measure's rows as Arrow columns. Those that say nothing are left out: zeros, or that no row is null."""
     told = np.flatnonzero(telling(rows)).tolist()
     return {_named(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *told)}
 
 
-def rows_in(table: pa.Table, key: str) -> Rows:
+def measure_rows(table: pa.Table, key: str) -> Rows:
     """A measure's rows, back from the columns that are there."""
     first = _column(table, _named(key, 0))
     rows = np.empty((len(first), WIDTH), first.type.to_pandas_dtype())
@@ -189,7 +189,7 @@ def _keys_of(slices: Slices) -> dict[str, pa.Array]:
     used = np.flatnonzero(sizes)
     index = np.repeat(np.arange(len(used)), sizes[used])
     keys = slices.keys.take(pa.array(used)).combine_chunks()
-    return {key_column(name): spelled(_column(keys, name), index) for name in keys.column_names}
+    return {key_column(name): dictionary_column(_column(keys, name), index) for name in keys.column_names}
 
 
 def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram]) -> Slices:
@@ -200,11 +200,11 @@ def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequ
 
 def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[MeasureProgram]) -> Partials:
     """The partials of a table, as they stand in it."""
-    keys = only_used(key_codes(table.select([key_column(name) for name in names]).rename_columns(list(names))))
+    keys = drop_unused_keys(key_codes(table.select([key_column(name) for name in names]).rename_columns(list(names))))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
-        rows[measure.key] = rows_in(table, measure.key)
+        rows[measure.key] = measure_rows(table, measure.key)
         carried |= {name: _column(table, name) for name in measure.carries}
         if measure.coding == "text":
             rows[measure.key][:, 0] = text_ranks(carried[f"order {measure.key}"])
@@ -212,4 +212,4 @@ def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[Measur
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:
-    return whole(table[name])
+    return to_array(table[name])

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.engine.events.keys import occurring
-from jobs.engine.events.signatures import numbered
+from jobs.engine.events.keys import renumber_used
+from jobs.engine.events.signatures import number_signatures
 from jobs.engine.program.program import MeasureProgram
 from jobs.kernels.arrays import Bools, Ints
 from jobs.kernels.slices.combine import merge_rows
@@ -51,13 +51,13 @@ class Unfolding:
     def _fewer(self, shards: Shards, tests: Bools, bits: Ints) -> tuple[Shards, Bools]:
         """The shards of some of the predicates, those alike folded into one where that pays."""
         held = np.flatnonzero(np.asarray(tests.any(axis=1))[shards.code])
-        codes, tests = numbered(np.packbits(tests, axis=1, bitorder="little"), tests.shape[1])
+        codes, tests = number_signatures(np.packbits(tests, axis=1, bitorder="little"), tests.shape[1])
         passed = tests.sum(axis=1)
         kept = Shards(shards.cell[held], codes[shards.code[held]], shards.row[held], shards.rows)
         folds = int(passed[kept.code].sum())
         if folds <= LEAST * len(held):
             return kept, tests
-        used, place = occurring(kept.cell * len(tests) + kept.code, self.cells * len(tests))
+        used, place = renumber_used(kept.cell * len(tests) + kept.code, self.cells * len(tests))
         if len(held) + int(passed[used % len(tests)].sum()) >= folds:
             return kept, tests
         bases = {base.key: base for bit in bits.tolist() for base in self.bases[bit]}
@@ -66,7 +66,7 @@ class Unfolding:
         return Shards(used // len(tests), used % len(tests), np.arange(len(used)), rows), tests
 
 
-def by_likeness(tests: Bools) -> Ints:
+def order_by_likeness(tests: Bools) -> Ints:
     """The predicates in an order in which neighbours pass much the same signatures: each time the nearest one left."""
     passed = tests.astype(np.float32)
     common = passed.T @ passed

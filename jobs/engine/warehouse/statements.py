@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from jobs.engine.program.definition import aligned, answer_type, label_of, typed_by
 from jobs.engine.program.program import ALL
-from jobs.engine.program.spark_types import INSTANT, type_named
+from jobs.engine.program.spark_types import INSTANT, parse_type
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import DataFile, newest
@@ -78,7 +78,7 @@ def evaluated_statement(catalog: Catalog, id: str, types: Mapping[str, str]) -> 
     needed = {time, *first.group_by, *(name for query in queries.values() for name in typed_by(query, types))}
     if not needed <= types.keys():
         return None
-    parsed = {name: type_named(types[name]) for name in needed}
+    parsed = {name: parse_type(types[name]) for name in needed}
     keys = {key: parsed[key] for key in first.group_by}
     answers = {id: answer_type(query, parsed) for id, query in queries.items()}
     instant = pa.int64() if first.window.rows else pa.timestamp("us", parsed[time].tz and "UTC")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.feed.spark_partials import cut
+from jobs.engine.feed.spark_partials import lay_out_slots
 from jobs.kernels.slices.edges import slice_starts
 from jobs.runs.on_spark import AGGREGATED, FOLDED
 from jobs.spark import frame_lane
@@ -91,9 +91,9 @@ def test_what_is_folded_event_by_event(spark: SparkSession, tmp_path: Path) -> N
 
 def test_slots_never_cross_an_edge() -> None:
     edges = ((4, 1), (6, 0), (6, 2))
-    slot, composite, starts = cut(edges)
+    slot, composite, starts = lay_out_slots(edges)
     for time in range(-30, 30):
         base = time - time % composite
         found = base + starts[time % composite // slot]
         assert [found] == slice_starts(edges, np.array([time])).tolist()
-    assert cut(((1_000_003, 0), (999_983, 0))) == (1, 1, [])
+    assert lay_out_slots(((1_000_003, 0), (999_983, 0))) == (1, 1, [])

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from jobs.engine.events.columns import text_ranks
-from jobs.engine.events.keys import buckets, key_codes
+from jobs.engine.events.keys import bucket_numbers, key_codes
 
 
 def rows_of(table: pa.Table) -> list[tuple[object, ...]]:
@@ -53,11 +53,13 @@ def test_no_rows(kind: pa.DataType) -> None:
 
 def test_buckets_depend_on_the_key_alone() -> None:
     table = pa.table({"k": TEXTS, "d": DAYS})
-    found = buckets(table, 5)
+    found = bucket_numbers(table, 5)
     assert ((found >= 0) & (found < 5)).all()
     shuffled = np.array([4, 2, 0, 3, 1])
-    assert buckets(table.take(pa.array(shuffled)), 5).tolist() == found[shuffled].tolist()
-    assert buckets(pa.table({"n": pa.array([7], pa.int32())}), 99) == buckets(pa.table({"n": pa.array([7])}), 99)
+    assert bucket_numbers(table.take(pa.array(shuffled)), 5).tolist() == found[shuffled].tolist()
+    assert bucket_numbers(pa.table({"n": pa.array([7], pa.int32())}), 99) == bucket_numbers(
+        pa.table({"n": pa.array([7])}), 99
+    )
 
 
 def test_text_ranks_order_as_bytes_do() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.feed import task as feeding
-from jobs.engine.feed.partials import feed
+from jobs.engine.feed.partials import fold_events
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.kernels.slices.edges import edges_between, slice_starts
 from optimizer.plan.definition import EVENTS, Plan
@@ -60,7 +60,7 @@ def test_fed_trees_fold_partials(
 
     def watched(*arguments: object) -> object:
         fed.append(arguments[1].tree.id)  # type: ignore[attr-defined]
-        return feed(*arguments)  # type: ignore[arg-type]
+        return fold_events(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(feeding, "feed", watched)
     storage, manifests = run_in_process(world, plan)

@@ -7,7 +7,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.engine.program.spark_types import plain, result_type, type_named, widens
+from jobs.engine.program.spark_types import can_widen, parse_type, plain_type, result_type
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.spark_types.parquet import spark_type
 from optimizer.errors import HeddleError
@@ -70,19 +70,19 @@ def test_count_of_everything() -> None:
 
 
 def test_one_type_however_it_is_encoded() -> None:
-    assert plain(pa.dictionary(pa.int32(), pa.large_string())) == pa.string()
-    assert plain(pa.timestamp("ms", "Europe/Berlin")) == pa.timestamp("us", "UTC")
-    assert plain(pa.timestamp("ns")) == pa.timestamp("us")
+    assert plain_type(pa.dictionary(pa.int32(), pa.large_string())) == pa.string()
+    assert plain_type(pa.timestamp("ms", "Europe/Berlin")) == pa.timestamp("us", "UTC")
+    assert plain_type(pa.timestamp("ns")) == pa.timestamp("us")
 
 
 @pytest.mark.parametrize("kind", [kind for name, kind in TYPES.items() if not name.startswith("decimal")], ids=str)
 def test_types_by_name(kind: pa.DataType) -> None:
-    assert type_named(str(kind)) == kind
+    assert parse_type(str(kind)) == kind
 
 
 def test_widening() -> None:
-    assert widens(pa.int8(), pa.int64())
-    assert widens(pa.float32(), pa.float64())
-    assert not widens(pa.int64(), pa.int32())
-    assert not widens(pa.int32(), pa.float64())
-    assert not widens(pa.string(), pa.date32())
+    assert can_widen(pa.int8(), pa.int64())
+    assert can_widen(pa.float32(), pa.float64())
+    assert not can_widen(pa.int64(), pa.int32())
+    assert not can_widen(pa.int32(), pa.float64())
+    assert not can_widen(pa.string(), pa.date32())

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from jobs.engine.events.signatures import Signatures, passed_by, signature_column, signatures
+from jobs.engine.events.signatures import Signatures, signature_column, signatures, unpack_signatures
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.plan.definition import Plan
 from optimizer.windows.window import Window
@@ -42,7 +42,7 @@ def test_signatures_are_what_the_masks_say(events: list[int], predicates: int, d
     assert len(np.unique(part.tests, axis=0)) == len(part.tests)
     column = signature_column(part.tests)
     kept = pa.chunked_array([column.slice(1), column])
-    assert np.array_equal(passed_by(kept, len(some)), np.concatenate([part.tests[1:], part.tests]))
+    assert np.array_equal(unpack_signatures(kept, len(some)), np.concatenate([part.tests[1:], part.tests]))
 
 
 def test_signatures_are_discovered_never_enumerated() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.parquet import with_inputs
-from jobs.engine.feed.partials import feed
+from jobs.engine.feed.partials import fold_events
 from jobs.engine.program.program import Grouping, Program, TreeProgram
-from jobs.engine.slices.exchange import gathered, joined, label, pack_by_bucket
+from jobs.engine.slices.exchange import label, merge_tables, pack_by_bucket, unpack_parcels
 from jobs.engine.slices.roll_up import Feed
 from jobs.engine.slices.slices import Slices, fold_into, to_table
 from optimizer.windows.window import BEGINNING
@@ -65,24 +65,25 @@ def test_parts_join_into_the_whole(program: Program) -> None:
     table = table_of([odd_row(time, time % 97) for time in range(0, 30 * SECOND, SECOND // 3)])
     parts = [table.slice(0, 40), table.slice(40, 0), table.slice(40)]
     fed = [
-        feed(events_from(with_inputs(p, program), program), Feed(grouping, tree), BEGINNING) for p in (table, *parts)
+        fold_events(events_from(with_inputs(p, program), program), Feed(grouping, tree), BEGINNING)
+        for p in (table, *parts)
     ]
     expected = rows_by_place(fed[0], tree)
     shuffled = [to_table(part) for part in (fed[3], fed[2], fed[1])]
-    assert rows_by_place(joined(grouping, tree, shuffled), tree) == expected
-    assert len(feed(whole, Feed(grouping, tree), BEGINNING).start)
+    assert rows_by_place(merge_tables(grouping, tree, shuffled), tree) == expected
+    assert len(fold_events(whole, Feed(grouping, tree), BEGINNING).start)
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_exchange(program: Program, count: int) -> None:
     grouping, tree = only(program)
-    slices = feed(some_events(program, 2), Feed(grouping, tree), BEGINNING)
+    slices = fold_events(some_events(program, 2), Feed(grouping, tree), BEGINNING)
     sent = dict(pack_by_bucket([(grouping, tree, slices)], count))
     received: dict[object, list[str]] = {}
     for bucket, content in sent.items():
-        tables = gathered([content])
+        tables = unpack_parcels([content])
         assert list(tables) == [label(grouping, tree)]
-        mine = rows_by_place(joined(grouping, tree, tables[label(grouping, tree)]), tree)
+        mine = rows_by_place(merge_tables(grouping, tree, tables[label(grouping, tree)]), tree)
         assert 0 <= bucket < count
         assert not mine.keys() & received.keys()
         received |= mine
@@ -93,20 +94,20 @@ def test_folded_into_coarser_slices(program: Program) -> None:
     grouping, tree = only(program)
     events = some_events(program, 3)
     coarse = TreeProgram("t9", ((6 * SECOND, 0),), tree.id, tree.reach, tree.measures, (), {})
-    folded = fold_into(coarse.edges, feed(events, Feed(grouping, tree), BEGINNING), tree.measures)
-    at_once = feed(events, Feed(grouping, coarse), BEGINNING)
+    folded = fold_into(coarse.edges, fold_events(events, Feed(grouping, tree), BEGINNING), tree.measures)
+    at_once = fold_events(events, Feed(grouping, coarse), BEGINNING)
     assert rows_by_place(folded, coarse) == rows_by_place(at_once, coarse)
 
 
 def test_since_and_expired_events(program: Program) -> None:
     grouping, tree = only(program)
     events = some_events(program, 4)
-    slices = feed(events, Feed(grouping, tree), BEGINNING)
+    slices = fold_events(events, Feed(grouping, tree), BEGINNING)
     later = slices.since(5 * SECOND)
     kept = {place: held for place, held in rows_by_place(slices, tree).items() if place[1] >= 5 * SECOND}  # type: ignore[index]
     assert rows_by_place(later, tree) == kept
     emitted = 10 * SECOND
-    fed = rows_by_place(feed(events, Feed(grouping, tree), emitted), tree)
+    fed = rows_by_place(fold_events(events, Feed(grouping, tree), emitted), tree)
     needed = {place for place in rows_by_place(slices, tree) if place[1] > emitted - tree.reach}  # type: ignore[index]
     assert needed <= fed.keys()
 
@@ -114,7 +115,7 @@ def test_since_and_expired_events(program: Program) -> None:
 def test_no_events(program: Program) -> None:
     grouping, tree = only(program)
     nothing = events_from(with_inputs(table_of([]), program), program)
-    slices = feed(nothing, Feed(grouping, tree), BEGINNING)
+    slices = fold_events(nothing, Feed(grouping, tree), BEGINNING)
     assert len(slices.start) == 0
-    assert len(joined(grouping, tree, [to_table(slices)]).start) == 0
+    assert len(merge_tables(grouping, tree, [to_table(slices)]).start) == 0
     assert isinstance(to_table(slices), pa.Table)

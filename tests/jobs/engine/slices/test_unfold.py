@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.engine.program.program import MeasureProgram
-from jobs.engine.slices.unfold import Shards, Unfolding, by_likeness
+from jobs.engine.slices.unfold import Shards, Unfolding, order_by_likeness
 from jobs.kernels.algebra.operators import COUNT, MAX, OPS, lift
 from jobs.kernels.slices.combine import merge_rows
 
@@ -27,7 +27,7 @@ def shards_of(cell: list[int], code: list[int]) -> Shards:
 
 def unfolded(shards: Shards, tests: np.ndarray) -> tuple[dict[tuple[int, str], list[list[int]]], int]:
     """Per predicate and measure the values of every cell, and the folds it took."""
-    order = by_likeness(tests)
+    order = order_by_likeness(tests)
     assert sorted(order.tolist()) == list(range(tests.shape[1]))
     unfolding = Unfolding(dict.fromkeys(range(tests.shape[1]), BASES), CELLS)
     found, folds = {}, 0

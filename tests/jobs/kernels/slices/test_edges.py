@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.engine.slices.cells import cells_of
+from jobs.engine.slices.cells import find_cells
 from jobs.kernels.slices.edges import count_between, edges_between, slice_numbers, slice_starts
 from optimizer.windows.edges import Edges
 
@@ -57,7 +57,7 @@ def test_cells(edges: Edges, times: np.ndarray, groups: int, far: bool) -> None:
     if far:
         times = np.append(times, 10**15)
     codes = np.arange(len(times)) % groups
-    cells = cells_of(edges, times, codes, groups)
+    cells = find_cells(edges, times, codes, groups)
     pairs = [(int(code), start_of(edges, int(time))) for code, time in zip(codes, times, strict=True)]
     places = list(zip(cells.code.tolist(), cells.start.tolist(), strict=True))
     assert places == sorted(set(pairs))
@@ -67,4 +67,4 @@ def test_cells(edges: Edges, times: np.ndarray, groups: int, far: bool) -> None:
 def test_nothing_to_slice() -> None:
     nothing = np.empty(0, np.int64)
     assert len(slice_starts(((5, 0),), nothing)) == 0
-    assert len(cells_of(((5, 0),), nothing, nothing, 0).start) == 0
+    assert len(find_cells(((5, 0),), nothing, nothing, 0).start) == 0
