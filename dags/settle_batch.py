@@ -25,15 +25,16 @@ PARAMS = {
 
 @dag("settle_batch", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def settle_batch() -> None:
-    """One step."""
+    """Release or discard, in one step."""
 
     @step(retries=0)
     def decide(params: dict[str, Any]) -> None:
-        from expectations.publish import decide
+        from expectations.publish import settle_batch
         from jobs.host.settings import settings
 
-        told = decide(settings().warehouse, params["stream"], params["batch"], params["decision"] == "release")
-        LOG.info("%s: %s", params["stream"], told)
+        release = params["decision"] == "release"
+        line = settle_batch(settings().warehouse, params["stream"], params["batch"], release)
+        LOG.info("%s: %s", params["stream"], line)
 
     decide()
 

@@ -1,7 +1,7 @@
 """The audit: what was emitted against plain Spark. Great Expectations is imported nowhere else.
 
 - audit: The job that audits what waits to be published; `spark-submit expectations/audit.py --help` says how.
-- audit_stream: The audit of a stream's emitted windows: sample them, ask plain Spark, compare.
+- audit_stream: The audit of a stream's emitted windows: sample them, recompute them on plain Spark, compare.
 - check: Audit, then publish: what `heddle check` and a scheduled task call.
 - publish: What an audit decides: the batches that waited for it are published, or quarantined, by one atomic step.
 - report: What an audit reports.
@@ -9,3 +9,7 @@
 - sides: The two sides of an audit: the engine's rows and plain Spark's.
 - suites: The suites: what is expected of every table of an audit.
 """
+
+import os
+
+os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # before great_expectations is imported, which reads it

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from expectations.audit_stream import audit
-from expectations.publish import settled
+from expectations.publish import publish_or_quarantine
 from expectations.report.audit import Audit
 from expectations.report.data_docs import write_docs
 from expectations.sample.windows import STATEMENTS, Scope
@@ -50,14 +50,14 @@ class Verdict:
     manifest: Manifest
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it: enough to publish by."""
+        """Return the verdict as JSON takes it: enough to publish by."""
         numbers = {"ledger": self.ledger.sequence, "manifest": self.manifest.sequence}
         return {**self.audit.to_dict(), "page": self.page, **numbers}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """An audit, where its page is, and what became of the batches that waited for it."""
+    """An audit, where its page is, and what batches of the batches that waited for it."""
 
     audit: Audit
     page: str
@@ -65,18 +65,17 @@ class Outcome:
     quarantined: list[int]  # by this audit or by one before it
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
-        became = {"published": self.published, "quarantined": self.quarantined}
-        return {**self.audit.to_dict(), "page": self.page, **became}
+        """Return the outcome as JSON takes it."""
+        batches = {"published": self.published, "quarantined": self.quarantined}
+        return {**self.audit.to_dict(), "page": self.page, **batches}
 
 
 def check(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = Choice()) -> Outcome:  # noqa: B008 (frozen)
     """Audit what waits to be published, or all that was emitted; then publish or quarantine what waited."""
-    found = examine(spark, catalog, stream, warehouse, choice)
-    published, quarantined = settled(
-        stream_storage(warehouse, stream), found.ledger, found.manifest, found.audit.passed
-    )
-    return Outcome(found.audit, found.page, published, quarantined)
+    verdict = examine(spark, catalog, stream, warehouse, choice)
+    storage, passed = stream_storage(warehouse, stream), verdict.audit.passed
+    published, quarantined = publish_or_quarantine(storage, verdict.ledger, verdict.manifest, passed)
+    return Outcome(verdict.audit, verdict.page, published, quarantined)
 
 
 def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = Choice()) -> Verdict:  # noqa: B008 (frozen)
@@ -88,15 +87,15 @@ def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, 
     folder = choice.docs or _docs(storage, manifest)
     try:
         with _planned_once(spark):
-            found = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
+            outcome = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
     except Exception as error:
         raise in_words(spark, error) from None
-    return Verdict(found, write_docs(found, folder), ledger, manifest)
+    return Verdict(outcome, write_docs(outcome, folder), ledger, manifest)
 
 
 @contextmanager
 def _planned_once(spark: SparkSession) -> Iterator[None]:
-    """An audit is one union of many statements: planned anew after every stage, it would take many times as long."""
+    """Switch adaptive planning off: an audit is one long union, which would be planned anew after every stage."""
     before = spark.conf.get(ADAPTIVE)
     spark.conf.set(ADAPTIVE, "false")
     try:
@@ -113,7 +112,7 @@ def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:
 
 
 def _docs(storage: Storage, manifest: Manifest) -> str:
-    """A folder of its own for what is audited, so that the page of a quarantined batch stays."""
+    """Return a folder for the audit of this manifest alone, so that the page of a quarantined batch stays."""
     if not storage.local:
         raise HeddleError(f"{storage.root}: is not on this machine; say with --docs where the page shall go")
     return storage.path(f"{DOCS}/{manifest.sequence:012d}")

@@ -15,7 +15,7 @@ from optimizer.errors import HeddleError
 
 
 def publish(warehouse: str, stream: str, verdict: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Act on a verdict (Verdict.to_dict). Done twice, it is done once."""
+    """Publish or quarantine what a verdict (Verdict.to_dict) is about; a second call changes nothing."""
     storage = stream_storage(warehouse, stream)
     ledger = newest_ledger(storage)
     try:
@@ -27,7 +27,7 @@ def publish(warehouse: str, stream: str, verdict: Mapping[str, Any]) -> dict[str
             raise HeddleError(f"{storage.root}: another check has made an entry meanwhile; run heddle check again")
         published, quarantined = batches_of(manifest, ledger.published), batches_of(manifest, ledger.quarantined)
     else:
-        published, quarantined = settled(storage, ledger, manifest, verdict["passed"])
+        published, quarantined = publish_or_quarantine(storage, ledger, manifest, verdict["passed"])
     return {"published": published, "quarantined": quarantined}
 
 
@@ -37,19 +37,19 @@ def publish_batch(batch: Mapping[str, Any], say: Callable[[str], None], airflow:
     The audit's page is named as people reach it: below Airflow's address, where that is known.
     """
     verdict, stream = json.loads(Path(batch["verdict"]).read_text()), batch["stream"]
-    found = publish(batch["warehouse"], stream, verdict)
+    batches = publish(batch["warehouse"], stream, verdict)
     page = f"{airflow}/heddle/audit/{stream}/{verdict['manifest']}" if airflow else verdict["page"]
     looked_at = f"{verdict['rows']:,} rows of {verdict['windows']:,} windows; the page is {page}"
     if not verdict["passed"]:
         failed = ", ".join(check["name"] for check in verdict["checks"] if not check["passed"])
         raise HeddleError(
-            f"{stream}: the audit failed ({failed}) and {_are(found['quarantined'])} quarantined; {looked_at}"
+            f"{stream}: the audit failed ({failed}) and {_are(batches['quarantined'])} quarantined; {looked_at}"
         )
-    say(f"{stream}: {_are(found['published'])} published after {looked_at}")
+    say(f"{stream}: {_are(batches['published'])} published after {looked_at}")
 
 
-def decide(warehouse: str, stream: str, batch: int, publish_it: bool) -> str:
-    """What a person makes of a quarantined batch; says what is so from now on."""
+def settle_batch(warehouse: str, stream: str, batch: int, publish_it: bool) -> str:
+    """Release or discard a quarantined batch; return a line that says what holds from now on."""
     storage = stream_storage(warehouse, stream)
     if publish_it:
         release(storage, batch)
@@ -58,8 +58,10 @@ def decide(warehouse: str, stream: str, batch: int, publish_it: bool) -> str:
     return f"batch {batch} will not be published; it can still be released"
 
 
-def settled(storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool) -> tuple[list[int], list[int]]:
-    """The batches that are published by this, and all that are quarantined."""
+def publish_or_quarantine(
+    storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool
+) -> tuple[list[int], list[int]]:
+    """Act on the batches that wait; return those that are published now, and all that are quarantined."""
     waited = [file.name for file in ledger.pending(manifest.results)]
     if ledger.in_use:
         ledger = settle(storage, ledger, manifest, passed)
@@ -67,7 +69,7 @@ def settled(storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool) 
 
 
 def _are(batches: list[int]) -> str:
-    """Some batches, and their verb."""
+    """Return some batches with their verb: "batch 3 is", "batches 3, 4 are"."""
     if len(batches) > 1:
         return f"batches {', '.join(map(str, batches))} are"
     return f"batch {batches[0]} is" if batches else "no batch is"

@@ -25,7 +25,7 @@ class Audit:
         return all(check.passed for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """Return the audit as JSON takes it."""
         return {
             "stream": self.stream,
             "passed": self.passed,
@@ -37,5 +37,5 @@ class Audit:
 
     @property
     def sentences(self) -> dict[str, str]:
-        """What Great Expectations says is expected, by check."""
+        """Return what Great Expectations says is expected, by check."""
         return sentences(self.results)

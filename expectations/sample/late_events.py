@@ -1,4 +1,4 @@
-"""Which windows missed which late events, so that plain Spark can be asked without them."""
+"""Which windows missed which late events, so that plain Spark can leave them out, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Missed:
+class LateEvents:
     """The late events: when each happened, and the watermark it came after.
 
     A window misses exactly the events inside it whose watermark is at or after its end. Between two such watermarks
@@ -39,46 +39,46 @@ class Missed:
         return int(self.watermarks[self.watermarks >= end].min()) if inside.any() else None
 
 
-def missed_events(storage: Storage, manifest: Manifest, time: str) -> Missed:
-    """What the late table of a manifest says, without the events themselves."""
+def read_late_events(storage: Storage, manifest: Manifest, time: str) -> LateEvents:
+    """Read the times of the late events of a manifest and the watermarks they came after."""
     times, watermarks = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for file in manifest.late:
         table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, columns=[time, WATERMARK])
         times.append(microseconds(table[time].combine_chunks()))
         watermarks.append(microseconds(table[WATERMARK].combine_chunks()))
-    return Missed(np.concatenate(times), np.concatenate(watermarks))
+    return LateEvents(np.concatenate(times), np.concatenate(watermarks))
 
 
 def late_watermarks(storage: Storage, manifest: Manifest) -> dict[int, int]:
-    """The watermark that each batch came after, of those whose events may have been late for windows in rows."""
+    """Return the watermark that each batch came after, for batches with events that were late for windows in rows."""
     if manifest.backfill:
         return {}
     if has_all_marks(manifest.marks, manifest.batch):
         marks = zip((None, *manifest.marks), manifest.marks, strict=False)
         return {mark.batch: before.watermark for before, mark in marks if before}
-    found: dict[int, int] = {}
+    watermarks: dict[int, int] = {}
     for file in manifest.late:
         table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, columns=[BATCH, WATERMARK])
-        found |= dict(
+        watermarks |= dict(
             zip(table[BATCH].to_pylist(), microseconds(table[WATERMARK].combine_chunks()).tolist(), strict=True)
         )
-    return found
+    return watermarks
 
 
-def without_missed(events: DataFrame, late: DataFrame, time: str, barrier: int) -> DataFrame:
-    """The events that the windows before a barrier did not miss; equal events are told apart by their number."""
+def drop_missed_events(events: DataFrame, late: DataFrame, time: str, barrier: int) -> DataFrame:
+    """Return the events without those that the windows before a barrier missed; of equal events, only as many go."""
     columns = [name for name in late.columns if name not in (MISSED, BATCH, WATERMARK)]
-    kept = events.select(*(F.col(f"`{name}`") for name in columns))
-    gone = late.where(F.unix_micros(F.col(WATERMARK)) >= barrier).select(
+    plain = events.select(*(F.col(f"`{name}`") for name in columns))
+    missed = late.where(F.unix_micros(F.col(WATERMARK)) >= barrier).select(
         *(F.col(f"`{name}`").cast(events.schema[name].dataType).alias(name) for name in columns)
     )
-    moments = F.broadcast(gone.select(F.col(f"`{time}`")).distinct())
-    touched = kept.join(moments, time, "left_semi").select(*(F.col(f"`{name}`") for name in columns))
-    rest = kept.join(moments, time, "left_anti").select(*(F.col(f"`{name}`") for name in columns))
-    return rest.unionAll(touched.exceptAll(gone))
+    moments = F.broadcast(missed.select(F.col(f"`{time}`")).distinct())
+    touched = plain.join(moments, time, "left_semi").select(*(F.col(f"`{name}`") for name in columns))
+    rest = plain.join(moments, time, "left_anti").select(*(F.col(f"`{name}`") for name in columns))
+    return rest.unionAll(touched.exceptAll(missed))
 
 
-def late_events(spark: SparkSession, storage: Storage, manifest: Manifest) -> DataFrame | None:
-    """The late table as Spark reads it."""
+def late_frame(spark: SparkSession, storage: Storage, manifest: Manifest) -> DataFrame | None:
+    """Return the late table as Spark reads it; None when no event was late."""
     paths = [storage.uri(file.name) for file in manifest.late]
     return spark.read.option("mergeSchema", "true").parquet(*paths) if paths else None

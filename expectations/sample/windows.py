@@ -1,4 +1,4 @@
-"""Which windows an audit looks at: a seeded sample of those emitted, and a few that ought to have been."""
+"""Which windows an audit looks at: a seeded sample of those emitted, and a few that should be there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from expectations.sample.late_events import Missed
+from expectations.sample.late_events import LateEvents
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from optimizer.windows.window import BEGINNING
 
@@ -32,67 +32,77 @@ class Scope:
 class Part:
     """Windows of one statement that missed the same late events: those of these starts, or all in (low, high]."""
 
-    asked: EvaluatedStatement
+    statement: EvaluatedStatement
     low: int
     high: int
     barrier: int | None
     starts: tuple[int, ...] | None = None
 
 
-def statements(asked: Sequence[EvaluatedStatement], scope: Scope) -> list[EvaluatedStatement]:
-    """The statements that are looked at."""
-    if scope.everything or len(asked) <= scope.statements:
-        return list(asked)
-    return random.Random(scope.seed).sample(list(asked), scope.statements)
+def sample_statements(statements: Sequence[EvaluatedStatement], scope: Scope) -> list[EvaluatedStatement]:
+    """Return the statements that an audit looks at: all of them, or as many as the scope allows."""
+    if scope.everything or len(statements) <= scope.statements:
+        return list(statements)
+    return random.Random(scope.seed).sample(list(statements), scope.statements)
 
 
-def parts(asked: Sequence[EvaluatedStatement], ours: DataFrame, missed: Missed, scope: Scope) -> list[Part]:
-    """What plain Spark is asked, one question each."""
+def choose_parts(
+    statements: Sequence[EvaluatedStatement], ours: DataFrame, late: LateEvents, scope: Scope
+) -> list[Part]:
+    """Return what plain Spark has to answer, one query of the raw events for every part."""
     if scope.everything:
-        return [part for each in asked for part in _all(each, missed, scope)]
-    emitted = _emitted(ours, asked, scope)
-    return [part for each in asked for part in _some(each, emitted.get(each.first.id, []), missed, scope)]
+        return [part for statement in statements for part in _all_parts(statement, late, scope)]
+    starts = _sample_starts(ours, statements, scope)
+    return [
+        part
+        for statement in statements
+        for part in _sampled_parts(statement, starts.get(statement.first.id, []), late, scope)
+    ]
 
 
-def _all(asked: EvaluatedStatement, missed: Missed, scope: Scope) -> Iterator[Part]:
-    low = max(scope.since, asked.after)
-    for barrier in missed.barriers():
+def _all_parts(statement: EvaluatedStatement, late: LateEvents, scope: Scope) -> Iterator[Part]:
+    """Part all windows of a statement at the barriers of the late events."""
+    low = max(scope.since, statement.after)
+    for barrier in late.barriers():
         if low < barrier and low < scope.until:
-            yield Part(asked, low, min(barrier, scope.until), barrier)
+            yield Part(statement, low, min(barrier, scope.until), barrier)
             low = barrier
     if low < scope.until:
-        yield Part(asked, low, scope.until, None)
+        yield Part(statement, low, scope.until, None)
 
 
-def _some(asked: EvaluatedStatement, emitted: Sequence[int], missed: Missed, scope: Scope) -> Iterator[Part]:
+def _sampled_parts(
+    statement: EvaluatedStatement, emitted: Sequence[int], late: LateEvents, scope: Scope
+) -> Iterator[Part]:
+    """Part the sampled windows of a statement by the late events that they missed."""
     by_barrier: dict[int | None, list[int]] = {}
-    for start in sorted({*emitted, *_due(asked, emitted, scope)}):
-        barrier = missed.barrier(start, start + asked.window.range)
+    for start in sorted({*emitted, *_due_starts(statement, emitted, scope)}):
+        barrier = late.barrier(start, start + statement.window.range)
         by_barrier.setdefault(barrier, []).append(start)
     for barrier, starts in by_barrier.items():
-        low, high = starts[0] + asked.window.range - 1, starts[-1] + asked.window.range
-        yield Part(asked, low, high, barrier, tuple(starts))
+        low, high = starts[0] + statement.window.range - 1, starts[-1] + statement.window.range
+        yield Part(statement, low, high, barrier, tuple(starts))
 
 
-def _due(asked: EvaluatedStatement, emitted: Sequence[int], scope: Scope) -> list[int]:
-    """A few windows that ought to be there if they hold events, whether they were emitted or not."""
-    window, few = asked.window, 1 + scope.windows // 4
+def _due_starts(statement: EvaluatedStatement, emitted: Sequence[int], scope: Scope) -> list[int]:
+    """Return the starts of a few windows that have to be there if they hold events, emitted or not."""
+    window, few = statement.window, 1 + scope.windows // 4
     last = (scope.until - window.range - window.offset) // window.slide
     first = (min(emitted) - window.offset) // window.slide if emitted else last - few
-    low = max(scope.since, asked.after)
+    low = max(scope.since, statement.after)
     if not emitted and low > BEGINNING:
         first = max(first, (low - window.range - window.offset) // window.slide + 1)
-    pick = random.Random(f"{scope.seed} {asked.statement.id}")
+    pick = random.Random(f"{scope.seed} {statement.statement.id}")
     return [pick.randint(first, last) * window.slide + window.offset for _ in range(few)] if first <= last else []
 
 
-def _emitted(ours: DataFrame, asked: Sequence[EvaluatedStatement], scope: Scope) -> dict[str, list[int]]:
-    """A sample of the emitted windows by query; the first query of a statement stands for the others."""
-    firsts = [each.first.id for each in asked]
-    known = ours.where(F.col("query").isin(*firsts)).select("query", "start").distinct()
+def _sample_starts(ours: DataFrame, statements: Sequence[EvaluatedStatement], scope: Scope) -> dict[str, list[int]]:
+    """Sample the starts of emitted windows by query; the first query of a statement stands for the others."""
+    firsts = [statement.first.id for statement in statements]
+    windows = ours.where(F.col("query").isin(*firsts)).select("query", "start").distinct()
     order = Window.partitionBy("query").orderBy(F.xxhash64("start", F.lit(scope.seed)), "start")
-    picked = known.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= scope.windows)
-    found: dict[str, list[int]] = {}
+    picked = windows.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= scope.windows)
+    starts: dict[str, list[int]] = {}
     for row in picked.collect():
-        found.setdefault(row["query"], []).append(row["start"])
-    return found
+        starts.setdefault(row["query"], []).append(row["start"])
+    return starts

@@ -38,11 +38,11 @@ FACTS = pa.schema(
 
 
 def engine_rows(
-    spark: SparkSession, storage: Storage, files: Sequence[DataFile], asked: Iterable[EvaluatedStatement]
+    spark: SparkSession, storage: Storage, files: Sequence[DataFile], statements: Iterable[EvaluatedStatement]
 ) -> DataFrame:
-    """Every answer to the statements asked about."""
+    """Return every answer to some statements from the files that hold it."""
     frames = []
-    for grouping, members in by_grouping(asked).items():
+    for grouping, members in by_grouping(statements).items():
         paths = [storage.uri(file.name) for file in files if file.grouping == grouping]
         if paths:
             frames.append(_rows(spark, paths, members))
@@ -51,7 +51,7 @@ def engine_rows(
 
 def _rows(spark: SparkSession, paths: list[str], members: Sequence[EvaluatedStatement]) -> DataFrame:
     keys = members[0].first.group_by
-    kinds = list(dict.fromkeys(each.types[id] for each in members for id in each.queries))
+    kinds = list(dict.fromkeys(member.types[id] for member in members for id in member.queries))
     read = result_frame(spark, paths, {key: members[0].types[key] for key in keys}, kinds)
     facts = spark.createDataFrame(pa.Table.from_pylist(_facts(members), FACTS))
     start = F.unix_micros(F.col(START))
@@ -73,7 +73,7 @@ def _rows(spark: SparkSession, paths: list[str], members: Sequence[EvaluatedStat
 
 
 def _values(kinds: Sequence[pa.DataType]) -> tuple[Column, Column]:
-    """A row's answer is in the column of its type, and the others are null."""
+    """Return a row's answer as text and as a number: it is in the column of its type, and the others are null."""
     columns = {kind: F.col(f"`{value_column(kind)}`") for kind in kinds}
     texts = [text_of(column, pa.types.is_floating(kind)) for kind, column in columns.items()]
     numbers = [column.cast("double") for kind, column in columns.items() if pa.types.is_floating(kind)]
@@ -83,17 +83,17 @@ def _values(kinds: Sequence[pa.DataType]) -> tuple[Column, Column]:
 def _facts(members: Sequence[EvaluatedStatement]) -> list[dict[str, Any]]:
     return [
         {
-            LABEL: each.labels[id],
+            LABEL: statement.labels[id],
             "query": id,
             "aggregate": query.aggregate,
             "about": about(query),
-            "range": each.window.range,
-            "slide": each.window.slide,
-            "offset": each.window.offset,
-            "rows": each.window.rows,
-            "exact": is_exact(each, id),
-            "after": BEGINNING if each.window.rows else each.after,  # a time, which rows are not counted in
+            "range": statement.window.range,
+            "slide": statement.window.slide,
+            "offset": statement.window.offset,
+            "rows": statement.window.rows,
+            "exact": is_exact(statement, id),
+            "after": BEGINNING if statement.window.rows else statement.after,  # a time, which rows are not counted in
         }
-        for each in members
-        for id, query in each.queries.items()
+        for statement in members
+        for id, query in statement.queries.items()
     ]

@@ -21,7 +21,7 @@ COLUMNS = tuple(part.split()[0] for part in SCHEMA.split(", "))
 
 
 def key_text(columns: Mapping[str, Column]) -> Column:
-    """The key as text that no two keys share; nulls are keys like any other."""
+    """Return the key as text that no two keys share; nulls are keys like any other."""
     if not columns:
         return F.lit("{}")
     texts = [column.cast("string").alias(name) for name, column in columns.items()]
@@ -29,27 +29,27 @@ def key_text(columns: Mapping[str, Column]) -> Column:
 
 
 def text_of(column: Column, floating: bool) -> Column:
-    """An answer as text; -0.0 equals 0.0, and every other difference shows."""
+    """Return an answer as text; -0.0 equals 0.0, and every other difference shows."""
     return (column.cast("double") + F.lit(0.0)).cast("string") if floating else column.cast("string")
 
 
 def about(query: Query) -> str:
-    """What a query looks at: the answers of min, avg and max of the same are bounds of each other."""
+    """Return what a query looks at: the answers of min, avg and max over the same events bound one another."""
     return repr((query.group_by, query.where, query.arguments, query.window.rows))
 
 
 def past_edge(start: Column, slide: Column, offset: Column) -> Column:
-    """How far behind an edge of its slide a window starts: 0 in every right window."""
+    """Return how far behind an edge of its slide a window starts: 0 in every correct window."""
     return F.pmod(start - offset, slide)
 
 
 def shown(text: Column, number: Column) -> Column:
-    """The answer as a person reads it."""
+    """Return the answer as a person reads it."""
     return F.coalesce(text, number.cast("string"), F.lit("NULL"))
 
 
 def window_text(start: Column, end: Column, rows: Column) -> Column:
-    """The window as a person reads it, in UTC or in rows."""
+    """Return the window as a person reads it, in UTC or in rows."""
     first, last = (
         F.when(rows, edge.cast("string")).otherwise(F.timestamp_micros(edge).cast("string")) for edge in (start, end)
     )
@@ -57,7 +57,7 @@ def window_text(start: Column, end: Column, rows: Column) -> Column:
 
 
 def first_of(columns: Sequence[Column], kind: str) -> Column:
-    """The one that is there."""
+    """Return the first column that is not null."""
     return F.coalesce(*columns) if columns else F.lit(None).cast(kind)
 
 

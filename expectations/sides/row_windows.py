@@ -26,7 +26,7 @@ ARRIVAL, FILE, PLACE = "heddle arrival", "heddle file", "heddle place"
 
 
 @dataclass(frozen=True)
-class InRows:
+class NumberedEvents:
     """The events that have a number, each with when it arrived, by which ties are broken."""
 
     spark: SparkSession
@@ -35,10 +35,10 @@ class InRows:
     storage: Storage
     manifest: Manifest
 
-    def sides(self, asked: EvaluatedStatement, scope: Scope) -> Sides:
-        """The windows that became full since the last audit, or a sample of them."""
-        expected, low = self._answers(asked).localCheckpoint(), max(scope.since, asked.after)
-        ours = engine_rows(self.spark, self.storage, self.manifest.results, [asked])
+    def sides(self, statement: EvaluatedStatement, scope: Scope) -> Sides:
+        """Return both sides of the windows that became full since the last audit, or of a sample of them."""
+        expected, low = self._answers(statement).localCheckpoint(), max(scope.since, statement.after)
+        ours = engine_rows(self.spark, self.storage, self.manifest.results, [statement])
         if low > BEGINNING:
             out = expected.where(F.col(LAST) <= low).groupBy("key").agg(F.max("end").alias("out"))
             ours = ours.join(out, "key", "left").where(F.col("end") > F.coalesce("out", F.lit(BEGINNING)))
@@ -51,38 +51,40 @@ class InRows:
         starts = expected.select("start").distinct().orderBy(order, "start").limit(scope.windows).collect()
         return F.col("start").isin(*(row["start"] for row in starts))
 
-    def _answers(self, asked: EvaluatedStatement) -> DataFrame:
+    def _answers(self, statement: EvaluatedStatement) -> DataFrame:
         self.events.createOrReplaceTempView(quote(self.stream.name))
         time = quote(self.stream.time)
-        sql = with_extras(asked, self.stream.time).replace(f"ORDER BY {time}", f"ORDER BY {time}, `{ARRIVAL}`", 1)
-        found = self.spark.sql(sql)
+        sql = with_extras(statement, self.stream.time).replace(f"ORDER BY {time}", f"ORDER BY {time}, `{ARRIVAL}`", 1)
+        answered = self.spark.sql(sql)
         self.spark.catalog.dropTempView(self.stream.name)
-        return long_rows(found, asked)
+        return long_rows(answered, statement)
 
 
-def in_rows(spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest) -> InRows:
-    """The events up to the watermark, without those that came after it."""
+def numbered_events(
+    spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest
+) -> NumberedEvents:
+    """Return the events up to the watermark, without those that came after it."""
     source = catalog.streams[stream]
-    taken = evaluated_files(storage, manifest)
+    files = evaluated_files(storage, manifest)
     place = "_metadata.row_index" if source.format == "parquet" else "monotonically_increasing_id()"
-    read = file_frame(spark, source, list(taken)).selectExpr(
+    read = file_frame(spark, source, list(files)).selectExpr(
         "*", f"_metadata.file_path AS `{FILE}`", f"{place} AS `{PLACE}`"
     )
     late = late_watermarks(storage, manifest)
-    order = {path: number for number, path in enumerate(taken)} if manifest.backfill else dict.fromkeys(taken, 0)
+    order = {path: number for number, path in enumerate(files)} if manifest.backfill else dict.fromkeys(files, 0)
     facts = [
-        (name, taken[path], order[path], f"{path}#", late.get(taken[path], BEGINNING))
+        (name, files[path], order[path], f"{path}#", late.get(files[path], BEGINNING))
         for name, path in _names(read).items()
     ]
-    told = spark.createDataFrame(facts, f"`{FILE}` string, batch int, number int, path string, late bigint")
+    file_facts = spark.createDataFrame(facts, f"`{FILE}` string, batch int, number int, path string, late bigint")
     time = F.unix_micros(F.col(quote(source.time)).cast("timestamp"))
     arrival = F.struct("batch", "number", "path", F.col(f"`{PLACE}`")).alias(ARRIVAL)
-    kept = [F.col(quote(name)) for name in read.columns if name not in (FILE, PLACE)]
-    events = read.join(F.broadcast(told), FILE).where((time <= manifest.watermark) & (time >= F.col("late")))
-    return InRows(spark, source, events.select(*kept, arrival), storage, manifest)
+    columns = [F.col(quote(name)) for name in read.columns if name not in (FILE, PLACE)]
+    events = read.join(F.broadcast(file_facts), FILE).where((time <= manifest.watermark) & (time >= F.col("late")))
+    return NumberedEvents(spark, source, events.select(*columns, arrival), storage, manifest)
 
 
 def _names(read: DataFrame) -> dict[str, str]:
-    """What Spark calls the files, and what the record of the evaluation does."""
+    """Return what the record of the evaluation calls the files, by what Spark calls them."""
     names = [row[0] for row in read.select(F.col(f"`{FILE}`")).distinct().collect()]
     return {name: plain_path(name) for name in names}

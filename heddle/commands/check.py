@@ -70,12 +70,12 @@ def _refuse_mixtures(sample: int, require: bool, release: int, discard: int) -> 
 
 
 def _decide(warehouse: str, stream: str, release: int, discard: int) -> None:
-    from expectations.publish import decide
+    from expectations.publish import settle_batch
     from jobs.engine.warehouse.ledger import require_audit
     from jobs.engine.warehouse.lifecycle import stream_storage
 
     if release >= 0 or discard >= 0:
-        typer.echo(decide(warehouse, stream, max(release, discard), release >= 0))
+        typer.echo(settle_batch(warehouse, stream, max(release, discard), release >= 0))
     else:
         require_audit(stream_storage(warehouse, stream))
         typer.echo(f"results of {stream} are unpublished from now on until heddle check has passed them")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from expectations.sample.late_events import Missed
-from expectations.sample.windows import Scope, parts
+from expectations.sample.late_events import LateEvents
+from expectations.sample.windows import Scope, choose_parts
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from optimizer.catalog.model.query import Query, Statement
 from optimizer.windows.window import Window
 
-MISSED = Missed(np.array([3, 7, 12]), np.array([10, 10, 20]))  # two events after watermark 10, one after 20
+LATE = LateEvents(np.array([3, 7, 12]), np.array([10, 10, 20]))  # two events after watermark 10, one after 20
 
 
 @pytest.mark.parametrize(
@@ -26,15 +26,15 @@ MISSED = Missed(np.array([3, 7, 12]), np.array([10, 10, 20]))  # two events afte
     ],
 )
 def test_a_window_missed_what_came_after_it_was_out(start: int, end: int, barrier: int | None) -> None:
-    assert MISSED.barrier(start, end) == barrier
+    assert LATE.barrier(start, end) == barrier
 
 
-def asked() -> EvaluatedStatement:
+def statement() -> EvaluatedStatement:
     query = Query("q", "s", "sum", ("x",), Window(4, 2), "", (), "q")
     return EvaluatedStatement(Statement("q", "SELECT 1", ()), {"q": query}, {})
 
 
-def test_everything_is_asked_once_between_the_barriers() -> None:
+def test_everything_is_recomputed_once_between_the_barriers() -> None:
     scope = Scope(since=4, until=30, everything=True)
-    found = parts([asked()], None, MISSED, scope)  # type: ignore[arg-type]
-    assert [(part.low, part.high, part.barrier) for part in found] == [(4, 10, 10), (10, 20, 20), (20, 30, None)]
+    parts = choose_parts([statement()], None, LATE, scope)  # type: ignore[arg-type]
+    assert [(part.low, part.high, part.barrier) for part in parts] == [(4, 10, 10), (10, 20, 20), (20, 30, None)]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from expectations import suites
 from expectations.report.audit import Audit
 from expectations.report.data_docs import page
 from expectations.sides.row import NAIVE_SCHEMA, SCHEMA, Sides
 from expectations.suites import SUITES
 from expectations.suites.column_pairs import close
-from expectations.suites.frames import FRAMES
 from expectations.suites.validate import Check, validate
 
+FOLDER = Path(suites.__file__).parent
 Row = tuple[Any, ...]
 DEFECTS = {
     "same rows on both sides": ("lost", "invented"),
@@ -108,9 +111,14 @@ def found(spark: SparkSession) -> tuple[dict[str, Check], Audit]:
     return {check.name: check for check in checks}, Audit("events", 1, 1, 1, checks, results)
 
 
-def test_every_expectation_has_its_defect_and_every_suite_its_table() -> None:
+def test_every_expectation_has_its_defect() -> None:
     assert list(DEFECTS) == [name for suite in SUITES.values() for name in suite.expectations]
-    assert list(SUITES) == list(FRAMES)
+
+
+def test_every_module_with_a_suite_is_in_the_table_under_its_own_name() -> None:
+    modules = [importlib.import_module(f"expectations.suites.{path.stem}") for path in FOLDER.glob("[a-z]*.py")]
+    suites = {module.__name__.rpartition(".")[2]: module.SUITE for module in modules if hasattr(module, "SUITE")}
+    assert suites == SUITES, "a suite is a module with a SUITE and a line in SUITES"
 
 
 @pytest.mark.parametrize("name", DEFECTS)

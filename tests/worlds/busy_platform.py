@@ -57,7 +57,7 @@ def make_busy_platform(folder: Path) -> BusyPlatform:
 def _write_audit(world: AuditedWorld, passed: bool) -> None:
     """What `heddle check` leaves behind; a failing row holds whatever the stream's keys hold."""
     row = {"query": "total", "k": HOSTILE, "engine": 1.0, "spark": 2.0}
-    check = Check("compared", "answers are equal", passed, 30, 0 if passed else 1, [] if passed else [row])
+    check = Check("comparison", "answers are equal", passed, 30, 0 if passed else 1, [] if passed else [row])
     audit = Audit(STREAM, 3, 12, 30, [check])
     sequence = newest(world.storage).sequence
     write_docs(audit, world.storage.path(f"docs/{sequence:012d}"))
