@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.warehouse.raw_events import PastBatch
 from optimizer.windows.window import BEGINNING
 
 Kind = Literal["batch", "adopt"]
@@ -51,7 +51,7 @@ class Work:
             return self
         return replace(self, until=max(self.until, latest - self.lateness))
 
-    def at_watermark_of(self, past: Replayed) -> Work:
+    def at_watermark_of(self, past: PastBatch) -> Work:
         """Return the work of feed tasks that read a batch of the past once more, under the watermark of its time."""
         return replace(self, batch=past.batch, emitted=past.emitted)
 
@@ -201,6 +201,6 @@ class Executors(Protocol):
         """Return an executor that feeds these files; without any, it works on the retained slices alone."""
         ...
 
-    def replay(self, batches: Sequence[Replayed]) -> Executor:
+    def replay(self, batches: Sequence[PastBatch]) -> Executor:
         """Return an executor that feeds batches of the past again, each under the watermark of its time."""
         ...

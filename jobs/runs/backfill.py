@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from jobs.engine.batch.carry import begun
-from jobs.engine.batch.recompute import Events, emit_again, fill
+from jobs.engine.batch.carry import retained_from_start
+from jobs.engine.batch.recompute import PastEvents, fill_warehouse, recompute_batch
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.consumed_files import add_record
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
-from jobs.engine.warehouse.raw_events import Raw, raw_events
+from jobs.engine.warehouse.raw_events import RawEvents, raw_events
 from jobs.engine.warehouse.retained import RetainedSlices, save_retained
 from jobs.host.say import Say
 from jobs.host.storage import Storage
@@ -86,7 +86,7 @@ class Past:
         """Whether some of its windows are measured in rows, which are counted from the first event on."""
         return any(tree.windows.rows for tree in self.plan.trees)
 
-    def raw(self, since: int, batch: int) -> Raw:
+    def raw(self, since: int, batch: int) -> RawEvents:
         """All events since a time, of the batches up to one; refuses when some are gone."""
         found = raw_events(self.storage, self.manifest, since)
         if found.since > since:
@@ -133,7 +133,7 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
             add_record(target, [], 0, every.files)
             before = _fresh(target, past.manifest, program, span)
             never_late = [replayed._replace(emitted=BEGINNING) for replayed in every.batches]
-            after = fill(target, before, program, span[1], Events(raw.files, never_late), lane)
+            after = fill_warehouse(target, before, program, span[1], PastEvents(raw.files, never_late), lane)
         except Exception as error:
             raise in_words(past.spark, error) from None
         sweep(target, after)
@@ -143,9 +143,9 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
 
 def _fresh(target: Storage, live: Manifest, program: Program, span: Span) -> Manifest:
     """An empty warehouse whose queries are asked for the windows that end after the span's beginning."""
-    standing = begun(program)
-    asked = dict.fromkeys(standing.answered_after, span[0])
-    name = save_retained(target, RetainedSlices(standing.trees, asked))
+    start = retained_from_start(program)
+    answered_after = dict.fromkeys(start.answered_after, span[0])
+    name = save_retained(target, RetainedSlices(start.trees, answered_after))
     return Manifest(watermark=span[0], buckets=live.buckets, standing=name)
 
 
@@ -181,7 +181,7 @@ def _span(manifest: Manifest, batch: int) -> Span:
 def _again(past: Past, batch: int, span: Span) -> list[DataFile]:
     """The files of a batch that hold what it ought to have emitted: from the events that had come by then."""
     raw, lane = past.raw(past.since(span[0]), batch), past.lane()
-    events = Events(raw.files)
+    events = PastEvents(raw.files)
     if past.in_rows:
         if not has_all_marks(past.manifest.marks, past.manifest.batch):
             raise HeddleError(
@@ -190,6 +190,6 @@ def _again(past: Past, batch: int, span: Span) -> list[DataFile]:
             )
         every = past.raw(BEGINNING, batch).batches
         own = [file for replayed in every if replayed.batch == batch for file in replayed.files]
-        events = Events(raw.files, [replayed for replayed in every if replayed.batch < batch], own)
+        events = PastEvents(raw.files, [replayed for replayed in every if replayed.batch < batch], own)
     program = lane.program(raw.files)
-    return emit_again(past.storage, past.manifest, program, batch, span, events, lane)
+    return recompute_batch(past.storage, past.manifest, program, batch, span, events, lane)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from jobs.engine.batch.in_process import in_process, replayed
+from jobs.engine.batch.in_process import in_process, replay_in_process
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
@@ -15,7 +15,7 @@ from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.consumed_files import Record, add_record, files_in_records, load_records
 from jobs.engine.warehouse.input_files import File, list_input_files
-from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
@@ -49,9 +49,9 @@ class OneProcess:
         """An executor for these files."""
         return in_process([Split(path, size) for path, size in files])
 
-    def replay(self, batches: Sequence[Replayed]) -> Executor:
+    def replay(self, batches: Sequence[PastBatch]) -> Executor:
         """An executor that takes in batches of the past."""
-        return replayed([(past, [Split(path, size) for path, size in past.files]) for past in batches])
+        return replay_in_process([(past, [Split(path, size) for path, size in past.files]) for past in batches])
 
 
 def evaluate_local(

@@ -13,7 +13,7 @@ from jobs.engine.program.program import Program
 from jobs.engine.warehouse.consumed_files import files_of_batch
 from jobs.engine.warehouse.input_files import File, with_sizes
 from jobs.engine.warehouse.lifecycle import CHECKPOINT
-from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.runs.request import Options
@@ -93,7 +93,7 @@ class Streaming:
         tasks = self._feed_tasks(files) if files else None
         return SparkExecutor(self.spark.sparkContext, tasks, aggregated, unshared)
 
-    def replay(self, batches: Sequence[Replayed]) -> Executor:
+    def replay(self, batches: Sequence[PastBatch]) -> Executor:
         """An executor that takes in batches of the past."""
         context = self.spark.sparkContext
         tasks = [(past, self._feed_tasks(past.files)) for past in batches]

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from jobs.engine.batch.adopt import adopt
-from jobs.engine.batch.carry import serves
-from jobs.engine.batch.run_batch import close, pass_over, run_batch
+from jobs.engine.batch.carry import is_served_by
+from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.program import Program
 from jobs.engine.program.spark_types import parse_type
 from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
-from jobs.engine.warehouse.raw_events import Raw, raw_events
+from jobs.engine.warehouse.raw_events import RawEvents, raw_events
 from jobs.engine.warehouse.retained import load_retained
 from jobs.engine.work import Executors
 from jobs.host.cpu_meter import CpuMeter
@@ -67,7 +67,7 @@ class Run:
         if files and program is not None:
             self._advance(run_batch(self.storage, self.manifest, program, batch, lane.execute(files), last), started)
         else:
-            self._advance(pass_over(self.storage, self.manifest, batch), started)
+            self._advance(commit_empty_batch(self.storage, self.manifest, batch), started)
 
     def finish(self, lane: Lane) -> None:
         """Emit the windows that the last batch's events let end, be it a batch of an earlier run that died."""
@@ -76,9 +76,9 @@ class Run:
         if program is not None:
             self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
 
-    def raw(self, since: int) -> Raw:
+    def raw(self, since: int) -> RawEvents:
         """The events since a time that the batches so far have taken."""
-        return raw_events(self.storage, self.manifest, since) if self.manifest.batch >= 0 else Raw()
+        return raw_events(self.storage, self.manifest, since) if self.manifest.batch >= 0 else RawEvents()
 
     def _ready(self, lane: Lane, files: Sequence[File]) -> Program | None:
         """The program, its plan in force; None when no event has ever told the types of the columns."""
@@ -104,7 +104,7 @@ class Run:
 
     def _take_over(self, program: Program, lane: Lane) -> None:
         """Change plans at the boundary of a batch, before anything is emitted."""
-        if not self.manifest.plan or serves(load_retained(self.storage, self.manifest.standing), program):
+        if not self.manifest.plan or is_served_by(program, load_retained(self.storage, self.manifest.standing)):
             return
         started, before = time.monotonic(), self.manifest
         adopted = adopt(self.storage, before, program, self.raw, lane)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jobs.engine.batch.adopt_task import bucket_task
+from jobs.engine.batch.bucket_task import run_bucket
 from jobs.engine.program.program import Program
 from jobs.engine.work import BucketReport, Failed, Latest, Message, Outcome, Parcel, Report, Work, collect_outcome
 from jobs.host.storage import in_a_line
@@ -70,7 +70,7 @@ def _finish_bucket(
             case Failed() | Report():  # for the driver
                 yield message
     try:
-        yield bucket_task(work)(program, work.with_latest(latest), bucket, contents)
+        yield run_bucket(program, work.with_latest(latest), bucket, contents)
     except (HeddleError, OSError) as error:
         yield Failed(in_a_line(error))
     freeze_heap()

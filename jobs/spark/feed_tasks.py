@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from jobs.engine.events.parquet import Split
 from jobs.engine.feed.task import feed_splits
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Failed, FeedReport, Latest, Message, Parcel, Report, Work
 from jobs.host.storage import in_a_line
 from optimizer.errors import HeddleError
@@ -46,7 +46,7 @@ class PastTasks:
     """Batches of the past, each under the watermark of its time."""
 
     context: SparkContext
-    batches: Sequence[tuple[Replayed, FeedTasks]]
+    batches: Sequence[tuple[PastBatch, FeedTasks]]
 
     def send(self, program: Program, work: Work) -> RDD[Message]:
         """Return the messages of the tasks of all batches."""

@@ -14,7 +14,7 @@ from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import ALL, Program, Unshared, key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.raw_events import Raw
+from jobs.engine.warehouse.raw_events import RawEvents
 from jobs.engine.warehouse.result_files import QUERY, START, value_column, write_results
 from jobs.engine.work import Outcome, Work
 from jobs.host.storage import Storage
@@ -49,7 +49,7 @@ class UnsharedLane:
 
     catalog: Catalog
     files: Sequence[str]
-    past: Callable[[int], Raw]
+    past: Callable[[int], RawEvents]
     read: Read
     say: Say
 
@@ -88,7 +88,7 @@ def first_start(query: Unshared, work: Work) -> int:
     return ((work.emitted - window.range - window.offset) // window.slide + 1) * window.slide + window.offset
 
 
-def _complete_after(query: Unshared, work: Work, raw: Raw, say: Say) -> int:
+def _complete_after(query: Unshared, work: Work, raw: RawEvents, say: Say) -> int:
     """Return the time after which windows are answered when they end: all their events are there."""
     after = max(work.emitted, work.joined.get(query.label, BEGINNING))
     if raw.since > BEGINNING and raw.since + query.window.range - 1 > after:

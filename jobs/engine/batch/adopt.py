@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from jobs.engine.batch.carry import asked_after, held, needed_from, source_of, unshared_after
-from jobs.engine.batch.run_batch import counts_of, executed
+from jobs.engine.batch.carry import (
+    Source,
+    answered_after,
+    needed_from,
+    retained_slices_of,
+    source_of,
+    unshared_answered_after,
+)
+from jobs.engine.batch.run_batch import counts_of, run_tasks
 from jobs.engine.program.program import Program, QueryProgram, Unshared
 from jobs.engine.slices.exchange import label
-from jobs.engine.warehouse import state_files as state
-from jobs.engine.warehouse.manifest import Manifest, commit, has_all_marks
-from jobs.engine.warehouse.raw_events import Raw
+from jobs.engine.warehouse import state_files
+from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, has_all_marks
+from jobs.engine.warehouse.raw_events import RawEvents
 from jobs.engine.warehouse.retained import RetainedSlices, load_retained, save_retained
 from jobs.engine.work import Executor, Executors, Outcome, Work
 from jobs.host.kill_points import step
@@ -31,39 +38,39 @@ class Adopted:
     joined: dict[str, int]  # new queries by id: the windows that end after this time are answered
 
 
+@dataclass(frozen=True)
+class Sources:
+    """Where the slices of every tree of a new plan come from, by the label of the new slices."""
+
+    carried: dict[str, str]  # the label of the old slices that hold all they need
+    rebuilt: frozenset[str]  # folded from raw events
+    since: dict[str, int]  # all events since this time will be in them
+    raw: RawEvents
+
+
 def adopt(
     storage: Storage,
     before: Manifest,
     program: Program,
-    raw_since: Callable[[int], Raw],
+    raw_since: Callable[[int], RawEvents],
     executors: Executors,
 ) -> Adopted:
-    """Let a program take over the slices of the one before it. Nothing is emitted, and no event is taken."""
-    standing = load_retained(storage, before.standing)
-    sources = {label(g, tree): source_of(standing, g, tree, before.watermark) for g, tree in program.roots()}
-    needs = {label(g, tree): needed_from(tree, before.watermark) for g, tree in program.roots()}
-    lacking = [name for name, source in sources.items() if source.since > needs[name]]
-    joining = [query for query in program.unshared if query.label not in standing.answered_after]
-    reaching = [needs[name] for name in lacking]
-    reaching += [max(BEGINNING, before.watermark - query.window.range + 1) for query in joining]
-    raw = raw_since(min(reaching)) if reaching else Raw()
-    rebuilt = {name for name in lacking if raw.since < sources[name].since}
-    sinces = {name: raw.since if name in rebuilt else sources[name].since for name in sources}
-    asked = asked_after(standing, program, sinces, before.watermark)
-    asked |= unshared_after(standing, program, raw.since, before.watermark)
-    carried = {name: source.label for name, source in sources.items() if name not in rebuilt}
-    numbered = rebuilt & {label(g, tree) for g, tree in program.roots() if tree.rows}
-    if numbered and not has_all_marks(before.marks, before.batch):
+    """Let a program take over the slices of the one before it. Nothing is emitted, and no new event is consumed."""
+    old = load_retained(storage, before.standing)
+    sources = _find_sources(old, program, before.watermark, raw_since)
+    new = _retained_after(old, program, sources, before.watermark)
+    in_rows = sources.rebuilt & {label(grouping, tree) for grouping, tree in program.roots() if tree.rows}
+    if in_rows and not has_all_marks(before.marks, before.batch):
         raise HeddleError(
             "windows in rows have to be counted from the first event on, and what is known of the first batches is not "
             "enough after so many; leave them out, or keep the plan in force"
         )
+    raw, in_time = sources.raw, sources.rebuilt - in_rows
     outcomes = [
-        _moved(storage, before, _only(program, set(carried)), carried, executors.execute([])),
-        _moved(storage, before, _only(program, rebuilt - numbered), {}, executors.execute(raw.files)),
-        _moved(storage, before, _only(program, numbered), {}, executors.replay(raw.batches)),
+        _carry(storage, before, program, sources.carried, executors.execute([])),
+        _rebuild(storage, before, _with_trees(program, in_time), executors.execute(raw.files)),
+        _rebuild(storage, before, _with_trees(program, in_rows), executors.replay(raw.batches)),
     ]
-    trees = {label(g, tree): held(g, tree, sinces[label(g, tree)]) for g, tree in program.roots()}
     after = replace(
         before,
         sequence=before.sequence + 1,
@@ -71,26 +78,79 @@ def adopt(
         state=tuple(file for outcome in outcomes for report in outcome.buckets for file in report.state),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
         counts=counts_of(Outcome(), [], []),
-        standing=save_retained(storage, RetainedSlices(trees, asked)),
+        standing=save_retained(storage, new),
     )
     commit(storage, after)
     step("taken over")
     events = sum(report.events for outcome in outcomes for report in outcome.feeds)
-    return Adopted(after, len(carried), len(rebuilt), events, _joined(standing, program, asked))
+    return Adopted(after, len(sources.carried), len(sources.rebuilt), events, _joined(old, new, program))
 
 
-def _moved(storage: Storage, before: Manifest, program: Program, carried: dict[str, str], execute: Executor) -> Outcome:
-    """The state files of some trees."""
+def _find_sources(
+    old: RetainedSlices, program: Program, watermark: int, raw_since: Callable[[int], RawEvents]
+) -> Sources:
+    """Find the old slices that hold what each new tree needs, and the raw events for the trees that lack some."""
+    best = {label(grouping, tree): source_of(old, grouping, tree, watermark) for grouping, tree in program.roots()}
+    needs = {label(grouping, tree): needed_from(tree, watermark) for grouping, tree in program.roots()}
+    lacking = [name for name, source in best.items() if source.since > needs[name]]
+    joining = [query for query in program.unshared if query.label not in old.answered_after]
+    wanted = [needs[name] for name in lacking]
+    wanted += [max(BEGINNING, watermark - query.window.range + 1) for query in joining]
+    raw = raw_since(min(wanted)) if wanted else RawEvents()
+    # where files are gone, old slices may still reach further back than the raw events
+    rebuilt = frozenset(name for name in lacking if raw.since < best[name].since)
+    carried: dict[str, Source] = {name: source for name, source in best.items() if name not in rebuilt}
+    since = dict.fromkeys(rebuilt, raw.since) | {name: source.since for name, source in carried.items()}
+    return Sources({name: source.label for name, source in carried.items()}, rebuilt, since, raw)
+
+
+def _retained_after(old: RetainedSlices, program: Program, sources: Sources, watermark: int) -> RetainedSlices:
+    """Return what the slices of the new plan hold, or refuse a plan that would leave windows out."""
+    answered = answered_after(old, program, sources.since, watermark)
+    answered |= unshared_answered_after(old, program, sources.raw.since, watermark)
+    trees = {
+        label(grouping, tree): retained_slices_of(grouping, tree, sources.since[label(grouping, tree)])
+        for grouping, tree in program.roots()
+    }
+    return RetainedSlices(trees, answered)
+
+
+def _carry(storage: Storage, before: Manifest, program: Program, carried: dict[str, str], execute: Executor) -> Outcome:
+    """Fold old slices into those of the new plan."""
+    state = before.state if carried else ()
+    return _run_adoption(storage, before, _with_trees(program, frozenset(carried)), carried, state, execute)
+
+
+def _rebuild(storage: Storage, before: Manifest, program: Program, execute: Executor) -> Outcome:
+    """Fold raw events into the slices of the new plan."""
+    return _run_adoption(storage, before, program, {}, (), execute)
+
+
+def _run_adoption(
+    storage: Storage,
+    before: Manifest,
+    program: Program,
+    adopted_from: dict[str, str],
+    state: tuple[DataFile, ...],
+    execute: Executor,
+) -> Outcome:
     if not program.groupings:
         return Outcome()
-    kept = before.state if carried else ()
-    mark = before.watermark
-    work = Work(storage.root, before.batch, mark, mark, before.buckets, kept, kind="adopt", adopted_from=carried)
-    return executed(storage, program, work, execute, (state.FOLDER,))
+    work = Work(
+        storage.root,
+        before.batch,
+        emitted=before.watermark,
+        until=before.watermark,
+        buckets=before.buckets,
+        state=state,
+        kind="adopt",
+        adopted_from=adopted_from,
+    )
+    return run_tasks(storage, program, work, execute, (state_files.FOLDER,))
 
 
-def _only(program: Program, labels: set[str]) -> Program:
-    """The program with some of the trees that keep state, and without those that do not."""
+def _with_trees(program: Program, labels: frozenset[str]) -> Program:
+    """Return the program with some of the trees that keep state, and without the trees that they feed."""
     groupings = []
     for grouping in program.groupings:
         trees = tuple(tree for tree in grouping.trees if label(grouping, tree) in labels)
@@ -99,7 +159,8 @@ def _only(program: Program, labels: set[str]) -> Program:
     return replace(program, groupings=tuple(groupings))
 
 
-def _joined(standing: RetainedSlices, program: Program, asked: dict[str, int]) -> dict[str, int]:
+def _joined(old: RetainedSlices, new: RetainedSlices, program: Program) -> dict[str, int]:
+    """Return the queries that are new with the plan, with the time after which they are answered."""
     woven = [query for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
     queries: list[QueryProgram | Unshared] = [*woven, *program.unshared]
-    return {query.id: asked[query.label] for query in queries if query.label not in standing.answered_after}
+    return {query.id: new.answered_after[query.label] for query in queries if query.label not in old.answered_after}

@@ -1,77 +1,80 @@
-"""Windows of the past, evaluated again: in a warehouse of their own, or in place of what a batch emitted."""
+"""Windows of the past, evaluated anew: in a warehouse of their own, or in place of what a batch emitted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jobs.engine.batch.run_batch import FOLDERS, after_batch, executed, joined_by, results_of
+from jobs.engine.batch.run_batch import FOLDERS, joined_queries, manifest_after, results_of, run_tasks
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse import state_files as state
+from jobs.engine.warehouse import state_files
 from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit
-from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executors, Outcome, Work
 from jobs.host.storage import Storage
 
 
 @dataclass(frozen=True)
-class Events:
-    """The events of the past that are taken in: those of windows in time, and for those in rows all from the first."""
+class PastEvents:
+    """The files to read again: for windows in time those that matter, for windows in rows all from the first on."""
 
     files: Sequence[File]
-    replayed: Sequence[Replayed] = ()  # under the watermarks of their time
-    own: Sequence[File] = ()  # of the batch itself, which comes after them
+    before: Sequence[PastBatch] = ()  # for windows in rows: the batches before, under the watermarks of their time
+    own: Sequence[File] = ()  # for windows in rows: the files of the batch itself, which comes after them
 
 
-def fill(
-    storage: Storage, before: Manifest, program: Program, until: int, events: Events, executors: Executors
+def fill_warehouse(
+    storage: Storage, before: Manifest, program: Program, until: int, events: PastEvents, executors: Executors
 ) -> Manifest:
     """Emit the windows that end up to a time, in a warehouse of their own that nothing is added to later."""
-    work = Work(storage.root, 0, before.watermark, until, before.buckets, joined=joined_by(storage, before))
-    outcome = _again(storage, program, work, events, executors)
-    after = replace(after_batch(before, program, work, outcome), state=(), late=(), backfill=True)
+    work = Work(storage.root, 0, before.watermark, until, before.buckets, joined=joined_queries(storage, before))
+    outcome = _recompute(storage, program, work, events, executors)
+    after = replace(manifest_after(before, program, work, outcome), state=(), late=(), backfill=True)
     commit(storage, after)
     return after
 
 
-def emit_again(
+def recompute_batch(
     storage: Storage,
     before: Manifest,
     program: Program,
     batch: int,
     span: tuple[int, int],
-    events: Events,
+    events: PastEvents,
     executors: Executors,
 ) -> list[DataFile]:
-    """The results of a batch of the past, once more; what else its tasks write is swept away."""
-    work = Work(storage.root, batch, *span, before.buckets, joined=joined_by(storage, before))
-    return results_of(_again(storage, program, work, events, executors))
+    """Write the results of a batch of the past once more; what else its tasks write is swept away."""
+    work = Work(storage.root, batch, *span, before.buckets, joined=joined_queries(storage, before))
+    return results_of(_recompute(storage, program, work, events, executors))
 
 
-def _again(storage: Storage, program: Program, work: Work, events: Events, executors: Executors) -> Outcome:
-    timed, numbered = _only(program, rows=False), replace(_only(program, rows=True), unshared=())
+def _recompute(storage: Storage, program: Program, work: Work, events: PastEvents, executors: Executors) -> Outcome:
+    """Evaluate windows in time and windows in rows apart, since they read different events."""
+    in_time = _with_trees(program, rows=False)
+    in_rows = replace(_with_trees(program, rows=True), unshared=())
     outcome = Outcome()
-    if timed.groupings or timed.unshared:
-        outcome = executed(storage, timed, work, executors.execute(events.files), FOLDERS)
-    if numbered.groupings:
-        _number(storage, numbered, work, events, executors, outcome)
-    return outcome
+    if in_time.groupings or in_time.unshared:
+        outcome = run_tasks(storage, in_time, work, executors.execute(events.files), FOLDERS)
+    if not in_rows.groupings:
+        return outcome
+    rows = _recompute_rows(storage, in_rows, work, events, executors)
+    # both read the events of the batch, which are counted once
+    return replace(outcome, feeds=outcome.feeds or rows.feeds, buckets=outcome.buckets + rows.buckets)
 
 
-def _number(
-    storage: Storage, program: Program, work: Work, events: Events, executors: Executors, outcome: Outcome
-) -> None:
-    """Rows are counted up to the windows' first, as when a plan takes over; then those that settle are numbered."""
-    until_then = replace(work, until=work.emitted, kind="adopt")
-    before = executed(storage, program, until_then, executors.replay(events.replayed), (state.FOLDER,))
-    held = tuple(file for report in before.buckets for file in report.state)
-    found = executed(storage, program, replace(work, state=held), executors.execute(events.own), FOLDERS)
-    outcome.feeds = outcome.feeds or [*before.feeds, *found.feeds]
-    outcome.buckets += found.buckets
+def _recompute_rows(
+    storage: Storage, program: Program, work: Work, events: PastEvents, executors: Executors
+) -> Outcome:
+    """Count the rows up to the first window, as when a plan takes over; then number those that settle."""
+    count = replace(work, until=work.emitted, kind="adopt")
+    counted = run_tasks(storage, program, count, executors.replay(events.before), (state_files.FOLDER,))
+    state = tuple(file for report in counted.buckets for file in report.state)
+    numbered = run_tasks(storage, program, replace(work, state=state), executors.execute(events.own), FOLDERS)
+    return replace(numbered, feeds=counted.feeds + numbered.feeds)
 
 
-def _only(program: Program, rows: bool) -> Program:
-    """The program with its windows in rows, or without them."""
+def _with_trees(program: Program, rows: bool) -> Program:
+    """Return the program with its windows in rows alone, or with its windows in time alone."""
     groupings = [replace(g, trees=tuple(tree for tree in g.trees if tree.rows == rows)) for g in program.groupings]
     return replace(program, groupings=tuple(grouping for grouping in groupings if grouping.trees))

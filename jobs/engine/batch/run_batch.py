@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from jobs.engine.batch.carry import begun
+from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.program.program import Program
 from jobs.engine.stopwatch import add_up
-from jobs.engine.warehouse import late_files, result_files
-from jobs.engine.warehouse import retained as standing
-from jobs.engine.warehouse import state_files as state
+from jobs.engine.warehouse import late_files, result_files, state_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.manifest import DataFile, Manifest, Mark, add_mark, commit
+from jobs.engine.warehouse.retained import load_retained, save_retained
 from jobs.engine.work import Executor, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage, in_a_line
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
-FOLDERS = (result_files.FOLDER, late_files.FOLDER, state.FOLDER)
+FOLDERS = (result_files.FOLDER, late_files.FOLDER, state_files.FOLDER)
 
 
 def run_batch(
@@ -40,12 +39,12 @@ def close(storage: Storage, before: Manifest, program: Program, execute: Executo
 
 
 def results_of(outcome: Outcome) -> list[DataFile]:
-    """The result files of all tasks."""
+    """Return the result files of all tasks."""
     woven = [file for report in outcome.buckets for file in report.results]
     return woven + [file for files in outcome.unshared.values() for file in files]
 
 
-def pass_over(storage: Storage, before: Manifest, batch: int) -> Manifest:
+def commit_empty_batch(storage: Storage, before: Manifest, batch: int) -> Manifest:
     """Commit a batch that brought nothing."""
     after = replace(
         before,
@@ -59,7 +58,7 @@ def pass_over(storage: Storage, before: Manifest, batch: int) -> Manifest:
 
 
 def watermark(manifest: Manifest, program: Program) -> int:
-    """The largest event time seen, less the allowed lateness; it never goes back."""
+    """Return the latest event time less the allowed lateness; it never goes back."""
     if manifest.latest == BEGINNING:
         return manifest.watermark
     return max(manifest.watermark, manifest.latest - program.lateness)
@@ -76,27 +75,27 @@ def _run(
 ) -> Manifest:
     public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
     if not before.standing:
-        before = replace(before, standing=standing.save_retained(storage, begun(program)))
-    joined = joined_by(storage, before)
+        before = replace(before, standing=save_retained(storage, retained_from_start(program)))
+    joined = joined_queries(storage, before)
     files = (before.state, public, before.late)
     work = Work(storage.root, batch, before.watermark, until, before.buckets, *files, joined, lateness=lateness)
-    outcome = executed(storage, program, work, execute, FOLDERS)
+    outcome = run_tasks(storage, program, work, execute, FOLDERS)
     step("collected")
-    after = after_batch(before, program, work.with_latest(outcome.latest), outcome)
+    after = manifest_after(before, program, work.with_latest(outcome.latest), outcome)
     started = time.perf_counter()
     commit(storage, after)
-    after.counts["seconds"]["commit"] = time.perf_counter() - started  # for the report; the file is written already
+    seconds = after.counts["seconds"] | {"commit": time.perf_counter() - started}
     step("committed")
-    return after
+    return replace(after, counts=after.counts | {"seconds": seconds})  # for the report; the file is written already
 
 
-def joined_by(storage: Storage, manifest: Manifest) -> dict[str, int]:
-    """The queries that were not there from the beginning, and after which time they are answered."""
-    return standing.load_retained(storage, manifest.standing).joined
+def joined_queries(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    """Return the queries that were not there from the beginning, with the time after which they are answered."""
+    return load_retained(storage, manifest.standing).joined
 
 
-def executed(storage: Storage, program: Program, work: Work, execute: Executor, folders: Sequence[str]) -> Outcome:
-    """What the tasks report, or the first of their errors."""
+def run_tasks(storage: Storage, program: Program, work: Work, execute: Executor, folders: Sequence[str]) -> Outcome:
+    """Let the tasks of a batch do its work and return what they report, or raise the first of their errors."""
     try:
         for folder in folders:
             storage.make_folder(folder)
@@ -110,12 +109,12 @@ def executed(storage: Storage, program: Program, work: Work, execute: Executor, 
     return outcome
 
 
-def after_batch(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
-    """The manifest of a batch."""
-    gone = {file.name for report in outcome.buckets for file in report.merged}
-    added = results_of(outcome)
+def manifest_after(before: Manifest, program: Program, work: Work, outcome: Outcome) -> Manifest:
+    """Return the manifest of a batch."""
+    replaced = {file.name for report in outcome.buckets for file in report.merged}
+    results = results_of(outcome)
     late = [file for report in outcome.feeds for file in report.late]
-    merged = [file for report in outcome.buckets for file in report.late]
+    merged_late = [file for report in outcome.buckets for file in report.late]
     latest = max(before.latest, outcome.latest)
     return replace(
         before,
@@ -124,17 +123,17 @@ def after_batch(before: Manifest, program: Program, work: Work, outcome: Outcome
         watermark=work.until,
         latest=latest,
         plan=program.fingerprint,
-        results=tuple(file for file in (*before.results, *added) if file.name not in gone),
+        results=tuple(file for file in (*before.results, *results) if file.name not in replaced),
         state=tuple(file for report in outcome.buckets for file in report.state),
-        late=tuple(file for file in (*before.late, *merged, *late) if file.name not in gone),
+        late=tuple(file for file in (*before.late, *merged_late, *late) if file.name not in replaced),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
-        counts=counts_of(outcome, [file for file in added if not file.level], late),
+        counts=counts_of(outcome, [file for file in results if not file.level], late),
         marks=add_mark(before.marks, Mark(work.batch, latest, work.until)),
     )
 
 
 def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFile]) -> dict[str, Any]:
-    """What a batch counted, for the manifest and the report."""
+    """Return what a batch counted, for the manifest and the report."""
     return {
         "events": sum(report.events for report in outcome.feeds),
         "without_time": sum(report.without_time for report in outcome.feeds),

@@ -13,7 +13,7 @@ from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
 
 
-class Replayed(NamedTuple):
+class PastBatch(NamedTuple):
     """A batch of the past: its files, and the watermark when they came."""
 
     batch: int
@@ -22,10 +22,10 @@ class Replayed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawEvents:
     """Raw events: the files that are still there, by batch, and the time from which on none of their events is gone."""
 
-    batches: Sequence[Replayed] = ()
+    batches: Sequence[PastBatch] = ()
     since: int = BEGINNING
 
     @property
@@ -34,7 +34,7 @@ class Raw:
         return [file for batch in self.batches for file in batch.files]
 
 
-def raw_events(storage: Storage, manifest: Manifest, since: int) -> Raw:
+def raw_events(storage: Storage, manifest: Manifest, since: int) -> RawEvents:
     """Return the files that may hold events since a time; the marks of the batches spare those that cannot."""
     consumed = batch_by_file(storage, manifest)
     latest = {path: _latest(manifest, batch) for path, batch in consumed.items()}
@@ -45,7 +45,9 @@ def raw_events(storage: Storage, manifest: Manifest, since: int) -> Raw:
         batches.setdefault(consumed[path], []).append((path, size))
     # a file that is gone held no event after the latest of its batch
     complete = max([BEGINNING, *(latest[path] + 1 for path in wanted if path not in sizes)])
-    return Raw([Replayed(batch, _emitted(manifest, batch), batches[batch]) for batch in sorted(batches)], complete)
+    return RawEvents(
+        [PastBatch(batch, _emitted(manifest, batch), batches[batch]) for batch in sorted(batches)], complete
+    )
 
 
 def _emitted(manifest: Manifest, batch: int) -> int:

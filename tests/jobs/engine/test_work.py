@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.raw_events import Replayed
+from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import (
     BucketReport,
     Failed,
@@ -64,7 +64,7 @@ def test_only_the_last_batch_of_a_run_emits_by_its_own_events() -> None:
 
 def test_a_batch_of_the_past_is_fed_under_its_own_watermark() -> None:
     work = Work("w", 9, emitted=100, until=100, buckets=1, kind="adopt", adopted_from={"new": "old"})
-    past = work.at_watermark_of(Replayed(2, 40, ()))
+    past = work.at_watermark_of(PastBatch(2, 40, ()))
     assert (past.batch, past.emitted, past.until, past.kind) == (2, 40, 100, "adopt")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.batch.run_batch import executed
+from jobs.engine.batch.run_batch import run_tasks
 from jobs.engine.warehouse.lifecycle import only_run, stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.work import Outcome
@@ -54,4 +54,4 @@ def test_a_connection_that_is_lost_is_no_matter_of_disks(tmp_path: Path) -> None
         raise ConnectionRefusedError(111, "Connection refused")
 
     with pytest.raises(ConnectionRefusedError):
-        executed(Storage(str(tmp_path)), None, None, execute, ())
+        run_tasks(Storage(str(tmp_path)), None, None, execute, ())
