@@ -54,7 +54,7 @@ def depth(plan: Plan, tree: Tree) -> int:
 def _box(plan: Plan, tree: Tree, level: int) -> Box:
     queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
     keys = f", by {', '.join(tree.group_by)}" if tree.group_by else ""
-    answers = [_ranges(plan, [tree]), _cut(tree.technique, 50)] if len(tree.queries) else []
+    answers = [_ranges(plan, [tree]), cut_text(tree.technique, 50)] if len(tree.queries) else []
     if tree.feed != EVENTS and plan.tree(tree.feed).group_by != tree.group_by:
         answers.append(f"rolled up from {tree.feed}")
     if tree.shards:
@@ -75,9 +75,9 @@ def _rest(plan: Plan, trees: Sequence[Tree], level: int) -> Box:
 
 def _slides(plan: Plan, trees: Sequence[Tree]) -> str:
     rows = trees[0].windows.rows
-    found = np.unique(np.concatenate([tree.windows.slide for tree in trees])).tolist()
-    named = ", ".join(length(plan, slide, rows) for slide in found[:SLIDES])
-    return _cut(f"slides {named}", 48) + (f" ... ({len(found)})" if len(found) > SLIDES else "")
+    slides = np.unique(np.concatenate([tree.windows.slide for tree in trees])).tolist()
+    texts = ", ".join(length(plan, slide, rows) for slide in slides[:SLIDES])
+    return cut_text(f"slides {texts}", 48) + (f" ... ({len(slides)})" if len(slides) > SLIDES else "")
 
 
 def _ranges(plan: Plan, trees: Sequence[Tree]) -> str:
@@ -99,5 +99,10 @@ def _share(plan: Plan, trees: Sequence[Tree]) -> float:
     return sum(tree.cost for tree in trees) / plan.cost if plan.cost else 0.0
 
 
-def _cut(text: str, most: int) -> str:
+def cut_text(text: str, most: int) -> str:
+    """Return as much of a text as fits into so many characters.
+
+    >>> cut_text("slides 5 s, 10 s", 11)
+    'slides 5...'
+    """
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optimizer.errors import HeddleError
 from optimizer.plan.boxes import Box, boxes_of
-from optimizer.plan.definition import EVENTS, Plan
+from optimizer.plan.definition import Plan
 from optimizer.plan.explain import cost_text, counted
+from optimizer.plan.layout import Layout, Sizes, lay_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, GAP, LINE = 3.3, 0.8, 0.2  # inches: a box, the room for arrows, a line of text
+INCHES = Sizes(width=3.3, gap=0.8, line=0.2, frame=0.5, space=0.2, left=1.65)
+HEAD = 1.1  # inches above the boxes: title and subtitle
 SUFFIXES = (".svg", ".png")
 INK, PAPER, BAR, FREE = "#1f2933", "#ffffff", "#2a7f9e", "#f2efe6"
 
@@ -32,12 +33,11 @@ def draw(plan: Plan, path: Path) -> None:
 
 
 def figure(plan: Plan) -> Figure:
-    """The picture as a matplotlib figure."""
+    """Return the picture as a matplotlib figure."""
     from matplotlib.figure import Figure
 
-    columns = _columns(boxes_of(plan))
-    height = max(1.0, *map(_stack, columns)) + 1.4
-    width = max(len(columns) * (WIDTH + GAP) + 1.0, 7.5)
+    layout = lay_out(boxes_of(plan), INCHES)
+    width, height = max(layout.width, 7.5), layout.height + HEAD
     drawn = Figure(figsize=(width, height), facecolor=PAPER)
     axes = drawn.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, width)
@@ -45,45 +45,25 @@ def figure(plan: Plan) -> Figure:
     axes.axis("off")
     axes.text(0.2, height - 0.45, _title(plan), fontsize=13, color=INK, weight="bold")
     axes.text(0.2, height - 0.6, _subtitle(plan), fontsize=9.5, color=INK, va="top")
-    _boxes(axes, columns, height - 1.1)
+    _draw_layout(axes, layout)
     return drawn
 
 
-def _columns(boxes: Sequence[Box]) -> list[list[Box]]:
-    depth = max((box.depth for box in boxes), default=0)
-    return [[box for box in boxes if box.depth == level] for level in range(depth + 1)]
-
-
-def _stack(column: Sequence[Box]) -> float:
-    return sum(_height(box) + LINE for box in column)
-
-
-def _height(box: Box) -> float:
-    return (len(box.lines) + 2) * LINE + 0.1
-
-
-def _boxes(axes: Axes, columns: list[list[Box]], top: float) -> None:
-    """Draw the columns, each in the middle, and the arrows into each from the one before."""
+def _draw_layout(axes: Axes, layout: Layout) -> None:
+    """Draw all boxes and arrows; matplotlib's y grows upwards, the layout's downwards."""
+    top = layout.height
     axes.text(0.15, top / 2, "events", fontsize=10, color=INK, va="center", weight="bold")
-    exits = {EVENTS: (0.85, top / 2)}
-    for level, column in enumerate(columns):
-        left = 1.4 + level * (WIDTH + GAP)
-        y = top / 2 + _stack(column) / 2
-        for box in sorted(column, key=lambda box: -exits.get(box.feed, exits[EVENTS])[1]):
-            height = _height(box)
-            y -= height
-            _box(axes, box, left, y, height)
-            _arrow(axes, exits.get(box.feed, exits[EVENTS]), (left, y + height / 2))
-            exits[box.id] = (left + WIDTH, y + height / 2)
-            y -= LINE
+    for place, ((x, y), (end_x, end_y)) in zip(layout.places, layout.arrows, strict=True):
+        _draw_box(axes, place.box, place.x, top - place.y - place.height, place.height)
+        _draw_arrow(axes, (x, top - y), (end_x, top - end_y))
 
 
-def _box(axes: Axes, box: Box, left: float, bottom: float, height: float) -> None:
+def _draw_box(axes: Axes, box: Box, left: float, bottom: float, height: float) -> None:
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
     shape = FancyBboxPatch(
         (left, bottom),
-        WIDTH,
+        INCHES.width,
         height,
         boxstyle="round,pad=0,rounding_size=0.06",
         facecolor=PAPER if box.queries else FREE,
@@ -93,14 +73,14 @@ def _box(axes: Axes, box: Box, left: float, bottom: float, height: float) -> Non
         zorder=2,
     )
     axes.add_patch(shape)
-    top = bottom + height - LINE
+    top = bottom + height - INCHES.line
     axes.text(left + 0.1, top, box.title, fontsize=9.5, weight="bold", color=INK, va="center", zorder=3)
     for number, line in enumerate(box.lines, 1):
-        axes.text(left + 0.1, top - number * LINE, line, fontsize=8.5, color=INK, va="center", zorder=3)
-    axes.add_patch(Rectangle((left + 0.1, bottom + 0.07), (WIDTH - 0.2) * box.share, 0.07, color=BAR, zorder=3))
+        axes.text(left + 0.1, top - number * INCHES.line, line, fontsize=8.5, color=INK, va="center", zorder=3)
+    axes.add_patch(Rectangle((left + 0.1, bottom + 0.07), (INCHES.width - 0.2) * box.share, 0.07, color=BAR, zorder=3))
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     from matplotlib.patches import FancyArrowPatch
 
     arrow = FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=9, color=INK, linewidth=0.8, zorder=1)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 
 from optimizer.algebra.techniques import CARDS, allowed, require_allowed
 from optimizer.cost.omega import OMEGA
-from optimizer.errors import HeddleError
+from optimizer.errors import HeddleError, did_you_mean
 from optimizer.plan.definition import Measure
 from optimizer.planning.defaults import TECHNIQUE
 from optimizer.strategies import STRATEGIES
@@ -18,14 +17,14 @@ AUTO = "auto"
 
 def strategy_named(name: str) -> Card:
     """The strategy of this name, or one line that says which there are."""
-    return STRATEGIES[_known("strategy", name, STRATEGIES)]
+    return STRATEGIES[_check_name("strategy", name, STRATEGIES)]
 
 
 def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, ...], ...]:
     """Per measure, the techniques that a search may use: the named one, or all that the algebra allows."""
     if name == AUTO:
         return tuple(_allowed(measure.component) for measure in measures)
-    _known("technique", name, [AUTO, *CARDS])
+    _check_name("technique", name, [AUTO, *CARDS])
     for measure in measures:
         if measure.component:
             require_allowed(name, measure.component)
@@ -42,9 +41,9 @@ def _fits(technique: str, component: str) -> bool:
     return allowed(technique, component) if component else CARDS[technique].needs == "nothing"
 
 
-def _known(kind: str, name: str, names: Collection[str]) -> str:
+def _check_name(kind: str, name: str, names: Collection[str]) -> str:
+    """Return the name, or refuse it with the nearest one there is."""
     if name in names:
         return name
-    near = get_close_matches(name, names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(names)}"
+    hint = did_you_mean(name, names, f"use one of {', '.join(names)}")
     raise HeddleError(f"there is no {kind} {name!r}; {hint}")

@@ -1,15 +1,15 @@
-"""Where everything of a plan's picture stands: boxes in columns, left to right from the events, and arrows between."""
+"""A plan's picture as SVG: the boxes of its layout in pixels, with the texts that fit, and arrows as paths."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optimizer.plan.boxes import Box, boxes_of
-from optimizer.plan.definition import EVENTS, Plan
+from optimizer.plan.boxes import Box, boxes_of, cut_text
+from optimizer.plan.definition import Plan
+from optimizer.plan.layout import Place, Point, Sizes, lay_out
 
-WIDTH, GAP, LINE, PAD = 240, 44, 18, 12  # pixels: a box, the room for arrows, a line of text, the air around
-LEFT = 100  # where the first column of boxes begins: the events stand before it
+PAD = 12  # the air inside a box, and between boxes
+PIXELS = Sizes(width=240, gap=44, line=18, frame=46, space=PAD, left=100)
 LONGEST = 36  # characters that fit into a box
 
 
@@ -26,22 +26,17 @@ class Placed:
     @property
     def title(self) -> str:
         """As much of the title as fits."""
-        return _cut(self.box.title, LONGEST - 4)
+        return cut_text(self.box.title, LONGEST - 4)
 
     @property
     def lines(self) -> list[str]:
         """As much of every line as fits."""
-        return [_cut(line, LONGEST) for line in self.box.lines]
+        return [cut_text(line, LONGEST) for line in self.box.lines]
 
     @property
     def share(self) -> float:
         """How long the bar of its share of the cost is."""
-        return round(max((WIDTH - 2 * PAD) * self.box.share, 1), 1)
-
-    @property
-    def middle(self) -> int:
-        """Where arrows meet it."""
-        return self.y + self.height // 2
+        return round(max((PIXELS.width - 2 * PAD) * self.box.share, 1), 1)
 
 
 @dataclass(frozen=True)
@@ -56,44 +51,20 @@ class Picture:
 
 
 def picture_of(plan: Plan) -> Picture:
-    """The picture of a plan; it stays small however many trees there are (boxes_of sums the cheap ones up)."""
-    boxes = boxes_of(plan)
-    columns = [[box for box in boxes if box.depth == depth] for depth in range(max(_depths(boxes)) + 1)]
-    height = max([_stack(column) for column in columns]) + PAD
-    middle = height // 2
-    exits = {EVENTS: (LEFT - GAP, middle)}
-    placed: list[Placed] = []
-    arrows: list[str] = []
+    """Return the picture of a plan; it stays small however many trees there are (boxes_of sums the cheap ones up)."""
+    layout = lay_out(boxes_of(plan), PIXELS)
     trees = {tree.id for tree in plan.trees}
-    for level, column in enumerate(columns):
-        x = LEFT + level * (WIDTH + GAP)
-        y = middle - _stack(column) // 2
-        for box in sorted(column, key=lambda box: exits.get(box.feed, exits[EVENTS])[1]):
-            spot = Placed(box, x, y + PAD, _height(box), f"tree-{box.id}" if box.id in trees else "trees")
-            placed.append(spot)
-            arrows.append(_arrow(exits.get(box.feed, exits[EVENTS]), (x, spot.middle)))
-            exits[box.id] = (x + WIDTH, spot.middle)
-            y += spot.height + PAD
-    return Picture(LEFT + len(columns) * (WIDTH + GAP) - GAP + PAD, height, middle, placed, arrows)
+    boxes = [_placed(place, trees) for place in layout.places]
+    width, height = round(layout.width), round(layout.height)
+    return Picture(width, height, height // 2, boxes, [_path(start, end) for start, end in layout.arrows])
 
 
-def _depths(boxes: Sequence[Box]) -> list[int]:
-    return [box.depth for box in boxes] or [0]
+def _placed(place: Place, trees: set[str]) -> Placed:
+    target = f"tree-{place.box.id}" if place.box.id in trees else "trees"
+    return Placed(place.box, round(place.x), round(place.y), round(place.height), target)
 
 
-def _stack(column: Sequence[Box]) -> int:
-    return sum(_height(box) + PAD for box in column)
-
-
-def _height(box: Box) -> int:
-    return (len(box.lines) + 1) * LINE + 28
-
-
-def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
-    (x1, y1), (x2, y2) = start, end
+def _path(start: Point, end: Point) -> str:
+    (x1, y1), (x2, y2) = ((round(x), round(y)) for x, y in (start, end))
     bend = (x1 + x2) // 2
     return f"M{x1} {y1}C{bend} {y1} {bend} {y2} {x2 - 7} {y2}"
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
