@@ -25,7 +25,12 @@ class Load:
 
     @staticmethod
     def of(windows: Iterable[Window]) -> Load:
-        """The load of windows; repeated ones count once."""
+        """Return the load of windows; repeated ones count once.
+
+        >>> load = Load.of([Window(16, 4), Window(16, 4), Window(8, 4)])
+        >>> load.queries, load.overlap, load.ranges.tolist()
+        (2, 6.0, [8, 16])
+        """
         distinct = sorted(set(windows))
         columns = np.array([(w.range, w.slide) for w in distinct], dtype=np.int64).reshape(-1, 2)
         return Load.of_columns(columns[:, 0], columns[:, 1])

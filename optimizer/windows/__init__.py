@@ -41,17 +41,29 @@ __all__ = [
 
 
 def edge_rate(windows: Iterable[Window], slicing: str = "pairs") -> Fraction:
-    """Edges per tick of one tree that holds all the windows; exact within the budget of `EdgeSpace`."""
+    """Return the edges per tick of one tree that holds all the windows; exact within the budget of `EdgeSpace`.
+
+    >>> edge_rate([Window(16, 4), Window(10, 5)])  # 8 of 20 ticks
+    Fraction(2, 5)
+    """
     return rate_of(all_progressions(progressions(window, slicing) for window in windows))
 
 
 def composite_slide(windows: Iterable[Window]) -> int:
-    """The least common multiple of all slides: after that, the edges repeat."""
+    """Return the least common multiple of all slides: after that, the edges repeat.
+
+    >>> composite_slide([Window(16, 4), Window(10, 5)])
+    20
+    """
     return lcm(*(window.slide for window in windows))
 
 
 def merged_edges(windows: Iterable[Window], slicing: str = "pairs") -> list[int]:
-    """The edges of one composite slide, in (0, composite slide], as the papers list them."""
+    """Return the edges of one composite slide, in (0, composite slide], as the papers list them.
+
+    >>> merged_edges([Window(16, 4), Window(10, 5)])
+    [4, 5, 8, 10, 12, 15, 16, 20]
+    """
     windows = list(windows)
     length = composite_slide(windows)
     found: set[int] = set()
@@ -61,7 +73,11 @@ def merged_edges(windows: Iterable[Window], slicing: str = "pairs") -> list[int]
 
 
 def weaveability(left: Iterable[Window], right: Iterable[Window]) -> Fraction:
-    """Common edges of two trees over all their edges: 1 when weaving is free, near 0 when it doubles the work."""
+    """Return the common edges of two trees over all edges: 1 when weaving is free, near 0 when it doubles the work.
+
+    >>> weaveability([Window(16, 4)], [Window(10, 5)])  # 1 common edge (tick 20) of 8
+    Fraction(1, 8)
+    """
     edges, others = union(map(progressions, left)), union(map(progressions, right))
     if not edges or not others:
         raise HeddleError("weaveability compares two trees; give each at least one window")

@@ -16,7 +16,12 @@ HASHES = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93)
 
 
 def collapse(ranges: Integers, slides: Integers, offsets: Integers | None = None) -> tuple[list[Edges], Integers]:
-    """The distinct edge classes (pairs) of windows given as columns, and every window's class."""
+    """Return the distinct edge classes (pairs) of windows given as columns, and every window's class.
+
+    >>> classes, class_of = collapse(np.array([10, 20, 7]), np.array([5, 5, 3]))
+    >>> classes, class_of.tolist()
+    ([((3, 0), (3, 1)), ((5, 0),)], [1, 1, 0])
+    """
     sizes, place = distinct(slides)
     starts = np.zeros_like(slides) if offsets is None else offsets % slides
     ends = (starts + ranges) % slides
@@ -41,7 +46,11 @@ def _pair(size: int, start: int, end: int) -> Edges:
 
 
 def distinct(keys: Integers) -> tuple[Integers, Integers]:
-    """The distinct keys, ascending, and where every key is among them: by a table where one fits, else by sorting."""
+    """Return the distinct keys, ascending, and where every key is among them: by a table if one fits, else by sorting.
+
+    >>> [column.tolist() for column in distinct(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
     for slots, size in _tables(keys):
         owner = np.zeros(size, dtype=np.int64)
         owner[slots] = keys

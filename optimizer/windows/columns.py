@@ -16,7 +16,11 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def distinct_sorted(values: IntArray) -> IntArray:
-    """The distinct values, ascending; numpy's own hashes a million of them at a fifth of the speed of this sort."""
+    """Return the distinct values, ascending; numpy's own hashes a million of them at a fifth of the speed of this sort.
+
+    >>> distinct_sorted(np.array([7, 3, 7])).tolist()
+    [3, 7]
+    """
     ordered = np.sort(values)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 

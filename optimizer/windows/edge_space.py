@@ -148,7 +148,11 @@ class EdgeSpace:
 
 
 def ones(mask: int) -> Iterator[int]:
-    """The places of the bits that are set, ascending."""
+    """Return the places of the bits that are set, ascending.
+
+    >>> list(ones(0b1101))
+    [0, 2, 3]
+    """
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -156,7 +160,11 @@ def ones(mask: int) -> Iterator[int]:
 
 
 def mask_of(places: Iterable[int]) -> int:
-    """The mask with those bits set."""
+    """Return the mask with the bits at these places set.
+
+    >>> mask_of([0, 2, 3])
+    13
+    """
     mask = 0
     for place in places:
         mask |= 1 << place

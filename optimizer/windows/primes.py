@@ -8,7 +8,11 @@ from functools import cache
 
 @cache
 def factorize(number: int) -> Mapping[int, int]:
-    """Prime -> exponent, by trial division."""
+    """Return prime -> exponent, by trial division.
+
+    >>> factorize(360)
+    {2: 3, 3: 2, 5: 1}
+    """
     factors: dict[int, int] = {}
     prime = 2
     while prime * prime <= number:
@@ -22,7 +26,11 @@ def factorize(number: int) -> Mapping[int, int]:
 
 
 def factorize_lcm(numbers: Iterable[int]) -> dict[int, int]:
-    """The factors of the least common multiple, which may itself be far too large to factorize."""
+    """Return the factors of the least common multiple, which may itself be far too large to factorize.
+
+    >>> factorize_lcm([12, 18])
+    {2: 2, 3: 2}
+    """
     factors: dict[int, int] = {}
     for number in numbers:
         for prime, exponent in factorize(number).items():
@@ -31,7 +39,11 @@ def factorize_lcm(numbers: Iterable[int]) -> dict[int, int]:
 
 
 def divisor_weights(factors: Mapping[int, int]) -> dict[int, int]:
-    """Every divisor d of L, and how many of 0..L-1 have it as greatest common divisor with L: phi(L / d)."""
+    """Return every divisor d of L, and how many of 0..L-1 have it as greatest common divisor with L: phi(L / d).
+
+    >>> divisor_weights({2: 1, 3: 1})
+    {1: 2, 2: 2, 3: 1, 6: 1}
+    """
     weights = {1: 1}
     for prime, exponent in factors.items():
         powers = {prime**power: prime ** (exponent - power - 1) * (prime - 1) for power in range(exponent)}
@@ -41,5 +53,9 @@ def divisor_weights(factors: Mapping[int, int]) -> dict[int, int]:
 
 
 def divisors(number: int) -> list[int]:
-    """All divisors, ascending."""
+    """Return all divisors, ascending.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
     return list(divisor_weights(factorize(number)))

@@ -16,7 +16,11 @@ SHORT = 1 << 13  # a period that is marked and counted sooner than its slides ar
 
 
 def rate_of(edges: Edges) -> Fraction:
-    """The rate of one edge set, by the counter that is likely to be quickest."""
+    """Return the rate of one edge set, by the counter that is likely to be quickest.
+
+    >>> rate_of(((4, 0), (6, 0)))  # 4 of the 12 ticks 0 to 11: 0, 4, 6 and 8
+    Fraction(1, 3)
+    """
     if not edges:
         return Fraction(0)
     if divisor_mask.applies(edges):

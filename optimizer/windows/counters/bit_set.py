@@ -25,7 +25,11 @@ def applies(edges: Edges) -> bool:
 
 
 def marks(edges: Edges, length: int) -> int:
-    """The edges in [0, length) as the bits of one integer; `length` is a multiple of every period."""
+    """Return the edges in [0, length) as the bits of one integer; `length` is a multiple of every period.
+
+    >>> bin(marks(((4, 1),), 8))
+    '0b100010'
+    """
     found = 0
     for size, residue in edges:
         found |= comb(size, length) << residue
@@ -33,13 +37,21 @@ def marks(edges: Edges, length: int) -> int:
 
 
 def rate(edges: Edges) -> Fraction:
-    """Edges in a period over its length."""
+    """Return the edges in a period over its length.
+
+    >>> rate(((4, 0), (6, 0)))
+    Fraction(1, 3)
+    """
     length = period(edges)
     return Fraction(marks(edges, length).bit_count(), length)
 
 
 def comb(size: int, length: int) -> int:
-    """Bits 0, size, 2 * size, ... below length, by doubling."""
+    """Return the bits 0, size, 2 * size, ... below length, by doubling.
+
+    >>> bin(comb(3, 9))
+    '0b1001001'
+    """
     teeth, comb, filled = length // size, 1, 1
     while filled < teeth:
         step = min(filled, teeth - filled)

@@ -72,7 +72,11 @@ def applies(edges: Edges) -> bool:
 
 
 def rate(edges: Edges) -> Fraction:
-    """Edges in a period over its length."""
+    """Return the edges in a period over its length.
+
+    >>> rate(((4, 0), (6, 0)))
+    Fraction(1, 3)
+    """
     return lattice([size for size, _ in edges]).rate(edges)
 
 

@@ -15,7 +15,11 @@ def applies(edges: Edges) -> bool:
 
 
 def rate(edges: Edges) -> Fraction:
-    """The sum over subsets of (-1)^(size + 1) / (least common multiple), where the subset has a common edge."""
+    """Return the sum over subsets of (-1)^(size + 1) / (least common multiple), where the subset has a common edge.
+
+    >>> rate(((4, 0), (6, 0)))  # 1/4 + 1/6 - 1/12
+    Fraction(1, 3)
+    """
     length, count = period(edges), 0
     for size in range(1, len(edges) + 1):
         sign = 1 if size % 2 else -1
@@ -27,7 +31,11 @@ def rate(edges: Edges) -> Fraction:
 
 
 def common_edges(edges: Iterable[Progression]) -> Progression | None:
-    """The edges that all progressions have, one progression again; None when there are none."""
+    """Return the edges that all progressions have, one progression again; None when there are none.
+
+    >>> common_edges([(4, 1), (6, 3)])
+    (12, 9)
+    """
     common: Progression | None = (1, 0)
     for progression in edges:
         if common is None:

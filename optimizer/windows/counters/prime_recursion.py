@@ -35,7 +35,11 @@ def applies(edges: Edges) -> bool:
 
 
 def rate(edges: Edges, budget: int = BUDGET) -> Fraction:
-    """The share of all ticks that are edges."""
+    """Return the share of all ticks that are edges.
+
+    >>> rate(((4, 0), (6, 0)))
+    Fraction(1, 3)
+    """
     return 1 - Recursion(Fraction(1)).missed(edges, budget)
 
 

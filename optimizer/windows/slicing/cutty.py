@@ -6,10 +6,18 @@ from optimizer.windows.window import Window
 
 
 def edges(window: Window) -> set[tuple[int, int]]:
-    """The starts of the windows."""
+    """Return the starts of the windows.
+
+    >>> edges(Window(7, 3))
+    {(3, 0)}
+    """
     return {(window.slide, window.offset % window.slide)}
 
 
 def partials(window: Window) -> int:
-    """Partials that a final combines, the open one included."""
+    """Return the partials that a final combines, the open one included.
+
+    >>> partials(Window(7, 3))
+    3
+    """
     return -(-window.range // window.slide)

@@ -8,11 +8,19 @@ from optimizer.windows.window import Window
 
 
 def edges(window: Window) -> set[tuple[int, int]]:
-    """One progression: every pane ends at an edge."""
+    """Return one progression: every pane ends at an edge.
+
+    >>> edges(Window(6, 4))
+    {(2, 0)}
+    """
     pane = gcd(window.range, window.slide)
     return {(pane, window.offset % pane)}
 
 
 def partials(window: Window) -> int:
-    """Partials that a final combines."""
+    """Return the partials that a final combines.
+
+    >>> partials(Window(6, 4))
+    3
+    """
     return window.range // gcd(window.range, window.slide)
