@@ -32,9 +32,9 @@ def evaluate() -> None:
 
     @step
     def streams(params: dict[str, Any]) -> list[str]:
-        from jobs.steps.streams import waiting_streams
+        from jobs.steps.streams import streams_with_work
 
-        return waiting_streams(params["stream"], LOG.info)
+        return streams_with_work(params["stream"], LOG.info)
 
     @step
     def prepare(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:

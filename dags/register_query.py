@@ -43,7 +43,7 @@ def register_query() -> None:
 
     @step(outlets=[PLAN])
     def weave(stream: str, run_id: str) -> dict[str, Any]:
-        from jobs.plans.queries import weave_once
+        from jobs.steps.weave import weave_once
 
         return weave_once(stream, run_id, LOG.info)
 

@@ -35,13 +35,14 @@ def replan() -> None:
 
     @step
     def check_catalog(params: dict[str, Any]) -> list[str]:
-        from jobs.steps.streams import chosen_streams
+        from jobs.steps.streams import select_streams
 
-        return chosen_streams(params["stream"], LOG.info)
+        return select_streams(params["stream"], LOG.info)
 
     @step(map_index_template="{{ stream }}")
     def plan(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.plans.replan import Wish, replan_once
+        from jobs.plans.replan import Wish
+        from jobs.steps.replan import replan_once
 
         asked = (tuple(params["strategies"]), params["technique"], params["rate"], params["keys"], params["promote"])
         return replan_once(Wish(stream, *asked, key=f"{run_id}/{stream}"), LOG.info)

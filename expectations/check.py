@@ -16,7 +16,7 @@ from jobs.engine.warehouse.ledger import Ledger, newest_ledger
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, stream_storage
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.storage import Storage
-from jobs.spark.errors import in_words
+from jobs.spark.errors import as_user_error
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
@@ -89,7 +89,7 @@ def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, 
         with _planned_once(spark):
             outcome = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
     except Exception as error:
-        raise in_words(spark, error) from None
+        raise as_user_error(spark, error) from None
     return Verdict(outcome, write_docs(outcome, folder), ledger, manifest)
 
 

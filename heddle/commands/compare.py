@@ -31,7 +31,7 @@ def compare(
     from jobs.host.settings import settings
     from jobs.runs.compare import compare as run
     from jobs.spark.session import spark_session
-    from jobs.steps.log_runs import log_compared
+    from jobs.steps.compare_strategies import log_compared
     from jobs.tracking.store import open_store
     from optimizer.catalog.read.load import load_catalog
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.host.say import Say
-from jobs.host.settings import settings
-from jobs.plans.replan import MEASURING, Replanned, Wish, done_before, keep, replan
+from jobs.plans.replan import MEASURING, Replanned, Wish, keep, replan
 from jobs.spark.session import spark_session
 from jobs.tracking.promotion import decide
 from jobs.tracking.registry import champion, plan_of
 from jobs.tracking.replans import Replan, log_replan
-from jobs.tracking.store import Store, open_store
+from jobs.tracking.store import Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write.edit import add_query, remove_query
@@ -47,11 +46,3 @@ def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say) -> Re
     plan = reweave(before, catalog, recent_by(lambda: spark_session(MEASURING), catalog, stream))
     run = log_replan(store, Replan(catalog, plan, time.perf_counter() - started, plan.strategy, key=key))
     return keep(store, plan, run, decide(plan, before), True, say)
-
-
-def weave_once(stream: str, key: str, say: Say) -> dict[str, Any]:
-    """Weave as a scheduled step does: by the platform's settings, and once per key."""
-    place = settings()
-    store = open_store(place)
-    done = done_before(store, Wish(stream, key=key))
-    return (done or weave(store, load_catalog(place.catalog), stream, key, say)).to_dict()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs.host.say import Say
-from jobs.host.settings import settings
 from jobs.measure.stream import Measured, measure_stream
 from jobs.plans.candidates import MEASURED, candidates
 from jobs.spark.session import spark_session
@@ -14,9 +13,8 @@ from jobs.tracking.calibrations import prices
 from jobs.tracking.promotion import Decision, decide
 from jobs.tracking.registry import Version, champion, plan_of, promote, register
 from jobs.tracking.replans import KIND, Replan, conclude, log_replan
-from jobs.tracking.store import Store, open_store
+from jobs.tracking.store import Store
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
 from optimizer.planning.defaults import STRATEGY
@@ -88,14 +86,6 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
     verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
     say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")
     return Replanned(plan.stream, run, plan.fingerprint(), number, promoted, decision.reason, summary)
-
-
-def replan_once(wish: Wish, say: Say) -> dict[str, Any]:
-    """Replan as a scheduled step does: by the platform's settings, and once per key."""
-    place = settings()
-    store = open_store(place)
-    found = done_before(store, wish) or replan(store, load_catalog(place.catalog), wish, say)
-    return found.to_dict()
 
 
 def done_before(store: Store, wish: Wish) -> Replanned | None:

@@ -19,10 +19,10 @@ from jobs.engine.warehouse.retained import RetainedSlices, save_retained
 from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.runs.on_spark import Streaming
-from jobs.runs.report import EPOCH, moment
+from jobs.runs.report import EPOCH, format_time
 from jobs.runs.request import Options, Request
 from jobs.runs.run import Run, check_plan, silent
-from jobs.spark.errors import in_words
+from jobs.spark.errors import as_user_error
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
@@ -51,7 +51,7 @@ class Backfill:
         if self.repair == bool(self.into) or (self.into and not (self.low and self.high)):
             raise HeddleError("give --from, --to and --into, or --repair alone")
         span = (parse_time(self.low, "--from"), parse_time(self.high, "--to")) if self.into else None
-        catalog, plan = self.request.prepare(say, start)
+        catalog, plan = self.request.load_catalog_and_plan(say, start)
         past = past_of(start, catalog, plan, self.request.warehouse)
         return backfill(past, self.into, span) if span else repair(past)
 
@@ -96,7 +96,7 @@ class Past:
                 else ("choose a later --from")
             )
             raise HeddleError(
-                f"{self.storage.root}: files that hold events before {moment(found.since)} are gone; "
+                f"{self.storage.root}: files that hold events before {format_time(found.since)} are gone; "
                 f"{why}, or restore the files"
             )
         return replace(found, batches=[past for past in found.batches if past.batch <= batch])
@@ -117,7 +117,9 @@ def past_of(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
 def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
     """Compute the windows of a span from the raw events, into a warehouse of their own."""
     if not span[0] < span[1] <= past.manifest.watermark:
-        raise HeddleError(f"--from is before --to, and --to not after the watermark, {moment(past.manifest.watermark)}")
+        raise HeddleError(
+            f"--from is before --to, and --to not after the watermark, {format_time(past.manifest.watermark)}"
+        )
     target = stream_storage(into, past.plan.stream)
     with only_run(target):
         if newest(target).sequence >= 0:
@@ -135,7 +137,7 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
             never_late = [replayed._replace(emitted=BEGINNING) for replayed in every.batches]
             after = fill_warehouse(target, before, program, span[1], PastEvents(raw.files, never_late), lane)
         except Exception as error:
-            raise in_words(past.spark, error) from None
+            raise as_user_error(past.spark, error) from None
         sweep(target, after)
     counts = after.counts
     return {"stream": past.plan.stream, "into": into, "events": counts["events"], "results": counts["results"]}
@@ -161,7 +163,7 @@ def repair(past: Past) -> dict[str, Any]:
         try:
             made = [file for batch, span in spans.items() for file in _again(past, batch, span)]
         except Exception as error:
-            raise in_words(past.spark, error) from None
+            raise as_user_error(past.spark, error) from None
         # the ledger first: should this run die in between, the next audit merely looks at more than it has to
         reopen(past.storage, min(low for low, _ in spans.values()))
         kept = [file for file in past.manifest.results if file.name not in refused]

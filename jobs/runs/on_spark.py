@@ -19,7 +19,7 @@ from jobs.host.kill_points import step
 from jobs.runs.request import Options
 from jobs.runs.run import Run
 from jobs.spark.choose_lane import choose_lane
-from jobs.spark.errors import in_words
+from jobs.spark.errors import as_user_error
 from jobs.spark.executor import SparkExecutor
 from jobs.spark.feed_tasks import FeedTasks, FileTasks, PastTasks
 from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
@@ -123,7 +123,7 @@ class Streaming:
                     self._close()
             self._close()
         except Exception as error:
-            raise in_words(self.spark, self.failure or error) from None
+            raise as_user_error(self.spark, self.failure or error) from None
 
     def _close(self) -> None:
         with self.turn:

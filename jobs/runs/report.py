@@ -26,7 +26,7 @@ def adopted_notes(before: Manifest, adopted: Adopted) -> list[str]:
     new = {query: after for query, after in adopted.joined.items() if after > BEGINNING}
     for query in sorted(new)[:NAMED]:
         why = "" if new[query] <= before.watermark else "; the raw events of those before it are gone"
-        lines.append(f"query {query} is complete in the windows that end after {moment(new[query])}{why}")
+        lines.append(f"query {query} is complete in the windows that end after {format_time(new[query])}{why}")
     if len(new) > NAMED:
         lines.append(f"... and {len(new) - NAMED} new queries more")
     return lines
@@ -38,7 +38,7 @@ def print_batch(manifest: Manifest, seconds: float) -> str:
     return f"batch {manifest.batch}: {counts['events']:,} events, {counts['results']:,} results, {seconds:.1f} s"
 
 
-def moment(ticks: int) -> str:
+def format_time(ticks: int) -> str:
     """A time as a person reads it."""
     try:
         return (EPOCH + timedelta(microseconds=ticks)).isoformat(" ", "auto").replace("+00:00", "Z")

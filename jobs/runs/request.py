@@ -51,7 +51,7 @@ class Request:
     plan: str = ""
     options: Options = field(default_factory=Options)
 
-    def prepare(self, say: Say, start: Start | None = None) -> tuple[Catalog, Plan]:
+    def load_catalog_and_plan(self, say: Say, start: Start | None = None) -> tuple[Catalog, Plan]:
         """The catalog, and the plan: the user's, the one in force, or a new one by what recent events are like."""
         if self.options.lane not in LANES:
             raise HeddleError(f"there is no lane {self.options.lane!r}; use one of {', '.join(LANES)}")
@@ -115,7 +115,7 @@ def evaluate_request(request: Request, start: Start | None, say: Say, progress: 
     """Evaluate on Spark, or in this process when there is none. A mistake is found before Spark is started."""
     if start is None and request.options.lane == "frame":
         raise HeddleError("--lane frame needs Spark; leave it out, or leave out --local")
-    catalog, plan = request.prepare(say, start)
+    catalog, plan = request.load_catalog_and_plan(say, start)
     if start is None:
         left_out = catalog.unshared(request.stream)
         if left_out:

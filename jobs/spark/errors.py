@@ -15,7 +15,7 @@ CARRY_ON = "nothing was published halfway; run again to carry on"
 UNREADABLE = re.compile(r"\[FAILED_READ_FILE[.](\w+)\] Encountered error while reading file (\S+)[.](?:\s|$)")
 
 
-def in_words(spark: SparkSession, error: Exception) -> Exception:
+def as_user_error(spark: SparkSession, error: Exception) -> Exception:
     """A line where one is enough; anything else as it is."""
     from pyspark.errors import AnalysisException, ArithmeticException, DateTimeException, NumberFormatException
 

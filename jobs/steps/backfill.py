@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from jobs.host.say import Say
 from jobs.host.settings import settings
 from jobs.plans.champion import champion_file
 from jobs.steps.evaluate import submission
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
-
-Say = Callable[[str], None]
 
 
 def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[str, Any]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from jobs.host.say import Say
 from jobs.host.settings import settings
 from jobs.runs.compare import Compared
 from jobs.steps.evaluate import run_file, submission
-from jobs.steps.log_runs import log_compared
-from jobs.tracking.store import open_store
+from jobs.tracking.comparisons import log_comparison
+from jobs.tracking.evaluations import Evaluation
+from jobs.tracking.store import Store, open_store
+from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-
-Say = Callable[[str], None]
+from optimizer.plan.definition import Plan
 
 
 def comparison_arguments(params: Mapping[str, Any], run: str) -> dict[str, Any]:
@@ -30,10 +32,16 @@ def comparison_arguments(params: Mapping[str, Any], run: str) -> dict[str, Any]:
     return {"stream": stream, "run": run, "report": report, "compare": arguments, **submission(catalog.streams[stream])}
 
 
-def log_report(asked: Mapping[str, Any], say: Say) -> dict[str, Any]:
+def log_report(job: Mapping[str, Any], say: Say) -> dict[str, Any]:
     """Log what the job compared."""
     place = settings()
-    found = [Compared(**each) for each in json.loads(Path(asked["report"]).read_text())]
-    run, deviation = log_compared(open_store(place), load_catalog(place.catalog), found, asked["run"])
-    say(f"{asked['stream']}: {len(found)} plans compared; estimates are {deviation:.1%} off; MLflow run {run}")
-    return {"stream": asked["stream"], "run": run, "deviation": deviation}
+    plans = [Compared(**plan) for plan in json.loads(Path(job["report"]).read_text())]
+    run, deviation = log_compared(open_store(place), load_catalog(place.catalog), plans, job["run"])
+    say(f"{job['stream']}: {len(plans)} plans compared; estimates are {deviation:.1%} off; MLflow run {run}")
+    return {"stream": job["stream"], "run": run, "deviation": deviation}
+
+
+def log_compared(store: Store, catalog: Catalog, plans: Iterable[Compared], key: str = "") -> tuple[str, float]:
+    """Log a comparison; return its parent run and the mean deviation of estimated from measured throughput."""
+    runs = [Evaluation(catalog, Plan.from_json(plan.plan), plan.report, technique=plan.technique) for plan in plans]
+    return log_comparison(store, runs, key)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +11,19 @@ from jobs.engine.warehouse.ledger import require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.host.cache import cache_folder
 from jobs.host.java import java_home
+from jobs.host.say import Say
 from jobs.host.settings import Settings, settings
 from jobs.plans.champion import champion_file
 from jobs.spark.session import JAVA_OPTIONS, PLAIN_FILES, java_options, spark_home
-from jobs.steps.log_runs import log_evaluated
-from jobs.steps.summary import apart
-from jobs.tracking.evaluations import Evaluation
+from jobs.steps.summary import deviation_text
+from jobs.tracking.evaluations import Evaluation, log_evaluation
+from jobs.tracking.past import run_rows
 from jobs.tracking.store import open_store
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 
 STATEMENTS = "5"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
-Say = Callable[[str], None]
 
 
 def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) -> dict[str, Any]:
@@ -69,10 +68,12 @@ def log_batch(batch: dict[str, Any], say: Say) -> dict[str, Any]:
     plan = Plan.from_json(Path(batch["plan"]).read_text())
     key = f"{batch['run']}/{stream}"
     evaluation = Evaluation(load_catalog(place.catalog), plan, report, audit, batch["version"], key=key)
-    logged = log_evaluated(open_store(place), evaluation)
+    store = open_store(place)
+    run = log_evaluation(store, evaluation)
+    logged = next(row for row in run_rows(store, stream, evaluation.kind) if row["run"] == run)
     metrics = logged["metrics"]
     say(
         f"{stream}: {report['events']:,} events, {report['results']:,} results, "
-        f"{metrics['events_per_second']:,.0f} events/s; {apart(metrics)}; MLflow run {logged['run']}"
+        f"{metrics['events_per_second']:,.0f} events/s; {deviation_text(metrics)}; MLflow run {logged['run']}"
     )
     return {"stream": stream, "run": logged["run"], "experiment": logged["experiment"]}

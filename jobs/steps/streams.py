@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from jobs.engine.warehouse.consumed_files import list_consumed_files
 from jobs.engine.warehouse.input_files import list_input_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
+from jobs.host.say import Say
 from jobs.host.settings import Settings, settings
 from jobs.spark.stream_frames import driver_of
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 
-Say = Callable[[str], None]
 
-
-def chosen_streams(asked: str | None, say: Say) -> list[str]:
+def select_streams(asked: str | None, say: Say) -> list[str]:
     """The stream that was asked for, or every stream that has queries; the catalog is checked on the way."""
     return _chosen(load_catalog(settings().catalog), asked, say)
 
 
-def waiting_streams(asked: str | None, say: Say) -> list[str]:
+def streams_with_work(asked: str | None, say: Say) -> list[str]:
     """Those of them on which files have arrived, or whose last batches wait to be audited."""
     place = settings()
     catalog = load_catalog(place.catalog)

@@ -27,7 +27,7 @@ def _line(store: Store, stream: str) -> str:
     return (
         f"{stream}: {now.queries} queries in {now.trees} trees, {now.saving:z.1%} of the no_share cost saved; "
         f"{_total(metrics, 'events'):,.0f} events, {_total(metrics, 'results'):,.0f} results, {speed:,.0f} events/s; "
-        f"{passed} of {len(metrics)} audits passed; {apart(metrics[0])}"
+        f"{passed} of {len(metrics)} audits passed; {deviation_text(metrics[0])}"
     )
 
 
@@ -35,7 +35,7 @@ def _total(metrics: list[dict[str, Any]], name: str) -> float:
     return float(sum(found[name] for found in metrics))
 
 
-def apart(metrics: dict[str, Any]) -> str:
+def deviation_text(metrics: dict[str, Any]) -> str:
     """How far a run was from its estimate."""
     if "deviation" not in metrics:
         return "deviation of the estimates known from the second run on"

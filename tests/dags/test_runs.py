@@ -18,7 +18,7 @@ from jobs.engine.warehouse.manifest import newest
 from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from jobs.results import results_table
-from jobs.steps.streams import waiting_streams
+from jobs.steps.streams import streams_with_work
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
@@ -227,5 +227,5 @@ def test_a_stream_made_by_sql_is_evaluated_on_schedule(
     """Its files are those of the stream that its SQL reads, which this one has not taken yet."""
     monkeypatch.setenv("HEDDLE_HOME", place.home)
     Path(place.catalog, "hot.yaml").write_text(HOT)
-    assert "hot" in waiting_streams(None, said.append)
+    assert "hot" in streams_with_work(None, said.append)
     assert any(line.startswith("hot: 2 of 2 files are new") for line in said), said

@@ -33,7 +33,7 @@ def shown_plan(folder: Path, stream: str) -> Plan:
 
 
 def evaluated_plan(folder: Path, stream: str, warehouse: Path) -> Plan:
-    return Request(str(folder), stream, str(warehouse)).prepare(lambda line: None)[1]
+    return Request(str(folder), stream, str(warehouse)).load_catalog_and_plan(lambda line: None)[1]
 
 
 @pytest.fixture(params=["with events", "before the first event"])

@@ -136,7 +136,7 @@ def test_other_formats_and_streams_by_sql(spark: SparkSession, tmp_path: Path) -
     (tmp_path / "catalog").mkdir()
     (tmp_path / "catalog" / "c.yaml").write_text(json.dumps({"streams": streams, "queries": queries}))
     lines: list[str] = []
-    _, plan = Request(str(tmp_path / "catalog"), "some", str(tmp_path / "warehouse")).prepare(
+    _, plan = Request(str(tmp_path / "catalog"), "some", str(tmp_path / "warehouse")).load_catalog_and_plan(
         lines.append, lambda: spark
     )
     assert "at 7.5" in lines[0]
