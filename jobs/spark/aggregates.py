@@ -8,11 +8,12 @@ from jobs.engine.feed.spark_partials import (
     EVENTS,
     LATE,
     LATEST,
+    SLOTS,
     START,
     WORD,
     Aggregation,
-    lay_out_slots,
     part_column,
+    pass_edges,
     spark_key,
     word_column,
 )
@@ -22,21 +23,31 @@ from jobs.kernels.algebra.operators import (
     BIT_OR,
     COUNT,
     LIMB_BITS,
-    LIMB_MASK,
     MAX,
     MIN,
     MOMENTS,
     PRODUCT,
+    SUM_FLOAT,
     SUM_INT,
 )
-from optimizer.windows.edges import Edges
+from optimizer.rewrite.partials import make_exact_parts, only_where
+from optimizer.rewrite.slice_start import microseconds, since_edge
 from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 MOMENT = "__moment"  # the time of an event in microseconds
-ROUNDED = 1e38  # below it a number of 24 bits stands for a double: sums of such are exact for long
+EXACT_NAMES = {
+    COUNT: "count",
+    SUM_INT: "whole_sum",
+    SUM_FLOAT: "sum",
+    MOMENTS: "moments",
+    MIN: "min",
+    MAX: "max",
+    BIT_AND: "bit_and",
+    BIT_OR: "bit_or",
+}
 
 
 def aggregate_events(inputs: DataFrame, found: Aggregation, names: dict[str, str], emitted: int) -> DataFrame:
@@ -53,19 +64,9 @@ def aggregate_events(inputs: DataFrame, found: Aggregation, names: dict[str, str
         for number, measure in enumerate(found.measures)
         for part, column in enumerate(_parts(measure, names))
     ]
-    moment = f"unix_micros(cast({names['']} AS TIMESTAMP))"
-    timed = inputs.withColumn(MOMENT, F.expr(moment)).withColumn(START, F.expr(slice_start(found.edges)))
+    start = f"{MOMENT} - ({since_edge(pass_edges(found.edges), MOMENT, SLOTS)})"
+    timed = inputs.withColumn(MOMENT, F.expr(microseconds(names[""]))).withColumn(START, F.expr(start))
     return timed.groupBy(*keys, START, *words).agg(*whole, *parts)
-
-
-def slice_start(edges: Edges) -> str:
-    """The start of the slice that holds a moment, as SQL: by its place in the composite slide."""
-    slot, composite, starts = lay_out_slots(edges)
-    if not starts or len(starts) == 1:
-        return f"{MOMENT} - pmod({MOMENT}, {composite}L)"
-    lookup = f"cast(split('{','.join(map(str, starts))}', ',') AS array<bigint>)"
-    place = f"pmod({MOMENT}, {composite}L)"
-    return f"{MOMENT} - {place} + {lookup}[cast({place} DIV {slot}L AS int)]"
 
 
 def _words(found: Aggregation, names: dict[str, str]) -> list[str]:
@@ -78,25 +79,7 @@ def _parts(measure: MeasureProgram, names: dict[str, str]) -> list[Column]:
     """Spark's aggregates that make up a measure's partial, as `rows_of` takes them."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
-    def expr(text: str) -> Column:
-        value = names[measure.order] if measure.order else "1"
-        return F.expr(text.format(f"if({names[measure.where]}, {value}, NULL)" if measure.where else value))
-
-    if measure.op == COUNT:
-        return [expr("count({0})")]
-    if measure.op == SUM_INT:
-        return [
-            expr(f"sum(shiftright(cast({{0}} AS bigint), {LIMB_BITS}))"),
-            expr(f"sum(cast({{0}} AS bigint) & {LIMB_MASK}L)"),
-        ]
-    if measure.op in (MIN, MAX):
-        return [expr("min({0})" if measure.op == MIN else "max({0})")]
-    if measure.op in (BIT_AND, BIT_OR):
-        return [expr(f"{'bit_and' if measure.op == BIT_AND else 'bit_or'}(cast({{0}} AS bigint))")]
-    if measure.op == PRODUCT:
-        return [F.product(expr("{0}"))]
-    sums = [
-        expr(f"sum(if(abs({{0}}) < {ROUNDED}D, cast(cast({{0}} AS float) AS double), cast({{0}} AS double)))"),
-        expr(f"sum(if(abs({{0}}) < {ROUNDED}D, {{0}} - cast(cast({{0}} AS float) AS double), 0D))"),
-    ]
-    return [expr("count({0})"), *sums, expr("var_pop({0})")] if measure.op == MOMENTS else sums
+    value = only_where(names[measure.order] if measure.order else "1", names[measure.where] if measure.where else "")
+    if measure.op == PRODUCT:  # SQL has no name for it
+        return [F.product(F.expr(value))]
+    return [F.expr(sql) for sql in make_exact_parts(EXACT_NAMES[measure.op], value, LIMB_BITS)]

@@ -1,4 +1,4 @@
-"""The user's statements over the slices of their trees."""
+"""The user's statements, rewritten to read the slices of their trees."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from optimizer.catalog.model.query import Column, Query, Statement
 from optimizer.catalog.model.render import window_call
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Plan, Tree
-from optimizer.rewrite.answer_types import widens
-from optimizer.rewrite.finals import final
-from optimizer.rewrite.views import Names, passing, select
+from optimizer.rewrite.answer_types import may_widen
+from optimizer.rewrite.partials import finish_query
+from optimizer.rewrite.views import Names, count_passing, select_sql
 
 Members = dict[str, list[Query]]  # the queries of every statement
 
 
 def members_of(catalog: Catalog, stream: str) -> Members:
-    """The statements over a stream, in the catalog's order, with their queries."""
+    """Return the statements over a stream, in the catalog's order, with their queries."""
     members: Members = {}
     for query in catalog.of_stream(stream):
         members.setdefault(query.statement, []).append(query)
@@ -25,31 +25,31 @@ def members_of(catalog: Catalog, stream: str) -> Members:
 
 
 def answering_trees(plan: Plan, members: Members, types: Mapping[str, str]) -> dict[str, Tree]:
-    """The tree of every statement that slices can answer; the others stay as the user wrote them."""
+    """Return the tree of every statement that slices can answer; the other statements stay as the user wrote them."""
     tree_of = {query: tree for tree in plan.trees for query in tree.queries}
-    found = {}
+    answering = {}
     for statement, queries in members.items():
         tree = tree_of.get(queries[0].id)
         together = all(tree_of.get(query.id) is tree for query in queries)
-        exact = not queries[0].window.rows and not any(widens(query, types) for query in queries)
+        exact = not queries[0].window.rows and not any(may_widen(query, types) for query in queries)
         if tree and together and exact:
-            found[statement] = tree
-    return found
+            answering[statement] = tree
+    return answering
 
 
 def answer(statement: Statement, members: list[Query], view: str, names: Names) -> str:
-    """The statement over slices: its windows end at edges, so each holds the slices that begin in it."""
+    """Return the statement over slices: its windows end at edges, so each window holds the slices that begin in it."""
     queries = {query.id: query for query in members}
     query = members[0]
     columns = [_column(column, queries, names) for column in statement.columns]
-    where = f"{quote(names.measures[passing(query.where)])} > 0" if query.where else ""
+    where = f"{quote(names.measures[count_passing(query.where)])} > 0" if query.where else ""
     grouped = [*map(quote, query.group_by), window_call(query.window, names.slice)]
-    return select(columns, view, where, grouped, statement.id)
+    return select_sql(columns, view, where, grouped, statement.id)
 
 
 def _column(column: Column, queries: Mapping[str, Query], names: Names) -> str:
     if column.source in queries:
-        source = final(queries[column.source], names.measures)
+        source = finish_query(queries[column.source], names.measures)
     elif column.source in ("window", "window.start", "window.end"):
         source = column.source
     else:

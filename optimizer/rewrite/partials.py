@@ -1,31 +1,35 @@
-"""Partials in SQL: per component one column, how it is made from events and how columns of it are merged.
+"""Partials in Spark SQL: made from events, merged from finer slices, finished into the user's aggregate.
 
+A script holds one column per component; the frame lane holds the engine's exact partials, in one to four columns.
 {x}, {y} and {ts} are the arguments and the time, null for events that do not pass the predicate; {c} is a column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from optimizer.catalog.model.query import Query
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Measure
+from optimizer.plan.measures import measures_of
 
 
 @dataclass(frozen=True)
 class Partial:
-    """One component: `made` from events, `merged` into a column again, `folded` into what an aggregate is made of."""
+    """A component's SQL: `made` from events, `merged` into a column again, `folded` into what an aggregate needs."""
 
     made: str
     merged: str
     folded: str = ""
 
 
-def _alike(function: str) -> Partial:
+def _same_function(function: str) -> Partial:
     return Partial(f"{function}({{x}})", f"{function}({{c}})")
 
 
-def _picked(pick: str, order: str) -> Partial:
-    """The value and what it was picked by, side by side: two columns of buffers stay in Spark's hash aggregate."""
+def _pick_by(pick: str, order: str) -> Partial:
+    """Keep the value beside what it was picked by: two columns of buffers stay in Spark's hash aggregate."""
     by = "min" if pick == "min_by" else "max"
     return Partial(
         f"named_struct('value', {pick}({{x}}, {order}), 'place', {by}({order}))",
@@ -50,43 +54,107 @@ MADE_MOMENTS = (
 
 PARTIALS: dict[str, Partial] = {
     "count": Partial("count({x})", "sum({c})"),
-    "sum": _alike("sum"),
+    "sum": _same_function("sum"),
     "sum_squares": Partial("sum(({x}) * ({x}))", "sum({c})"),
     "product": Partial(PRODUCT.format("cast({x} AS DOUBLE)"), PRODUCT.format("{c}")),
-    "min": _alike("min"),
-    "max": _alike("max"),
-    "bool_and": _alike("bool_and"),
-    "bool_or": _alike("bool_or"),
-    "bit_and": _alike("bit_and"),
-    "bit_or": _alike("bit_or"),
-    "first": _picked("min_by", "{ts}"),
-    "last": _picked("max_by", "{ts}"),
-    "argmin": _picked("min_by", "{y}"),
-    "argmax": _picked("max_by", "{y}"),
+    "min": _same_function("min"),
+    "max": _same_function("max"),
+    "bool_and": _same_function("bool_and"),
+    "bool_or": _same_function("bool_or"),
+    "bit_and": _same_function("bit_and"),
+    "bit_or": _same_function("bit_or"),
+    "first": _pick_by("min_by", "{ts}"),
+    "last": _pick_by("max_by", "{ts}"),
+    "argmin": _pick_by("min_by", "{y}"),
+    "argmax": _pick_by("max_by", "{y}"),
     "moments": Partial(MADE_MOMENTS, MOMENTS.replace("{finish}", "if(m.n = 0, NULL, m)"), MOMENTS),
 }
 
 
-def made(measure: Measure, time: str) -> str:
-    """The measure of a slice, from its events."""
-    x, y = (*(guarded(argument, measure.where) for argument in measure.arguments), "")[:2]
-    return PARTIALS[measure.component].made.format(x=x, y=y, ts=guarded(quote(time), measure.where))
+FINALS: dict[str, str] = {  # {0}, {1}: the folded measures in the order the aggregate needs them
+    "avg": "{0} / nullif({1}, 0)",
+    "range": "{0} - {1}",
+    "geometric_mean": "exp({0} / nullif({1}, 0))",
+}
+FINISHED_MOMENTS: dict[str, str] = {
+    "var_pop": "if(m.n = 0, NULL, m.m2 / m.n)",
+    "var_samp": "if(m.n < 2, NULL, m.m2 / (m.n - 1))",
+    "stddev_pop": "if(m.n = 0, NULL, sqrt(m.m2 / m.n))",
+    "stddev_samp": "if(m.n < 2, NULL, sqrt(m.m2 / (m.n - 1)))",
+}
+
+# Partials of the engine, which are exact where Spark's own sums round or overflow: a whole number is summed in two
+# limbs of {bits} bits, a double in two halves. Below 1e38 a float of 24 bits stands for the double, and the sum of
+# such floats is exact for long; the other half is what the float leaves over.
+_HALVES = (
+    "sum(if(abs({x}) < 1e+38D, cast(cast({x} AS float) AS double), cast({x} AS double)))",
+    "sum(if(abs({x}) < 1e+38D, {x} - cast(cast({x} AS float) AS double), 0D))",
+)
+EXACT: dict[str, tuple[str, ...]] = {
+    "count": (PARTIALS["count"].made,),
+    "min": (PARTIALS["min"].made,),
+    "max": (PARTIALS["max"].made,),
+    "bit_and": ("bit_and(cast({x} AS bigint))",),
+    "bit_or": ("bit_or(cast({x} AS bigint))",),
+    "whole_sum": ("sum(shiftright(cast({x} AS bigint), {bits}))", "sum(cast({x} AS bigint) & {mask}L)"),
+    "sum": _HALVES,
+    "moments": ("count({x})", *_HALVES, "var_pop({x})"),
+}
 
 
-def merged(measure: Measure, column: str) -> str:
-    """The measure of a slice, from the slices it is made of."""
+def make_partial(measure: Measure, time: str) -> str:
+    """Return a slice's partial of a measure, made from the slice's events.
+
+    >>> make_partial(Measure("max", ("x",), "y > 3"), "ts")
+    'max(CASE WHEN y > 3 THEN x END)'
+    """
+    x, y = (*(only_where(argument, measure.where) for argument in measure.arguments), "")[:2]
+    return PARTIALS[measure.component].made.format(x=x, y=y, ts=only_where(quote(time), measure.where))
+
+
+def make_exact_parts(name: str, value: str, bits: int) -> list[str]:
+    """Return the Spark aggregates that make up an exact partial of the engine; a limb has so many bits.
+
+    >>> make_exact_parts("whole_sum", "x", 32)
+    ['sum(shiftright(cast(x AS bigint), 32))', 'sum(cast(x AS bigint) & 4294967295L)']
+    """
+    return [part.format(x=value, bits=bits, mask=(1 << bits) - 1) for part in EXACT[name]]
+
+
+def merge_partials(measure: Measure, column: str) -> str:
+    """Return a slice's partial of a measure, merged from the finer slices' column.
+
+    >>> merge_partials(Measure("count", ("*",)), "count_1")
+    'sum(count_1)'
+    """
     return PARTIALS[measure.component].merged.replace("{c}", column)
 
 
-def folded(measure: Measure, column: str) -> str:
-    """What a window's slices hold together; of moments, `{finish}` is still open."""
+def fold_partials(measure: Measure, column: str) -> str:
+    """Return what a window's slices hold together; of moments, `{finish}` is still open.
+
+    >>> fold_partials(Measure("first", ("x",)), "first_1")
+    'min_by(first_1.value, first_1.place)'
+    """
     partial = PARTIALS[measure.component]
     return (partial.folded or partial.merged).replace("{c}", column)
 
 
-def guarded(sql: str, where: str) -> str:
-    """A value only where the predicate holds: what Spark refuses elsewhere (a division by zero) does not matter.
+def finish_query(query: Query, names: Mapping[Measure, str]) -> str:
+    """Return the query's aggregate from the columns of its slices, null where Spark's own aggregate is null."""
+    parts = [fold_partials(measure, names[measure]) for measure in measures_of(query)]
+    if query.aggregate in FINISHED_MOMENTS:
+        return parts[0].replace("{finish}", FINISHED_MOMENTS[query.aggregate])
+    return FINALS.get(query.aggregate, "{0}").format(*parts)
 
-    FILTER would not do: Spark may evaluate what two aggregates have in common before it looks at their filters.
+
+def only_where(sql: str, where: str) -> str:
+    """Return a value that is null for events that do not pass a predicate.
+
+    What Spark refuses for such events, like a division by zero, then does not matter. FILTER would not do: Spark may
+    evaluate what two aggregates have in common before it looks at their filters.
+
+    >>> only_where("x / y", "y > 0")
+    'CASE WHEN y > 0 THEN x / y END'
     """
     return f"CASE WHEN {where} THEN {'1' if sql == '*' else sql} END" if where else sql

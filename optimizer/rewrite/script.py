@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import EVENTS, Plan, Tree
 from optimizer.rewrite.answers import Members, answer, answering_trees, members_of
-from optimizer.rewrite.same_slices import without_copies
-from optimizer.rewrite.sources import source_views
-from optimizer.rewrite.views import Names, tree_view
+from optimizer.rewrite.views import Names, source_views, tree_view
 
 CLOCK = "SET TIME ZONE 'UTC'"
 FEW_COPIES = 4  # a window that holds a slice no more often than this folds the feeding tree's slices itself
@@ -21,7 +19,7 @@ FEW_COPIES = 4  # a window that holds a slice no more often than this folds the 
 
 @dataclass(frozen=True)
 class Script:
-    """SQL to be run in this order: what the answers read from, then the answers by statement."""
+    """SQL in the order it is run: the views that the answers read, then the answers by statement."""
 
     views: tuple[str, ...]
     answers: Mapping[str, str]
@@ -29,13 +27,13 @@ class Script:
 
     @property
     def text(self) -> str:
-        """All of it, each statement ended by a semicolon."""
+        """The whole script, with a semicolon after every statement."""
         return "".join(f"{sql};\n\n" for sql in (*self.views, *self.answers.values())).rstrip("\n") + "\n"
 
 
 def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
-    """The plan as plain Spark SQL; `types` are Spark's of the answers by query id, as far as they are known."""
-    plan = without_copies(plan)
+    """Rewrite a plan as plain Spark SQL; `types` are Spark's types of the answers by query id, where they are known."""
+    plan = merge_copies(plan)
     members = members_of(catalog, plan.stream)
     answering = answering_trees(plan, members, types)
     sources = _sources(plan, members, answering)
@@ -45,7 +43,7 @@ def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
     views = [CLOCK, *source_views(catalog, plan.stream)]
     for tree in _feeders_first(plan):
         if readers[tree.id]:
-            views += _kept(names.trees[tree.id], tree_view(plan, tree, names, time), readers[tree.id])
+            views += _cache_if_shared(names.trees[tree.id], tree_view(plan, tree, names, time), readers[tree.id])
     answers = {
         statement: answer(catalog.statements[statement], queries, names.trees[sources[statement]], names)
         if statement in sources
@@ -55,8 +53,33 @@ def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
     return Script(tuple(views), answers, tuple(name for name in members if name not in sources))
 
 
-def _kept(view: str, definition: str, readers: int) -> list[str]:
-    """A view that is read more than once is kept in memory: by itself Spark would compute it for every reader."""
+def merge_copies(plan: Plan) -> Plan:
+    """Join trees that would only copy the slices that feed them with their feeders.
+
+    The engine keeps such trees apart for their kernels; SQL has no use for a second copy.
+    """
+    stands_for = {tree.id: _original(plan, tree).id for tree in plan.trees}
+    originals = [tree for tree in plan.trees if stands_for[tree.id] == tree.id]
+    queries = {
+        tree.id: tuple(query for copy in plan.trees if stands_for[copy.id] == tree.id for query in copy.queries)
+        for tree in originals
+    }
+    trees = (replace(tree, queries=queries[tree.id], feed=stands_for.get(tree.feed, EVENTS)) for tree in originals)
+    return replace(plan, trees=tuple(trees))
+
+
+def _original(plan: Plan, tree: Tree) -> Tree:
+    """Return the tree itself, or the first one up its feeds that has the same slices."""
+    while tree.feed != EVENTS:
+        feeder = plan.tree(tree.feed)
+        if (feeder.group_by, feeder.edges()) != (tree.group_by, tree.edges()):
+            break
+        tree = feeder
+    return tree
+
+
+def _cache_if_shared(view: str, definition: str, readers: int) -> list[str]:
+    """Cache a view that is read more than once: by itself Spark would compute it for every reader."""
     if readers == 1:
         return [definition]
     # a view of the same name and text would keep the slices of an earlier run
@@ -64,26 +87,26 @@ def _kept(view: str, definition: str, readers: int) -> list[str]:
 
 
 def _sources(plan: Plan, members: Members, answering: Mapping[str, Tree]) -> dict[str, str]:
-    """The tree whose slices each statement folds; a tree of one statement is left out where its slices save nothing."""
-    asked = Counter(tree.id for tree in answering.values())
+    """Return the tree whose slices a statement folds, without trees of one statement whose slices save nothing."""
+    statements_of = Counter(tree.id for tree in answering.values())
     feeding = {tree.feed for tree in plan.trees}
-    found = {}
+    sources = {}
     for statement, tree in answering.items():
-        alone = asked[tree.id] == 1 and tree.id not in feeding
-        source = tree.feed if alone and _folds_alike(members[statement][0], tree) else tree.id
+        alone = statements_of[tree.id] == 1 and tree.id not in feeding
+        source = tree.feed if alone and _may_fold_feed(members[statement][0], tree) else tree.id
         if source != EVENTS:
-            found[statement] = source
-    return found
+            sources[statement] = source
+    return sources
 
 
-def _folds_alike(query: Query, tree: Tree) -> bool:
-    """Whether a window may fold what feeds its tree: of events only when each is in one window, as in plain SQL."""
+def _may_fold_feed(query: Query, tree: Tree) -> bool:
+    """Say whether a window may fold what feeds its tree: events only if each is in one window, as in plain SQL."""
     copies = query.window.overlap_factor
     return copies == 1 if tree.feed == EVENTS else copies <= FEW_COPIES
 
 
 def _readers(plan: Plan, sources: Mapping[str, str]) -> Counter[str]:
-    """How many statements and views read each tree; one that nobody reads is not written."""
+    """Count the statements and views that read each tree; a tree without readers is not written."""
     readers = Counter(sources.values())
     for tree in reversed(_feeders_first(plan)):
         if readers[tree.id] and tree.feed != EVENTS:
@@ -92,7 +115,7 @@ def _readers(plan: Plan, sources: Mapping[str, str]) -> Counter[str]:
 
 
 def _feeders_first(plan: Plan) -> list[Tree]:
-    """The trees in an order in which each comes after the one that feeds it."""
+    """Return the trees in an order in which each comes after the tree that feeds it."""
     ordered: dict[str, Tree] = {}
 
     def place(tree: Tree) -> None:

@@ -26,7 +26,7 @@ from jobs.engine.work import FeedReport, Parcel
 from jobs.host.kill_points import step
 from jobs.kernels.algebra.operators import COUNT, LIMB_BITS, LIMB_MASK, MOMENTS, SUM_FLOAT, SUM_INT, VALID, WIDTH
 from jobs.kernels.arrays import Bools, Rows
-from jobs.kernels.slices.edges import edges_between, slice_starts
+from jobs.kernels.slices.edges import slice_starts
 from optimizer.windows.edges import Edges
 
 SLOTS = 1 << 16  # of a lookup array
@@ -93,21 +93,19 @@ def why_not(program: Program) -> str:
     return ""
 
 
-def lay_out_slots(edges: Edges) -> tuple[int, int, list[int]]:
-    """How to find a slice: slots of this length, this many time units in a round, and the start of each slot's slice.
+def pass_edges(edges: Edges) -> Edges:
+    """Return the edges that a pass slices by: the given ones, or finer ones where a composite slide has too many slots.
 
-    Without starts, every slot is a slice of its own: finer than the edges, and never across one."""
+    The finer ones are the slots' own, so no slice of the pass lies across an edge.
+
+    >>> pass_edges(((4, 0), (6, 2)))
+    ((4, 0), (6, 2))
+    >>> pass_edges(((2, 1), (1009, 0), (1013, 0)))
+    ((1, 0),)
+    """
     slot = math.gcd(*(number for edge in edges for number in edge))
     composite = math.lcm(*(period for period, _ in edges))
-    if composite // slot > SLOTS:
-        return slot, slot, []
-    laid_out = edges_between(edges, 0, composite - 1)
-    starts, current = [], 0
-    for number in range(composite // slot):
-        while current + 1 < len(laid_out) and laid_out[current + 1] <= number * slot:
-            current += 1
-        starts.append(int(laid_out[current]))
-    return slot, composite, starts
+    return edges if composite // slot <= SLOTS else ((slot, 0),)
 
 
 def count_partials(events: Events, found: Aggregation) -> int:
@@ -115,8 +113,7 @@ def count_partials(events: Events, found: Aggregation) -> int:
     keys = key_codes(events.keys.select(list(found.grouping.keys)))
     if found.bits:
         keys = sign_keys(keys, events.signatures_of([test.name for test in found.bits]))
-    slot, _, starts = lay_out_slots(found.edges)
-    edges = found.edges if starts else ((slot, 0),)
+    edges = pass_edges(found.edges)
     return len(find_cells(edges, events.times, keys.codes, keys.distinct.num_rows).code)
 
 

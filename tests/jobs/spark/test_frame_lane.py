@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.feed.spark_partials import lay_out_slots
+from jobs.engine.feed.spark_partials import pass_edges
 from jobs.kernels.slices.edges import slice_starts
 from jobs.runs.on_spark import AGGREGATED, FOLDED
 from jobs.spark import frame_lane
 from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.rewrite.slice_start import steps_since_edge
+from optimizer.windows.edges import common_step, period
 from optimizer.windows.window import Window
 from tests.jobs.engine import oracle_expressions as expressions
 from tests.jobs.engine.feed import test_late
@@ -91,9 +93,10 @@ def test_what_is_folded_event_by_event(spark: SparkSession, tmp_path: Path) -> N
 
 def test_slots_never_cross_an_edge() -> None:
     edges = ((4, 1), (6, 0), (6, 2))
-    slot, composite, starts = lay_out_slots(edges)
+    assert pass_edges(edges) == edges
+    (step, shift), steps = common_step(edges), steps_since_edge(edges)
     for time in range(-30, 30):
-        base = time - time % composite
-        found = base + starts[time % composite // slot]
-        assert [found] == slice_starts(edges, np.array([time])).tolist()
-    assert lay_out_slots(((1_000_003, 0), (999_983, 0))) == (1, 1, [])
+        place = (time - shift) % period(edges)
+        start = time - place % step - steps[place // step] * step
+        assert [start] == slice_starts(edges, np.array([time])).tolist()
+    assert pass_edges(((1_000_003, 0), (999_983, 0))) == ((1, 0),)

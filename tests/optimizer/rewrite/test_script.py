@@ -10,8 +10,7 @@ import pytest
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
 from optimizer.planning.stream import plan_stream
 from optimizer.rewrite import Script, rewrite
-from optimizer.rewrite.finals import FINALS, FINISHED_MOMENTS
-from optimizer.rewrite.partials import PARTIALS
+from optimizer.rewrite.partials import FINALS, FINISHED_MOMENTS, PARTIALS
 from tests.optimizer.rewrite.catalogs import catalog_of
 
 
