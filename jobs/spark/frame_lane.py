@@ -12,7 +12,7 @@ import pyarrow as pa
 from jobs.engine.events.columns import FILE, POSITION, events_from
 from jobs.engine.events.parquet import columns_needed
 from jobs.engine.feed.spark_partials import Aggregation, aggregations, count_partials, feed_aggregated, why_not
-from jobs.engine.feed.task import feed_tables, late_events
+from jobs.engine.feed.task import feed_late_events, feed_tables
 from jobs.engine.program.program import ALL, TIME, Input, Program
 from jobs.engine.work import (
     Failed,
@@ -102,7 +102,7 @@ def _feed_events(program: Program, work: Work, batches: Batches) -> FeedResult:
 
 
 def _feed_late(program: Program, work: Work, batches: Batches) -> FeedResult:
-    return late_events(program, work, _pairs(batches, program)), []
+    return feed_late_events(program, work, _pairs(batches, program)), []
 
 
 def _feed_aggregates(

@@ -39,7 +39,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
             numbered = number(grouping, tree, [], tables, dropped, work.until, work.until)
             slices |= {name: numbered.kept, dropped_label(name): numbered.before}
         elif tables:
-            folded = fold_into(tree.edges, merge_tables(grouping, tree, tables), tree.held)
+            folded = fold_into(tree.edges, merge_tables(grouping, tree, tables), tree.partial_measures)
             slices[name] = to_table(folded.since(work.until - tree.reach + 1))
     report = BucketReport(state=save_state(storage, work.batch, bucket, slices))
     step("adopted")

@@ -24,7 +24,7 @@ class Signatures(NamedTuple):
     tests: Bools
 
     @property
-    def some(self) -> Bools:
+    def passes_any(self) -> Bools:
         """Which signatures pass any predicate at all."""
         return np.asarray(self.tests.any(axis=1))
 

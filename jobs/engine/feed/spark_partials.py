@@ -55,28 +55,28 @@ class Aggregation:
 
     @cached_property
     def measures(self) -> tuple[MeasureProgram, ...]:
-        """What all trees hold and lend."""
-        found = {measure.key: measure for feed in self.feeds for measure in feed.held}
-        return tuple(found[key] for key in sorted(found))
+        """The measures of all trees, and those they lend to coarser groupings."""
+        measures = {measure.key: measure for feed in self.feeds for measure in feed.folded_measures}
+        return tuple(measures[key] for key in sorted(measures))
 
     @cached_property
     def bits(self) -> tuple[Input, ...]:
-        """The predicates that shards tell apart."""
-        found = {test.name: test for feed in self.feeds for test in feed.tree.bits}
-        return tuple(found[name] for name in sorted(found))
+        """The predicates whose signatures keep shards apart."""
+        tests = {test.name: test for feed in self.feeds for test in feed.tree.bits}
+        return tuple(tests[name] for name in sorted(tests))
 
 
 def aggregations(program: Program) -> list[Aggregation]:
-    """A pass for every grouping whose trees read raw events; those rolled up from another's come later."""
-    mine: dict[str, list[Feed]] = {}
+    """Return a pass for every grouping whose trees read raw events; those rolled up from another's come later."""
+    by_grouping: dict[str, list[Feed]] = {}
     for feed in feeds(program):
         if not feed.finer:
-            mine.setdefault(feed.grouping.name, []).append(feed)
-    return [Aggregation(found[0].grouping, tuple(found)) for found in mine.values()]
+            by_grouping.setdefault(feed.grouping.name, []).append(feed)
+    return [Aggregation(group[0].grouping, tuple(group)) for group in by_grouping.values()]
 
 
 def why_not(program: Program) -> str:
-    """Why Spark's own aggregates would not give the partials, exactly and sooner; "" when they do."""
+    """Return why Spark's own aggregates would not give the partials, exactly and sooner; "" when they do."""
     passes = aggregations(program)
     if not passes:
         return "no query is woven"
@@ -84,12 +84,12 @@ def why_not(program: Program) -> str:
         return "some windows are measured in rows"
     if len(passes) > PASSES:
         return f"{len(passes)} groupings would take as many passes"
-    for found in passes:
-        carrying = [measure.key for measure in found.measures if measure.carries]
+    for aggregation in passes:
+        carrying = [measure.key for measure in aggregation.measures if measure.carries]
         if carrying:  # Spark sorts for these, and leaves open which of several equal events wins
             return f"{carrying[0]} carries a value along"
-        if sum(PARTS.get(measure.op, 1) for measure in found.measures) > COLUMNS:
-            return f"{len(found.measures)} measures are too many for one pass"
+        if sum(PARTS.get(measure.op, 1) for measure in aggregation.measures) > COLUMNS:
+            return f"{len(aggregation.measures)} measures are too many for one pass"
     return ""
 
 
@@ -108,12 +108,12 @@ def pass_edges(edges: Edges) -> Edges:
     return edges if composite // slot <= SLOTS else ((slot, 0),)
 
 
-def count_partials(events: Events, found: Aggregation) -> int:
-    """How many partials the events would become."""
-    keys = key_codes(events.keys.select(list(found.grouping.keys)))
-    if found.bits:
-        keys = sign_keys(keys, events.signatures_of([test.name for test in found.bits]))
-    edges = pass_edges(found.edges)
+def count_partials(events: Events, aggregation: Aggregation) -> int:
+    """Return how many partials the events would become in one pass."""
+    keys = key_codes(events.keys.select(list(aggregation.grouping.keys)))
+    if aggregation.bits:
+        keys = sign_keys(keys, events.signatures_of([test.name for test in aggregation.bits]))
+    edges = pass_edges(aggregation.edges)
     return len(find_cells(edges, events.times, keys.codes, keys.distinct.num_rows).code)
 
 
@@ -121,42 +121,44 @@ START, EVENTS, LATEST, LATE = "__start", "__events", "__latest", "__late"
 
 
 def spark_key(number: int) -> str:
-    """What the aggregated events call a group-by column."""
+    """Return the name of a group-by column among Spark's aggregates."""
     return f"__k{number}"
 
 
 def word_column(number: int) -> str:
-    """What they call a part of the signature."""
+    """Return the name of a part of the signature among Spark's aggregates."""
     return f"__s{number}"
 
 
 def part_column(measure: int, part: int) -> str:
-    """What they call a part of a measure."""
+    """Return the name of a part of a measure among Spark's aggregates."""
     return f"__m{measure}_{part}"
 
 
 def feed_aggregated(
-    program: Program, buckets: int, found: Aggregation, table: pa.Table, counting: bool
+    program: Program, buckets: int, aggregation: Aggregation, table: pa.Table, counts_events: bool
 ) -> tuple[FeedReport, list[Parcel]]:
-    """The task after Spark's aggregates: partials of every tree, addressed. One pass of several counts the events."""
+    """Turn Spark's aggregates into partials of every tree, addressed; of several passes, one counts the events."""
     report = FeedReport()
     watch = Stopwatch(report.seconds)
     timed = table.filter(pc.is_valid(table[START]))
-    if counting:
+    if counts_events:
         _count(report, table, timed)
     step("read")
     watch.lap("read")
-    held = {feed.tree.id: [_partials(timed, found, feed)] for feed in found.feeds} if timed.num_rows else {}
-    for feed in found.feeds:
-        report.add_operations(feed.tree.id, _folded(timed, found, feed))
+    tables = (
+        {feed.tree.id: [_partials(timed, aggregation, feed)] for feed in aggregation.feeds} if timed.num_rows else {}
+    )
+    for feed in aggregation.feeds:
+        report.add_operations(feed.tree.id, _folded(timed, aggregation, feed))
     step("feed")
     watch.lap("feed")
-    below = {id for feed in found.feeds for id in (feed.tree.id, *(tree.id for tree in feed.coarser))}
+    below = {id for feed in aggregation.feeds for id in (feed.tree.id, *(tree.id for tree in feed.coarser))}
     planned = [feed for feed in feeds(program) if feed.tree.id in below]
-    sent = [Parcel(*packed) for packed in pack_by_bucket(partials_by_tree(report, planned, held), buckets)]
+    addressed = [Parcel(*packed) for packed in pack_by_bucket(partials_by_tree(report, planned, tables), buckets)]
     step("parcels")
     watch.lap("exchange")
-    return report, sent
+    return report, addressed
 
 
 def _count(report: FeedReport, table: pa.Table, timed: pa.Table) -> None:
@@ -167,37 +169,37 @@ def _count(report: FeedReport, table: pa.Table, timed: pa.Table) -> None:
         report.early = pc.sum(timed[LATE]).as_py() if LATE in timed.column_names else 0
 
 
-def _folded(timed: pa.Table, found: Aggregation, feed: Feed) -> int:
-    """How many events were folded, each once per measure that takes it."""
+def _folded(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> int:
+    """Return how many events were folded, each once per measure that takes it."""
     events = pc.sum(timed[EVENTS]).as_py() or 0
     if feed.tree.bits:
-        return int(events * len(feed.held))
+        return int(events * len(feed.folded_measures))
     passing = {
         measure.where: pc.sum(timed[part_column(number, 0)]).as_py() or 0
-        for number, measure in enumerate(found.measures)
+        for number, measure in enumerate(aggregation.measures)
         if measure.op == COUNT and not measure.order
     }
-    return int(sum(passing.get(measure.where, events) for measure in feed.held))
+    return int(sum(passing.get(measure.where, events) for measure in feed.folded_measures))
 
 
-def _partials(timed: pa.Table, found: Aggregation, feed: Feed) -> pa.Table:
-    """A tree's slices; Spark's groups come in any order, and several of them may fall into one slice."""
+def _partials(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> pa.Table:
+    """Return a tree's slices; Spark's groups come in any order, and several of them may fall into one slice."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     if feed.grouping.keys == (ALL,):
         columns[key_column(ALL)] = pa.nulls(timed.num_rows, pa.bool_())
-    for number, name in enumerate(found.keys):
+    for number, name in enumerate(aggregation.keys):
         columns[key_column(name)] = timed[spark_key(number)]
     if feed.tree.bits:
-        columns[key_column(SIGNATURE)] = _signatures(timed, found, feed.tree)
+        columns[key_column(SIGNATURE)] = _signatures(timed, aggregation, feed.tree)
     columns["start"] = pa.array(slice_starts(feed.tree.edges, timed[START].to_numpy()))
-    place = {measure.key: number for number, measure in enumerate(found.measures)}
-    for measure in feed.held:
+    place = {measure.key: number for number, measure in enumerate(aggregation.measures)}
+    for measure in feed.folded_measures:
         columns |= measure_columns(measure.key, rows_of(measure, place[measure.key], timed))
-    return to_table(merge_tables(feed.grouping, feed.tree, [pa.table(columns)], feed.held))
+    return to_table(merge_tables(feed.grouping, feed.tree, [pa.table(columns)], feed.folded_measures))
 
 
-def _signatures(timed: pa.Table, found: Aggregation, tree: TreeProgram) -> pa.Array:
-    place = {test.name: number for number, test in enumerate(found.bits)}
+def _signatures(timed: pa.Table, aggregation: Aggregation, tree: TreeProgram) -> pa.Array:
+    place = {test.name: number for number, test in enumerate(aggregation.bits)}
     tests = np.empty((timed.num_rows, len(tree.bits)), np.bool_)
     for bit, test in enumerate(tree.bits):
         word, shift = divmod(place[test.name], WORD)
@@ -206,7 +208,7 @@ def _signatures(timed: pa.Table, found: Aggregation, tree: TreeProgram) -> pa.Ar
 
 
 def rows_of(measure: MeasureProgram, number: int, timed: pa.Table) -> Rows:
-    """The rows of a measure, from what Spark's aggregates gave; null where a slice has no value."""
+    """Return the rows of a measure, from what Spark's aggregates gave; null where a slice has no value."""
     first, valid = _part(timed, number, 0)
     if measure.op == SUM_INT:
         low, _ = _part(timed, number, 1)

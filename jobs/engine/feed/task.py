@@ -1,35 +1,34 @@
-"""What one feed task does: read events, fold them into partials, set late events apart, address the partials."""
+"""What one feed task does: read events, fold them into partials, write late events, address the partials."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from jobs.engine.events.columns import Events, events_from, with_arrival
 from jobs.engine.events.parquet import Split, read_split, with_inputs
-from jobs.engine.feed.late import find_late_events
+from jobs.engine.feed.late import write_late_events
 from jobs.engine.feed.partials import fold_events, row_partials
 from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices.slices import Slices, to_table
 from jobs.engine.stopwatch import Stopwatch
-from jobs.engine.warehouse.late_files import write_late
 from jobs.engine.work import FeedReport, Parcel, Work
 from jobs.host.kill_points import step
-from jobs.host.storage import Storage
 
-FOLD_AT = 32  # tables of partials held at once
+FOLD_AT = 32  # tables of partials kept at once
+TablePair = tuple[pa.Table, pa.Table]  # events as they were read, and as the columns the fold needs
 
 
 def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[FeedReport, list[Parcel]]:
-    """The file lane's task."""
+    """Read the events of some splits and fold them: the file lane's task."""
     return feed_tables(program, work, (pair for split in splits for pair in _read(split, program, work)))
 
 
-def _read(split: Split, program: Program, work: Work) -> Iterator[tuple[pa.Table, pa.Table]]:
+def _read(split: Split, program: Program, work: Work) -> Iterator[TablePair]:
     position = 0
     file = f"{split.path}#{min(split.row_groups, default=0):09d}"
     for table in read_split(split, program, work.kind == "adopt"):
@@ -38,93 +37,80 @@ def _read(split: Split, program: Program, work: Work) -> Iterator[tuple[pa.Table
         position += table.num_rows
 
 
-def feed_tables(
-    program: Program, work: Work, pairs: Iterable[tuple[pa.Table, pa.Table]]
-) -> tuple[FeedReport, list[Parcel]]:
-    """Fold tables of events; each comes as it was read, and as the columns the fold wants."""
+def feed_tables(program: Program, work: Work, pairs: Iterable[TablePair]) -> tuple[FeedReport, list[Parcel]]:
+    """Fold tables of events into partials; return the report and the partials, addressed to their buckets."""
     report = FeedReport()
-    planned = feeds(program)
+    ordered = feeds(program)
     watch = Stopwatch(report.seconds)
-    held: dict[str, list[pa.Table]] = {}
-    for raw, table in pairs:
+    tables: dict[str, list[pa.Table]] = {}
+    for raw, inputs in pairs:
         step("read")
         watch.lap("read")
-        events = events_from(table, program)
-        _count(report, events)
+        events = events_from(inputs, program)
+        _count_events(report, events)
         if work.kind == "batch":
-            _set_apart(report, raw, events, program, work)
-        for each in planned:
-            _take(report, held, each, events, work)
+            write_late_events(report, raw, events, program, work)
+        for feed in ordered:
+            if not feed.finer:  # one that is rolled up gets its partials later
+                _add_partials(report, tables.setdefault(feed.tree.id, []), feed, events, work)
         step("feed")
         watch.lap("feed")
-    sent = [Parcel(*packed) for packed in pack_by_bucket(partials_by_tree(report, planned, held), work.buckets)]
+    parcels = [Parcel(*packed) for packed in pack_by_bucket(partials_by_tree(report, ordered, tables), work.buckets)]
     step("parcels")
     watch.lap("exchange")
-    return report, sent
+    return report, parcels
 
 
-def late_events(program: Program, work: Work, pairs: Iterable[tuple[pa.Table, pa.Table]]) -> FeedReport:
-    """Only sets late events apart; they come as to `feed_tables`, and were counted before."""
+def feed_late_events(program: Program, work: Work, pairs: Iterable[TablePair]) -> FeedReport:
+    """Write the late events among some that were counted and folded before."""
     report = FeedReport()
-    for raw, table in pairs:
-        _set_apart(report, raw, events_from(table, program), program, work)
+    for raw, inputs in pairs:
+        write_late_events(report, raw, events_from(inputs, program), program, work)
     return report
 
 
-def _take(report: FeedReport, held: dict[str, list[pa.Table]], each: Feed, events: Events, work: Work) -> None:
-    """Fold events into a tree's partials; one that is rolled up gets its own later."""
-    if each.finer:
+def _add_partials(report: FeedReport, tables: list[pa.Table], feed: Feed, events: Events, work: Work) -> None:
+    """Fold events into one more table of a tree's partials; where there are many tables, make one of them."""
+    if feed.tree.rows:
+        tables.append(row_partials(events, feed.grouping, feed.tree, work.emitted, work.batch))
         return
-    tables = held.setdefault(each.tree.id, [])
-    if each.tree.rows:
-        tables.append(row_partials(events, each.grouping, each.tree, work.emitted, work.batch))
-        return
-    tables.append(to_table(fold_events(events, each, work.emitted)))
-    report.add_operations(each.tree.id, _folded(events, each))
+    tables.append(to_table(fold_events(events, feed, work.emitted)))
+    report.add_operations(feed.tree.id, _count_folds(events, feed))
     if len(tables) >= FOLD_AT:
-        tables[:] = [to_table(merge_tables(each.grouping, each.tree, tables, each.held))]
+        tables[:] = [to_table(merge_tables(feed.grouping, feed.tree, tables, feed.folded_measures))]
 
 
 def partials_by_tree(
-    report: FeedReport, planned: Sequence[Feed], held: dict[str, list[pa.Table]]
+    report: FeedReport, ordered: Sequence[Feed], tables: Mapping[str, list[pa.Table]]
 ) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
-    """The partials of every tree: its own, joined where that makes them fewer, or rolled up from those of another."""
-    done: dict[str, Slices] = {}
-    for each in planned:
-        tree = each.tree
-        if tree.id in held and (tree.rows or (not each.coarser and hardly_overlap(held[tree.id]))):
-            yield each.grouping, tree, pa.concat_tables(held[tree.id], promote_options="permissive")
+    """Yield the partials of every tree: its own, merged where that makes them fewer, or rolled up from another's."""
+    slices: dict[str, Slices] = {}
+    for feed in ordered:
+        tree = feed.tree
+        if tree.id in tables and (tree.rows or (not feed.coarser and hardly_overlap(tables[tree.id]))):
+            yield feed.grouping, tree, pa.concat_tables(tables[tree.id], promote_options="permissive")
             continue
-        if each.finer and each.finer.tree.id in done:
-            partials = done[each.finer.tree.id]
-            done[tree.id] = roll_up(partials, each)
-            report.add_operations(tree.id, len(partials.start) * len(each.held))
-        elif tree.id in held:
-            done[tree.id] = merge_tables(each.grouping, tree, held[tree.id], each.held)
-        if tree.id in done:
-            yield each.grouping, tree, each.own(done[tree.id])
+        if feed.finer and feed.finer.tree.id in slices:
+            finer = slices[feed.finer.tree.id]
+            slices[tree.id] = roll_up(finer, feed)
+            report.add_operations(tree.id, len(finer.start) * len(feed.folded_measures))
+        elif tree.id in tables:
+            slices[tree.id] = merge_tables(feed.grouping, tree, tables[tree.id], feed.folded_measures)
+        if tree.id in slices:
+            yield feed.grouping, tree, feed.without_lent(slices[tree.id])
 
 
-def _folded(events: Events, each: Feed) -> int:
-    """How many events are folded, each once per measure that takes it."""
-    held = each.held
-    if each.tree.bits or not any(measure.where for measure in held):
-        return len(events.times) * len(held)
+def _count_folds(events: Events, feed: Feed) -> int:
+    """Return how many events are folded, each once per measure that takes it."""
+    measures = feed.folded_measures
+    if feed.tree.bits or not any(measure.where for measure in measures):
+        return len(events.times) * len(measures)
     passing = {name: int(np.count_nonzero(mask)) for name, mask in events.predicates.items()}
-    return sum(passing[measure.where] if measure.where else len(events.times) for measure in held)
+    return sum(passing[measure.where] if measure.where else len(events.times) for measure in measures)
 
 
-def _count(report: FeedReport, events: Events) -> None:
+def _count_events(report: FeedReport, events: Events) -> None:
     report.events += len(events.times) + events.without_time
     report.without_time += events.without_time
     if len(events.times):
         report.latest = max(report.latest, int(events.times.max()))
-
-
-def _set_apart(report: FeedReport, raw: pa.Table, events: Events, program: Program, work: Work) -> None:
-    position, missed = find_late_events(events, program, work.emitted, work.joined)
-    if len(position):
-        rows = raw.filter(raw[program.time].is_valid()) if events.without_time else raw
-        report.windows_missed += int(np.sum(missed))
-        taken = rows.take(pa.array(position))
-        report.late.append(write_late(Storage(work.root), work.batch, work.emitted, taken, missed))

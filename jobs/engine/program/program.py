@@ -46,7 +46,7 @@ class MeasureProgram:
 
     @property
     def carries(self) -> dict[str, str]:
-        """The columns kept beside the rows, by name, and the input each is taken from."""
+        """The columns that travel beside the rows, by name, and the input each is made from."""
         carried = {"order": self.order} if self.coding == "text" else {}
         if self.payload:
             carried["payload"] = self.payload
@@ -92,22 +92,17 @@ class TreeProgram:
         return hashlib.sha256(repr(cut).encode()).hexdigest()[:16]
 
     @cached_property
-    def held(self) -> tuple[MeasureProgram, ...]:
-        """What its partials hold: its measures, or those that shards of all signatures have in common."""
-        found = {measure.key: measure for measure in self.bases.values()}
-        return tuple(found[key] for key in sorted(found)) if self.bits else self.measures
-
-    @cached_property
-    def asked(self) -> frozenset[str]:
-        """The measures that its own queries read."""
-        return frozenset(key for query in self.queries for key in (*query.measures, query.passing))
+    def partial_measures(self) -> tuple[MeasureProgram, ...]:
+        """The measures of its partials: its own, or those that shards of all signatures have in common."""
+        bases = {measure.key: measure for measure in self.bases.values()}
+        return tuple(bases[key] for key in sorted(bases)) if self.bits else self.measures
 
     @cached_property
     def _by_key(self) -> dict[str, MeasureProgram]:
         return {measure.key: measure for measure in self.measures}
 
     def measure(self, key: str) -> MeasureProgram:
-        """The measure of this key."""
+        """Return the measure with this key."""
         return self._by_key[key]
 
 
@@ -138,7 +133,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Program:
-    """Everything a task needs to know about a stream's plan."""
+    """All that a task needs of a stream's plan."""
 
     time: str
     values: tuple[Input, ...]
@@ -156,7 +151,7 @@ class Program:
         return any(tree.rows for _, tree in self.roots())
 
     def wheres(self, value: str) -> set[str]:
-        """The predicates under which a value is folded; "" when some measure takes it from every event."""
+        """Return the predicates under which a value is folded; "" where some measure takes it from every event."""
         return {
             measure.where
             for _, tree in self.roots()
@@ -165,7 +160,7 @@ class Program:
         }
 
     def roots(self) -> Iterator[tuple[Grouping, TreeProgram]]:
-        """The trees that read raw events; they alone keep state."""
+        """Yield the trees that read raw events; they alone keep state."""
         for grouping in self.groupings:
             for tree in grouping.trees:
                 if tree.feed == EVENTS:

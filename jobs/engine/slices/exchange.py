@@ -74,7 +74,7 @@ def merge_tables(
 ) -> Slices:
     """One tree's slices from its tables, with what it holds or with more."""
     names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
-    return from_tables(tables, names, measures or tree.held)
+    return from_tables(tables, names, measures or tree.partial_measures)
 
 
 def pack(tables: Mapping[str, pa.Table]) -> bytes:

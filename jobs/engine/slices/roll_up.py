@@ -24,51 +24,51 @@ class Feed:
     coarser: Sequence[TreeProgram] = ()
 
     @property
-    def held(self) -> tuple[MeasureProgram, ...]:
-        """What it folds: what it holds, and what it lends."""
-        found = {measure.key: measure for tree in (self.tree, *self.coarser) for measure in tree.held}
-        return tuple(found[key] for key in sorted(found))
+    def folded_measures(self) -> tuple[MeasureProgram, ...]:
+        """The measures that events are folded into: those of its own partials, and those it lends to coarser trees."""
+        measures = {measure.key: measure for tree in (self.tree, *self.coarser) for measure in tree.partial_measures}
+        return tuple(measures[key] for key in sorted(measures))
 
     @property
     def measures(self) -> tuple[MeasureProgram, ...]:
-        """All measures that are made from its partials."""
+        """All measures that are made from its partials, in its own tree and in coarser ones."""
         return tuple(measure for tree in (self.tree, *self.coarser) for measure in tree.measures)
 
     @property
     def reach(self) -> int:
-        """How far back its events are needed."""
+        """How far back its events are needed: the longest range of all its windows."""
         return max(tree.reach for tree in (self.tree, *self.coarser))
 
-    def own(self, slices: Slices) -> Slices:
-        """Its slices without what it only lends."""
+    def without_lent(self, slices: Slices) -> Slices:
+        """Return its slices without the measures that it only lends."""
         if not self.coarser:
             return slices
-        carried = {name for measure in self.tree.held for name in measure.carries}
+        carried = {name for measure in self.tree.partial_measures for name in measure.carries}
         return replace(
             slices,
-            rows={measure.key: slices.rows[measure.key] for measure in self.tree.held},
+            rows={measure.key: slices.rows[measure.key] for measure in self.tree.partial_measures},
             carried={name: column for name, column in slices.carried.items() if name in carried},
         )
 
 
 def feeds(program: Program) -> list[Feed]:
-    """The trees that keep state, those that others are rolled up from first."""
+    """Return the trees that keep state, each after the one that it is rolled up from."""
     roots = {tree.id: (grouping, tree) for grouping, tree in program.roots()}
     rolled: dict[str, list[TreeProgram]] = {}
     for _, tree in roots.values():
         rolled.setdefault(tree.rolled_from, []).append(tree)
-    found: dict[str, Feed] = {}
+    ordered: dict[str, Feed] = {}
 
     def add(id: str) -> Feed:
-        if id not in found:
+        if id not in ordered:
             grouping, tree = roots[id]
             finer = add(tree.rolled_from) if tree.rolled_from in roots else None
-            found[id] = Feed(grouping, tree, finer, _coarser(rolled, id))
-        return found[id]
+            ordered[id] = Feed(grouping, tree, finer, _coarser(rolled, id))
+        return ordered[id]
 
     for id in roots:
         add(id)
-    return list(found.values())
+    return list(ordered.values())
 
 
 def _coarser(rolled: dict[str, list[TreeProgram]], id: str) -> list[TreeProgram]:
@@ -77,22 +77,22 @@ def _coarser(rolled: dict[str, list[TreeProgram]], id: str) -> list[TreeProgram]
 
 
 def roll_up(finer: Slices, feed: Feed) -> Slices:
-    """The partials of a feed, from those of the feed it is rolled up from."""
+    """Return the partials of a feed, folded from those of the finer feed that it is rolled up from."""
     assert feed.finer is not None
     keys = key_codes(_keys(finer.keys, feed.finer.tree, feed.grouping, feed.tree))
-    rows = {measure.key: finer.rows[measure.key].copy() for measure in feed.held}
+    rows = {measure.key: finer.rows[measure.key].copy() for measure in feed.folded_measures}
     starts = slice_starts(feed.tree.edges, finer.start)
-    return merge(Partials(keys.codes[finer.group], keys.distinct, starts, rows, finer.carried), feed.held)
+    return merge(Partials(keys.codes[finer.group], keys.distinct, starts, rows, finer.carried), feed.folded_measures)
 
 
 def _keys(keys: pa.Table, finer: TreeProgram, grouping: Grouping, tree: TreeProgram) -> pa.Table:
-    """The coarser key of every finer one, with the signature of the coarser tree's predicates."""
+    """Return the coarser key of every finer one, with the signature of the coarser tree's predicates."""
     if grouping.keys == (ALL,):
-        found = pa.table({ALL: pa.nulls(keys.num_rows, pa.bool_())})
+        coarser = pa.table({ALL: pa.nulls(keys.num_rows, pa.bool_())})
     else:
-        found = keys.select(list(grouping.keys))
+        coarser = keys.select(list(grouping.keys))
     if not tree.bits:
-        return found
+        return coarser
     place = {test.name: number for number, test in enumerate(finer.bits)}
     passed = unpack_signatures(keys[SIGNATURE], len(finer.bits))[:, [place[test.name] for test in tree.bits]]
-    return found.append_column(SIGNATURE, signature_column(passed))
+    return coarser.append_column(SIGNATURE, signature_column(passed))

@@ -62,7 +62,7 @@ def test_fed_trees_fold_partials(
         fed.append(arguments[1].tree.id)  # type: ignore[attr-defined]
         return fold_events(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(feeding, "feed", watched)
+    monkeypatch.setattr(feeding, "fold_events", watched)
     storage, manifests = run_in_process(world, plan)
     roots = {tree.id for tree in plan.trees if tree.feed == EVENTS}
     tables_read = sum(1 for batch in batches if batch)
