@@ -1,13 +1,13 @@
 """What Airflow schedules: parameters, order, schedule. Tasks import what is heavy when they run.
 
-- backfill: the DAG of that name.
+- backfill: Compute a past interval of a stream, or its quarantined batches, anew.
 - common: What all DAGs have in common: the plan asset, safe retries, one readable line when a task fails.
-- compare_strategies: the DAG of that name.
-- evaluate: the DAG of that name.
-- forms: The fields of the forms, each with its description and its checks; the tables' names are listed here.
-- local_runs: Runs DAGs as Airflow does, one after another, without a scheduler.
-- register_query: the DAG of that name.
-- replan: the DAG of that name.
-- retire_query: the DAG of that name.
-- settle_batch: the DAG of that name.
+- compare_strategies: Evaluate the same events under several plans, and log how fast each really is.
+- evaluate: Evaluate what has arrived on every stream; audit, publish and log it.
+- forms: The fields of the forms with their descriptions and checks, and the names that they offer.
+- local_runs: Run DAGs as Airflow does, one after another, without a scheduler.
+- register_query: Add a query to the catalog from the form, and weave it into the champion plan.
+- replan: Plan every stream by what is measured of it, and promote a plan that is cheaper.
+- retire_query: Take a query out of the catalog and out of the champion plan.
+- settle_batch: Release or discard a batch whose audit failed.
 """

@@ -27,7 +27,7 @@ PARAMS = {
 
 @dag("backfill", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def backfill() -> None:
-    """Arguments, one Spark job."""
+    """Prepare the arguments, run one Spark job."""
 
     @step
     def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ BEGIN = datetime(2026, 1, 1)
 
 
 def alert(context: Any) -> None:
-    """A line in the log and in alerts.log of the platform's home: what failed, where, why."""
+    """Write a line into the log and into alerts.log of the platform's home: what failed, where, why."""
     from jobs.host.settings import settings
 
     ti = context["ti"]
@@ -31,7 +31,7 @@ def alert(context: Any) -> None:
 
 
 DEFAULTS: dict[str, Any] = {
-    "retries": 2,  # every step may be repeated: what is done already is found and kept
+    "retries": 2,  # every step may be repeated: a step skips what is done already
     "retry_delay": timedelta(seconds=30),
     "on_failure_callback": alert,
 }
@@ -44,30 +44,30 @@ DAG_OPTIONS: dict[str, Any] = {
 }
 
 
-def submit(name: str, application: str, told: Any) -> Any:
-    """A Spark job by the connection spark_default; the step before it tells its arguments, each on its own."""
+def submit(name: str, application: str, job: Any) -> Any:
+    """Return the task of a Spark job on the connection spark_default; `job` is what the step before it returned."""
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
     return SparkSubmitOperator(
         task_id=name,
         application=str(ROOT / application),
         name=f"heddle {name}",
-        application_args=told[name],
-        env_vars=told["env_vars"],
-        conf=told["conf"],
+        application_args=job[name],
+        env_vars=job["env_vars"],
+        conf=job["conf"],
         pre_execute=lambda context: LOG.info("%s: on Spark", name),
     )
 
 
 def address() -> str:
-    """Where people reach Airflow, and the page below it."""
+    """Return the address where people reach Airflow, and the page below it."""
     from airflow.sdk.configuration import conf
 
     return str(conf.get("api", "base_url", fallback="")).rstrip("/")
 
 
 def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """A task that a user's mistake ends with its line and without another try; anything else may be tried again."""
+    """Make a task that ends with one line and without a retry on a user's mistake; other failures may be retried."""
     if function is None:
         return functools.partial(step, **options)
 

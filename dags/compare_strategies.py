@@ -28,7 +28,7 @@ PARAMS = {
 
 @dag("compare_strategies", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def compare_strategies() -> None:
-    """Arguments, one Spark job, one log entry."""
+    """Prepare the arguments, run one Spark job, log its report."""
 
     @step
     def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:
@@ -37,13 +37,13 @@ def compare_strategies() -> None:
         return comparison_arguments(params, run_id)
 
     @step
-    def log(asked: dict[str, Any]) -> dict[str, Any]:
+    def log(job: dict[str, Any]) -> dict[str, Any]:
         from jobs.steps.compare_strategies import log_report
 
-        return log_report(asked, LOG.info)
+        return log_report(job, LOG.info)
 
-    asked = arguments()
-    submit("compare", "jobs/compare.py", asked) >> log(asked)
+    job = arguments()
+    submit("compare", "jobs/compare.py", job) >> log(job)
 
 
 compare_strategies()

@@ -28,7 +28,7 @@ PARAMS = {
 
 @dag("evaluate", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def evaluate() -> None:
-    """Prepare, evaluate, audit, publish, log: for every stream."""
+    """Prepare, evaluate, audit, publish and log a micro-batch of every stream."""
 
     @step
     def streams(params: dict[str, Any]) -> list[str]:

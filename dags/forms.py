@@ -1,4 +1,7 @@
-"""The fields of the forms, each with its description and its checks; the tables' names are listed here, and tested."""
+"""The fields of the forms with their descriptions and checks.
+
+A DAG file has to parse fast, so the names of strategies and techniques are repeated here; a test compares them.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ HEAD = 1 << 16  # characters of a file in which streams are looked for
 
 
 def stream(every: bool = False) -> Param:
-    """The stream to work on, or none for every stream; Airflow's form takes "" for a field that is not filled in."""
+    """Return the field of a stream; with `every`, none stands for all of them."""
     what = "A stream of the catalog" + (", or every stream that has queries." if every else ".")
-    names = known_streams()
+    names = catalog_streams()
     kind = ["null", "string"] if every else "string"
     if not names:
         return Param(None, what, type=kind, pattern=ID, title="Stream")
@@ -34,7 +37,7 @@ def stream(every: bool = False) -> Param:
 
 
 def strategies(chosen: list[str]) -> Param:
-    """Some strategies."""
+    """Return the field of one or more strategies."""
     return Param(
         chosen,
         "How plans are searched. Of several, the cheapest plan counts; docs/strategies.md describes each.",
@@ -48,7 +51,7 @@ def strategies(chosen: list[str]) -> Param:
 
 
 def techniques(chosen: list[str]) -> Param:
-    """Some techniques."""
+    """Return the field of one or more techniques."""
     return Param(
         chosen,
         "How trees answer their windows; auto takes the one with the fewest operations for every measure.",
@@ -62,13 +65,13 @@ def techniques(chosen: list[str]) -> Param:
 
 
 def technique() -> Param:
-    """One technique, or how to choose it."""
+    """Return the field of one technique, or of how to choose it."""
     what = "measured: what past runs show to be the fastest. auto: the fewest operations. Or one for all trees."
     return Param("measured", what, type="string", enum=["measured", "auto", *TECHNIQUES], title="Technique")
 
 
 def number(title: str, what: str) -> Param:
-    """A positive number that is measured when it is left out."""
+    """Return the field of a positive number that is measured when it is left out."""
     return Param(
         None, f"{what}; measured from recent data when left empty.", type=["null", "number"], exclusiveMinimum=0,
         title=title,
@@ -76,27 +79,27 @@ def number(title: str, what: str) -> Param:
 
 
 def text(title: str, what: str, pattern: str = "") -> Param:
-    """Some text that may be left out."""
+    """Return the field of a text that may be left out."""
     return Param("", what, type=["null", "string"], maxLength=2000, pattern=pattern, title=title)
 
 
 def count(title: str, what: str, default: int = 0) -> Param:
-    """A whole number from 0 on."""
+    """Return the field of a whole number from 0 on."""
     return Param(default, what, type="integer", minimum=0, maximum=1_000_000, title=title)
 
 
-def known_streams() -> list[str]:
-    """The streams that the YAML files of the catalog name, found without reading the queries."""
+def catalog_streams() -> list[str]:
+    """Return the streams that the YAML files of the catalog name, without reading the queries."""
     import yaml
 
     from jobs.host.settings import settings
 
-    found: set[str] = set()
+    names: set[str] = set()
     for file in sorted(Path(settings().catalog).glob("*.y*ml")):
         head = file.read_text(encoding="utf-8", errors="replace")[:HEAD]
         block = re.search(r"^streams:.*?(?=^[^\s#]|\Z)", head, re.MULTILINE | re.DOTALL)
         try:
-            found |= set((yaml.safe_load(block.group()) or {})["streams"] or ()) if block else set()
+            names |= set((yaml.safe_load(block.group()) or {})["streams"] or ()) if block else set()
         except (yaml.YAMLError, TypeError):
             continue  # the catalog's own checks say what is wrong with it
-    return sorted(name for name in found if isinstance(name, str) and re.fullmatch(ID, name))
+    return sorted(name for name in names if isinstance(name, str) and re.fullmatch(ID, name))

@@ -1,6 +1,6 @@
-"""Runs DAGs as Airflow does, one after another, without a scheduler: `make run` and the tests ask for them by line.
+"""Run DAGs as Airflow does, one after another, without a scheduler: `make run` and the tests ask for them by line.
 
-    python -m dags.local_runs        # AIRFLOW_* and HEDDLE_* are set before; heddle/airflow.py does
+    python -m dags.local_runs        # AIRFLOW_* and HEDDLE_* are set before; heddle/processes/airflow.py does
 
 Every line of stdin is a request, {"dag": ..., "conf": {...}}; every line of stdout an answer, {"progress": ...} or,
 when the run is over, {"state": ..., "run_id": ..., "failed": [...]}. A conf that the form would refuse is refused.
@@ -22,20 +22,20 @@ from dags.common import LOG
 Answer = Callable[[dict[str, Any]], None]
 
 
-class Telling(logging.Handler):
-    """Tells what the steps say."""
+class ProgressHandler(logging.Handler):
+    """Passes on what the steps log, as progress."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__()
         self.answer = answer
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass on a line."""
+        """Answer with one line of progress."""
         self.answer({"progress": record.getMessage()})
 
 
-def answers_to(stream: IO[str]) -> Answer:
-    """Writes answers, one line each."""
+def make_answer(stream: IO[str]) -> Answer:
+    """Return a function that writes answers to a stream, one JSON line for every answer."""
 
     def answer(content: dict[str, Any]) -> None:
         stream.write(json.dumps(content) + "\n")
@@ -44,8 +44,8 @@ def answers_to(stream: IO[str]) -> Answer:
     return answer
 
 
-def run(request: dict[str, Any]) -> dict[str, Any]:
-    """One DAG run, from the first task to the last."""
+def run_dag(request: dict[str, Any]) -> dict[str, Any]:
+    """Run one DAG from its first task to its last; return its state and what failed."""
     from airflow.dag_processing.dagbag import DagBag
     from airflow.sdk.exceptions import ParamValidationError
 
@@ -63,7 +63,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Answer requests until there are no more."""
-    answer = answers_to(os.fdopen(os.dup(1), "w"))
+    answer = make_answer(os.fdopen(os.dup(1), "w"))
     os.dup2(2, 1)
     from airflow.dag_processing.dagbag import DagBag
     from airflow.utils.db import initdb
@@ -71,10 +71,10 @@ def main() -> None:
     initdb()
     bag = DagBag()
     LOG.setLevel(logging.INFO)
-    LOG.addHandler(Telling(answer))
+    LOG.addHandler(ProgressHandler(answer))
     answer({"dags": sorted(bag.dags), "errors": bag.import_errors})
     for line in sys.stdin:
-        answer(run(json.loads(line)))
+        answer(run_dag(json.loads(line)))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ PARAMS = {
 
 @dag("register_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def register_query() -> None:
-    """Write, weave."""
+    """Write the query into the catalog, weave it into the plan."""
 
     @step(retries=0)
     def write(params: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ PARAMS = {
 
 @dag("replan", schedule="0 3 * * *", params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def replan() -> None:
-    """Catalog, plans, announcement."""
+    """Check the catalog, plan every stream, announce what was promoted."""
 
     @step
     def check_catalog(params: dict[str, Any]) -> list[str]:
@@ -44,14 +44,14 @@ def replan() -> None:
         from jobs.plans.replan import Wish
         from jobs.steps.replan import replan_once
 
-        asked = (tuple(params["strategies"]), params["technique"], params["rate"], params["keys"], params["promote"])
-        return replan_once(Wish(stream, *asked, key=f"{run_id}/{stream}"), LOG.info)
+        options = (tuple(params["strategies"]), params["technique"], params["rate"], params["keys"], params["promote"])
+        return replan_once(Wish(stream, *options, key=f"{run_id}/{stream}"), LOG.info)
 
     @step(outlets=[PLAN])
     def announce(plans: list[dict[str, Any]], outlet_events: Any) -> None:
         from airflow.sdk.exceptions import AirflowSkipException
 
-        promoted = {found["stream"]: found["version"] for found in plans if found["promoted"]}
+        promoted = {plan["stream"]: plan["version"] for plan in plans if plan["promoted"]}
         if not promoted:
             raise AirflowSkipException("no plan is better than its champion")
         outlet_events[PLAN].extra = {"promoted": promoted}

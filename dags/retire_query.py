@@ -18,7 +18,7 @@ PARAMS = {"id": Param(None, "The query's id.", type="string", pattern=forms.ID, 
 
 @dag("retire_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def retire_query() -> None:
-    """Take out, weave."""
+    """Take the query out of the catalog, weave the plan without it."""
 
     @step(retries=0)
     def write(params: dict[str, Any]) -> str:

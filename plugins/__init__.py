@@ -1,5 +1,5 @@
 """What Airflow's own pages show of Heddle.
 
 - heddle_plugin: The plugin that Airflow loads: a page in its navigation, and a tab on every run of a DAG.
-- heddle_page: The page: gather.py and what it calls read, view modules arrange, templates show; only app.
+- heddle_page: The page in Airflow: what it reads, how it arranges that, and its templates.
 """

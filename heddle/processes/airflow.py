@@ -18,7 +18,7 @@ SPARK = {"conn_type": "spark", "host": "local[*]", "extra": {"deploy-mode": "cli
 
 
 def environment(home: Path) -> dict[str, str]:
-    """What Airflow and the steps need to know, for a platform whose home this is."""
+    """Return the environment variables that Airflow and the steps need, for a platform with this home."""
     own = {
         "HEDDLE_HOME": str(home),
         "AIRFLOW_HOME": str(home / "airflow"),
@@ -81,9 +81,9 @@ def start(home: Path, extra: dict[str, str] | None = None) -> Airflow:
             env={**environment(home), **(extra or {})},
             cwd=home,
         )
-    found = Airflow(process, log, [])
-    hello = found._answer()
+    airflow = Airflow(process, log, [])
+    hello = airflow._answer()
     if hello["errors"]:
         raise HeddleError(f"Airflow cannot read the DAGs; {log} says why")
-    found.dags = hello["dags"]
-    return found
+    airflow.dags = hello["dags"]
+    return airflow

@@ -1,4 +1,4 @@
-"""Processes that serve until they are stopped: started in groups of their own, with their output in a log each."""
+"""Processes that serve until they are stopped: started in groups of their own, every one with a log of its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TRIED = 200  # ports from the default on
 
 @dataclass
 class Service:
-    """One of them, and how it is asked to end."""
+    """A process that serves, its log, and the signal that ends it."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -31,7 +31,7 @@ class Service:
     ending: signal.Signals = signal.SIGTERM
 
     def check(self) -> None:
-        """Say so when it has ended by itself."""
+        """Raise an error when the process has ended by itself."""
         if self.process.poll() is not None:
             raise HeddleError(f"{self.name} has ended; {self.log} says why")
 
@@ -53,7 +53,7 @@ def start(
 
 
 def wait_for(service: Service, url: str) -> None:
-    """Until an address answers."""
+    """Wait until an address answers."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         service.check()
@@ -83,7 +83,7 @@ def stop(services: Sequence[Service]) -> None:
 
 
 def free_port(wanted: int) -> int:
-    """The port, or the next one that nobody listens on."""
+    """Return the port, or the next one that nobody listens on."""
     for port in range(wanted, min(wanted + TRIED, 1 << 16)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,8 +1,8 @@
-"""The page: gather.py and what it calls read, view modules arrange, templates show; only app.py knows Airflow.
+"""The page in Airflow: `read` reads, `view` arranges, templates show; only app knows Airflow.
 
-- app: The page's addresses. Airflow does not guard a plugin's.
+- app: The page's addresses, each of which asks for a user who may read the DAGs.
 - page: Everything the page shows of a stream, read from the catalog, the warehouse and the tracking store.
-- render: Templates, filled in. Everything is escaped unless it is a template's own text.
 - read: What the page reads.
+- render: Templates, filled in; everything is escaped unless it is a template's own text.
 - view: What the page shows.
 """

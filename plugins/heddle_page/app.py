@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI, HTTPException
 from fastapi.responses import FileResponse, HTMLResponse, Response
 
 from jobs.host.settings import settings
-from plugins.heddle_page.page import gather
+from plugins.heddle_page.page import read_page
 from plugins.heddle_page.read.audits import audit_page
 from plugins.heddle_page.render import show
 from plugins.heddle_page.view.run import run_view
@@ -40,32 +40,32 @@ app = FastAPI(
 
 @app.get("/")
 def overview(stream: str | None = None, version: int | None = None) -> HTMLResponse:
-    """Everything about one stream; the plan in force, or the one of a version."""
-    found = gather(settings(), stream, version)
-    if found is None:
+    """Show everything about one stream; the plan in force, or the one of a version."""
+    content = read_page(settings(), stream, version)
+    if content is None:
         raise HTTPException(404, "there is no such stream")
-    return _page("overview.html", page=found)
+    return _page("overview.html", page=content)
 
 
 @app.get("/run")
 def run(dag_id: str = "", run_id: str = "") -> HTMLResponse:
-    """What a run of a DAG left behind: its plan and its MLflow run."""
+    """Show what a run of a DAG left behind: its plan and its MLflow run."""
     return _page("run.html", page=run_view(settings(), dag_id, run_id))
 
 
 @app.get("/audit/{stream}/{sequence}")
 def audit(stream: str, sequence: int) -> HTMLResponse:
-    """The page that an audit wrote; it carries a stricter policy of its own, and its styles are inside it."""
-    found = audit_page(settings(), stream, sequence)
-    if found is None:
+    """Show the page that an audit wrote; it carries a stricter policy of its own, and its styles are inside it."""
+    text = audit_page(settings(), stream, sequence)
+    if text is None:
         raise HTTPException(404, "there is no such audit")
     inline = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"}
-    return HTMLResponse(found, headers=HEADERS | inline)
+    return HTMLResponse(text, headers=HEADERS | inline)
 
 
 @app.get("/static/{name}")
 def static(name: str) -> Response:
-    """Styles, the script and the icons."""
+    """Serve styles, the script and the icons."""
     if name not in FILES:
         raise HTTPException(404, "there is no such file")
     return FileResponse(STATIC / name, headers=HEADERS | {"Cache-Control": "private, max-age=300"})

@@ -12,12 +12,20 @@ from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
-from plugins.heddle_page.read.audits import AuditRecord, audits
-from plugins.heddle_page.read.batches import Batch, Held, Progress, batches, held, progress
+from plugins.heddle_page.read.audits import AuditRecord, last_audits
+from plugins.heddle_page.read.batches import (
+    Batch,
+    LateEvents,
+    Progress,
+    UnpublishedBatch,
+    last_batches,
+    progress,
+    read_late_events,
+    unpublished_batches,
+)
 from plugins.heddle_page.read.catalogs import catalog_of, streams_of
-from plugins.heddle_page.read.history import Planned, Tracked, tracked
-from plugins.heddle_page.read.late_events import Late, late
-from plugins.heddle_page.read.measured import Measurement, measurements
+from plugins.heddle_page.read.history import PlanVersion, TrackedPlans, read_tracked_plans
+from plugins.heddle_page.read.measurements import Measurement, measurements
 from plugins.heddle_page.view.plan import PlanView, plan_view
 
 
@@ -29,19 +37,19 @@ class Page:
     streams: list[str]
     stream: str = ""
     plan: PlanView | None = None
-    planned: Planned | None = None  # the version that `plan` is, with its run
-    history: list[Planned] = field(default_factory=list)
+    planned: PlanVersion | None = None  # the version that `plan` is, with its run
+    history: list[PlanVersion] = field(default_factory=list)
     measurements: list[Measurement] = field(default_factory=list)
     audits: list[AuditRecord] = field(default_factory=list)
     progress: Progress | None = None
     batches: list[Batch] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
-    late: Late = field(default_factory=Late)
+    unpublished: list[UnpublishedBatch] = field(default_factory=list)
+    late: LateEvents = field(default_factory=LateEvents)
     notes: list[str] = field(default_factory=list)
 
 
-def gather(settings: Settings, stream: str | None = None, version: int | None = None) -> Page | None:
-    """The page of a stream, the first one when none is named; None when there is no such stream or version."""
+def read_page(settings: Settings, stream: str | None = None, version: int | None = None) -> Page | None:
+    """Read all about a stream, the first one when none is named; None when there is no such stream or version."""
     catalog, notes = catalog_of(settings)
     streams = streams_of(settings, catalog)
     page = Page(datetime.now(UTC), streams, notes=notes)
@@ -51,17 +59,17 @@ def gather(settings: Settings, stream: str | None = None, version: int | None = 
     if page.stream not in streams:
         return None
     storage = stream_storage(settings.warehouse, page.stream)
-    _warehouse(page, storage)
-    found = tracked(settings, page.stream, version)
-    page.notes += found.notes
-    if version is not None and found.chosen is None:
+    _add_batches(page, storage)
+    tracked = read_tracked_plans(settings, page.stream, version)
+    page.notes += tracked.notes
+    if version is not None and tracked.chosen is None:
         return None
-    _tracking(page, found)
-    _plan(page, storage, catalog, found)
+    _add_history(page, tracked)
+    _add_plan(page, storage, catalog, tracked)
     return page
 
 
-def _warehouse(page: Page, storage: Storage) -> None:
+def _add_batches(page: Page, storage: Storage) -> None:
     try:
         ledger = newest_ledger(storage)  # before the manifest: what an entry leaves out was merged by then
         manifest = newest(storage)
@@ -70,21 +78,21 @@ def _warehouse(page: Page, storage: Storage) -> None:
         return
     past = list(load_past(storage, manifest_names(storage)[-KEPT_MANIFESTS:]))
     page.progress = progress(manifest, ledger)
-    page.batches = batches(past)
-    page.held = held(manifest, ledger)
-    page.late = late(storage, manifest)
-    page.audits = audits(storage)
+    page.batches = last_batches(past)
+    page.unpublished = unpublished_batches(manifest, ledger)
+    page.late = read_late_events(storage, manifest)
+    page.audits = last_audits(storage)
 
 
-def _tracking(page: Page, found: Tracked) -> None:
-    page.history = found.history
-    page.planned = found.chosen
-    page.measurements = measurements(found.evaluations)
+def _add_history(page: Page, tracked: TrackedPlans) -> None:
+    page.history = tracked.history
+    page.planned = tracked.chosen
+    page.measurements = measurements(tracked.evaluations)
 
 
-def _plan(page: Page, storage: Storage, catalog: Catalog | None, found: Tracked) -> None:
-    """The registered plan; in a warehouse that nobody tracks, the plan of the newest batch."""
-    plan = found.plan
+def _add_plan(page: Page, storage: Storage, catalog: Catalog | None, tracked: TrackedPlans) -> None:
+    """Show the registered plan; in a warehouse that nobody tracks, the plan of the newest batch."""
+    plan = tracked.plan
     try:
         running = plan_in_force(storage, newest(storage))
     except HeddleError as error:
@@ -92,7 +100,7 @@ def _plan(page: Page, storage: Storage, catalog: Catalog | None, found: Tracked)
         return
     if plan is None:
         plan = running
-    elif found.chosen and found.chosen.champion and running and running.fingerprint() != plan.fingerprint():
+    elif tracked.chosen and tracked.chosen.champion and running and running.fingerprint() != plan.fingerprint():
         page.notes.append("The plan below takes over with the next batch; the last one was evaluated by another.")
     if plan is not None:
         page.plan = plan_view(plan, catalog)

@@ -10,29 +10,29 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from optimizer.plan.explain import cost_text
-from plugins.heddle_page.read.measured import mean_deviation
+from plugins.heddle_page.read.measurements import mean_deviation
 from plugins.heddle_page.view.charts import deviation_chart, saving_chart
 
 
 def show(template: str, **values: Any) -> str:
-    """The page of a template."""
+    """Return a template filled in with values."""
     return ENVIRONMENT.get_template(template).render(values)
 
 
 def when(moment: datetime | None) -> Markup:
-    """A moment, for people and for machines."""
+    """Return a moment as HTML, for people and for machines."""
     if moment is None:
         return Markup("&ndash;")
     return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M:%S}</time>').format(moment.isoformat(), moment)
 
 
 def percent(share: float | None) -> str:
-    """A share as people read it."""
+    """Return a share as people read it."""
     return "\N{EN DASH}" if share is None else f"{share:.1%}"
 
 
-def counted(number: float) -> str:
-    """A count with its thousands parted."""
+def count_text(number: float) -> str:
+    """Return a count with commas between its thousands."""
     return f"{number:,.0f}"
 
 
@@ -46,7 +46,7 @@ ENVIRONMENT = Environment(
 ENVIRONMENT.filters |= {
     "when": when,
     "percent": percent,
-    "counted": counted,
+    "counted": count_text,
     "cost": cost_text,
     "mean_deviation": mean_deviation,
     "saving_chart": saving_chart,

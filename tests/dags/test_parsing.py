@@ -37,7 +37,8 @@ print("ANSWER" + json.dumps({
              or not dag.params.get_param(p).schema.get("title")],
     "strategies": forms.STRATEGIES,
     "techniques": forms.TECHNIQUES,
-    "streams": forms.known_streams(),
+    "submitted": sorted({t.application for dag in bag.dags.values() for t in dag.tasks if hasattr(t, "application")}),
+    "streams": forms.catalog_streams(),
 }))
 """
 THIN = 75  # lines, the docs a person reads in Airflow among them
@@ -84,6 +85,17 @@ def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:
     assert sorted(parsed["strategies"]) == sorted(STRATEGIES)  # type: ignore[call-overload]
     assert sorted(parsed["techniques"]) == sorted(CARDS)  # type: ignore[call-overload]
     assert parsed["streams"] == ["a", "b"]
+
+
+def test_the_jobs_that_they_submit_are_there(parsed: dict[str, object]) -> None:
+    jobs = [Path(path).relative_to(ROOT) for path in parsed["submitted"]]  # type: ignore[attr-defined]
+    assert [job.as_posix() for job in jobs] == [
+        "expectations/audit.py",
+        "jobs/backfill.py",
+        "jobs/compare.py",
+        "jobs/evaluate.py",
+    ]
+    assert all((ROOT / job).is_file() for job in jobs)
 
 
 @pytest.mark.parametrize("file", sorted(os.listdir(ROOT / "dags")))

@@ -15,7 +15,7 @@ from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 from optimizer.workloads.catalog import write_catalog
-from plugins.heddle_page.page import Page, gather
+from plugins.heddle_page.page import Page, read_page
 from plugins.heddle_page.render import show
 from plugins.heddle_page.view.plan import plan_view
 from plugins.heddle_page.view.run import run_view
@@ -30,7 +30,7 @@ ADDRESS = "http://mlflow.example:5000"
 def page(platform: BusyPlatform) -> Page:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEDDLE_MLFLOW_UI", ADDRESS)
-        found = gather(platform.settings)
+        found = read_page(platform.settings)
     assert found
     return found
 
@@ -115,7 +115,7 @@ def test_the_page_of_a_dag_run_links_to_its_plan(platform: BusyPlatform) -> None
 
 
 def test_an_empty_platform_is_a_whole_page(tmp_path: Path) -> None:
-    found = gather(settings({"HEDDLE_HOME": str(tmp_path)}))
+    found = read_page(settings({"HEDDLE_HOME": str(tmp_path)}))
     assert "no stream yet" in PageParser(show("overview.html", page=found)).text
 
 

@@ -30,15 +30,15 @@ class AuditRecord:
     failed: list[str]  # the checks, with how many rows failed each
 
 
-def audits(storage: Storage) -> list[AuditRecord]:
-    """The newest first; a record that cannot be read is left out."""
+def last_audits(storage: Storage) -> list[AuditRecord]:
+    """Return the last audits, the newest first; a record that cannot be read is left out."""
     names = sorted((name for name in storage.names(DOCS) if name.endswith(f"/{RECORD}")), reverse=True)
-    found = (_record(storage, name) for name in names[:SHOWN])
-    return [record for record in found if record is not None]
+    records = (_read_record(storage, name) for name in names[:SHOWN])
+    return [record for record in records if record is not None]
 
 
 def audit_page(settings: Settings, stream: str, sequence: int) -> str | None:
-    """The page of an audit, if there is one."""
+    """Return the page of an audit; None when there is none."""
     if not ID.fullmatch(stream) or sequence < 0:
         return None
     storage = stream_storage(settings.warehouse, stream)
@@ -46,21 +46,21 @@ def audit_page(settings: Settings, stream: str, sequence: int) -> str | None:
     return storage.read(name).decode() if storage.exists(name) else None
 
 
-def _record(storage: Storage, name: str) -> AuditRecord | None:
+def _read_record(storage: Storage, name: str) -> AuditRecord | None:
     try:
-        return _parsed(int(name.split("/")[-2]), json.loads(storage.read(name)))
+        return _parse_record(int(name.split("/")[-2]), json.loads(storage.read(name)))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _parsed(sequence: int, found: dict[str, Any]) -> AuditRecord:
-    failed = [f"{check['name']} ({check['failing']:,})" for check in found["checks"] if not check["passed"]]
+def _parse_record(sequence: int, record: dict[str, Any]) -> AuditRecord:
+    failed = [f"{check['name']} ({check['failing']:,})" for check in record["checks"] if not check["passed"]]
     return AuditRecord(
         sequence,
-        datetime.fromisoformat(found["at"]),
-        found["passed"],
-        found["statements"],
-        found["windows"],
-        found["rows"],
+        datetime.fromisoformat(record["at"]),
+        record["passed"],
+        record["statements"],
+        record["windows"],
+        record["rows"],
         failed,
     )

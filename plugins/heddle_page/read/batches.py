@@ -1,16 +1,21 @@
-"""What the manifests and the ledger say: how far the stream is, its last batches, and what is not published."""
+"""What the manifests and the ledger say: how far the stream is, its batches, what is not published, what was late."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from jobs.engine.warehouse.late_files import BATCH, MISSED, WATERMARK, read_late_files
 from jobs.engine.warehouse.ledger import Ledger
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SHOWN = 10
+LARGEST = 200_000  # rows of a file that the page still reads
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Held:
+class UnpublishedBatch:
     """A batch whose results are not published."""
 
     batch: int
@@ -47,8 +52,17 @@ class Held:
     rows: int
 
 
+@dataclass(frozen=True)
+class LateEvents:
+    """How many events were late, and the newest few of them as a table."""
+
+    events: int = 0
+    columns: list[str] = field(default_factory=list)
+    rows: list[list[Any]] = field(default_factory=list)
+
+
 def progress(manifest: Manifest, ledger: Ledger) -> Progress | None:
-    """None when nothing was evaluated yet."""
+    """Return how far a stream is; None when nothing was evaluated yet."""
     if manifest.sequence < 0:
         return None
     rows = sum(file.rows for file in ledger.public(manifest.results))
@@ -57,12 +71,12 @@ def progress(manifest: Manifest, ledger: Ledger) -> Progress | None:
     )
 
 
-def batches(manifests: Iterable[Manifest]) -> list[Batch]:
-    """The last batches, the newest first; what closing a run emitted counts with the batch before it."""
-    found: dict[int, Batch] = {}
+def last_batches(manifests: Iterable[Manifest]) -> list[Batch]:
+    """Return the last batches, the newest first; what closing a run emitted counts with the batch before it."""
+    by_number: dict[int, Batch] = {}
     for manifest in manifests:
-        counts, before = manifest.counts, found.get(manifest.batch)
-        found[manifest.batch] = Batch(
+        counts, before = manifest.counts, by_number.get(manifest.batch)
+        by_number[manifest.batch] = Batch(
             manifest.batch,
             counts.get("events", 0) + (before.events if before else 0),
             counts.get("results", 0) + (before.results if before else 0),
@@ -70,28 +84,46 @@ def batches(manifests: Iterable[Manifest]) -> list[Batch]:
             counts.get("windows_missed", 0) + (before.windows_missed if before else 0),
             manifest.plan,
         )
-    return sorted(found.values(), key=lambda batch: -batch.batch)
+    return sorted(by_number.values(), key=lambda batch: -batch.batch)
 
 
-def held(manifest: Manifest, ledger: Ledger) -> list[Held]:
-    """Every batch that waits, is quarantined or was discarded; the newest first."""
+def unpublished_batches(manifest: Manifest, ledger: Ledger) -> list[UnpublishedBatch]:
+    """Return every batch that waits, is quarantined or was discarded; the newest first."""
     names = {
         "waiting": {file.name for file in ledger.pending(manifest.results)},
         "quarantined": set(ledger.quarantined),
         "discarded": set(ledger.discarded),
     }
-    found = [_held(manifest, state, wanted) for state, wanted in names.items()]
-    return sorted((each for some in found for each in some), key=lambda each: -each.batch)
+    batches = [batch for state, files in names.items() for batch in _batches_of(manifest, state, files)]
+    return sorted(batches, key=lambda batch: -batch.batch)
 
 
 def instant(microseconds: int) -> datetime | None:
-    """A moment of the stream's clock."""
+    """Return a moment of the stream's clock; None before its beginning."""
     return None if microseconds == BEGINNING else EPOCH + timedelta(microseconds=microseconds)
 
 
-def _held(manifest: Manifest, state: str, wanted: set[str]) -> Sequence[Held]:
+def _batches_of(manifest: Manifest, state: str, files: set[str]) -> Sequence[UnpublishedBatch]:
     rows: dict[int, list[int]] = {}
     for file in manifest.results:
-        if file.name in wanted:
+        if file.name in files:
             rows.setdefault(file.batch, []).append(file.rows)
-    return [Held(batch, state, len(each), sum(each)) for batch, each in rows.items()]
+    return [UnpublishedBatch(batch, state, len(counts), sum(counts)) for batch, counts in rows.items()]
+
+
+def read_late_events(storage: Storage, manifest: Manifest) -> LateEvents:
+    """Count the late events of a manifest; the rows shown are those of its newest file."""
+    events = sum(file.rows for file in manifest.late)
+    small = [file for file in manifest.late if file.rows <= LARGEST]
+    if not small:
+        return LateEvents(events)
+    newest = max(small, key=lambda file: file.batch)
+    try:
+        table = read_late_files(storage, [newest])
+    except OSError:  # a run has merged it meanwhile
+        return LateEvents(events)
+    table = table.sort_by([(MISSED, "descending")]).slice(0, SHOWN)
+    first = [name for name in (BATCH, MISSED, WATERMARK) if name in table.column_names]
+    columns = [*first, *(name for name in table.column_names if name not in first)]
+    rows = [[row[name] for name in columns] for row in table.to_pylist()]
+    return LateEvents(events, columns, rows)

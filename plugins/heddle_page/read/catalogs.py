@@ -14,7 +14,7 @@ Stamp = tuple[tuple[str, int, int], ...]
 
 
 def catalog_of(settings: Settings) -> tuple[Catalog | None, list[str]]:
-    """The catalog, or the first lines that say why there is none."""
+    """Return the catalog, or the first lines that say why there is none."""
     try:
         return _load(settings.catalog, _stamp(settings.catalog)), []
     except (HeddleError, OSError) as error:
@@ -22,7 +22,7 @@ def catalog_of(settings: Settings) -> tuple[Catalog | None, list[str]]:
 
 
 def streams_of(settings: Settings, catalog: Catalog | None) -> list[str]:
-    """The catalog's streams; without one, those that have a folder in the warehouse."""
+    """Return the catalog's streams; without one, those that have a folder in the warehouse."""
     if catalog is not None:
         return sorted(catalog.streams)
     folder = Path(settings.warehouse)

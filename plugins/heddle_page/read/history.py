@@ -21,7 +21,7 @@ EVALUATIONS = 20
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlanVersion:
     """A registered plan, in the figures that its version carries."""
 
     number: int
@@ -40,37 +40,37 @@ class Planned:
 
 
 @dataclass
-class Tracked:
-    """All of it; empty where nothing is tracked."""
+class TrackedPlans:
+    """The registered plans of a stream and its evaluations; empty where nothing is tracked."""
 
-    history: list[Planned] = field(default_factory=list)
-    chosen: Planned | None = None
+    history: list[PlanVersion] = field(default_factory=list)
+    chosen: PlanVersion | None = None
     plan: Plan | None = None
     evaluations: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def tracked(settings: Settings, stream: str, version: int | None = None) -> Tracked:
-    """The champion, or the version of a number, with the history around it. Reading creates nothing."""
+def read_tracked_plans(settings: Settings, stream: str, version: int | None = None) -> TrackedPlans:
+    """Read the champion, or the version of a number, with the history around it. Reading creates nothing."""
     try:
-        store = reading(settings)
-        return _read(store, stream, version) if store and known(store, stream) else Tracked()
+        store = existing_store(settings)
+        return _read(store, stream, version) if store and experiment_id(store, stream) else TrackedPlans()
     except Exception as error:  # whatever MLflow's client meets, the warehouse's part of the page is still good
-        return Tracked(notes=[f"MLflow at {settings.tracking} cannot be read: {_first_line(error)}"])
+        return TrackedPlans(notes=[f"MLflow at {settings.tracking} cannot be read: {_first_line(error)}"])
 
 
-def reading(settings: Settings) -> Store | None:
-    """The store, unless it would have to be made."""
+def existing_store(settings: Settings) -> Store | None:
+    """Return the tracking store; None when it would have to be made first."""
     file = settings.tracking.removeprefix("sqlite:///")
     if file != settings.tracking and not Path(file).exists():
         return None
     return _open(settings)
 
 
-def known(store: Store, stream: str) -> str:
-    """The id of the stream's experiment; "" when it has none."""
-    found = store.client.get_experiment_by_name(f"heddle/{stream}")
-    return str(found.experiment_id) if found else ""
+def experiment_id(store: Store, stream: str) -> str:
+    """Return the id of the stream's experiment; "" when it has none."""
+    experiment = store.client.get_experiment_by_name(f"heddle/{stream}")
+    return str(experiment.experiment_id) if experiment else ""
 
 
 @lru_cache(maxsize=2)
@@ -78,25 +78,25 @@ def _open(settings: Settings) -> Store:
     return open_store(settings)
 
 
-def _read(store: Store, stream: str, number: int | None) -> Tracked:
+def _read(store: Store, stream: str, number: int | None) -> TrackedPlans:
     versions = history(store, stream)
     wanted = champion(store, stream) if number is None else next((v for v in versions if v.number == number), None)
-    experiment = known(store, stream)
-    found = Tracked(
-        [_planned(version, experiment) for version in versions[:LISTED]],
-        _planned(wanted, experiment) if wanted else None,
+    experiment = experiment_id(store, stream)
+    plans = TrackedPlans(
+        [_plan_version(version, experiment) for version in versions[:LISTED]],
+        _plan_version(wanted, experiment) if wanted else None,
         evaluations=run_rows(store, stream, "evaluation", EVALUATIONS),
     )
     if wanted:
         try:
-            found.plan = plan_of(store, wanted)
+            plans.plan = plan_of(store, wanted)
         except (HeddleError, OSError) as error:
-            found.notes.append(f"the plan of version {wanted.number} cannot be read: {_first_line(error)}")
-    return found
+            plans.notes.append(f"the plan of version {wanted.number} cannot be read: {_first_line(error)}")
+    return plans
 
 
-def _planned(version: Version, experiment: str) -> Planned:
-    return Planned(
+def _plan_version(version: Version, experiment: str) -> PlanVersion:
+    return PlanVersion(
         version.number,
         version.registered,
         version.strategy,

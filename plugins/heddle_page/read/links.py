@@ -9,12 +9,12 @@ SCHEMES = ("http://", "https://")
 
 
 def mlflow_address() -> str:
-    """Without a slash at its end; "" when runs are kept in a file and nobody said where they are shown."""
+    """Return MLflow's address without a slash at its end; "" when runs are in a file that nobody serves."""
     named = os.environ.get("HEDDLE_MLFLOW_UI") or os.environ.get("HEDDLE_TRACKING", "")
     return named.rstrip("/") if named.startswith(SCHEMES) else ""
 
 
 def run_link(experiment: str, run: str) -> str:
-    """MLflow's page of a run."""
+    """Return the address of MLflow's page of a run; "" when nobody said where MLflow is."""
     address = mlflow_address()
     return f"{address}/#/experiments/{quote(experiment, '')}/runs/{quote(run, '')}" if address and run else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plugins.heddle_page.read.history import Planned
-from plugins.heddle_page.read.measured import Measurement
+from plugins.heddle_page.read.history import PlanVersion
+from plugins.heddle_page.read.measurements import Measurement
 
 WIDTH, HEIGHT = 640, 150
 LEFT, TOP = 44, 12
@@ -20,7 +20,7 @@ class Point:
 
     x: float
     y: float
-    planned: Planned
+    planned: PlanVersion
     label: str  # "" where names would run into each other
 
 
@@ -51,31 +51,38 @@ class DeviationChart:
     height: int
 
 
-def saving_chart(history: Sequence[Planned]) -> SavingChart:
-    """Savings of every version against no_share; the scale is whole per cent, from 0 or the worst to 100."""
+def saving_chart(history: Sequence[PlanVersion]) -> SavingChart:
+    """Place the savings of every version against no_share; the scale is whole per cent, from 0 or the worst to 100."""
     ordered = list(reversed(history))
-    floor = min([0.0, *(each.saving for each in ordered)])
+    floor = min([0.0, *(version.saving for version in ordered)])
     step = (WIDTH - LEFT - 24) / max(len(ordered) - 1, 1)
 
     def height(saving: float) -> float:
         return round(TOP + (HEIGHT - 2 * TOP) * (1 - saving) / (1 - floor), 1)
 
-    apart = -(-NAME // max(int(step), 1))  # versions from one name to the next
+    stride = -(-NAME // max(int(step), 1))  # versions from one name to the next
     points = [
-        Point(round(LEFT + 12 + i * step, 1), height(each.saving), each, "" if i % apart else f"v{each.number}")
-        for i, each in enumerate(ordered)
+        Point(
+            round(LEFT + 12 + i * step, 1), height(version.saving), version, "" if i % stride else f"v{version.number}"
+        )
+        for i, version in enumerate(ordered)
     ]
     line = " ".join(f"{point.x},{point.y}" for point in points)
     return SavingChart(points, line, [(height(share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)])
 
 
 def deviation_chart(runs: Sequence[Measurement]) -> DeviationChart:
-    """Both throughputs of every run, as shares of the longest bar."""
+    """Place both throughputs of every run, as shares of the longest bar."""
     compared = [run for run in runs if run.estimated is not None and run.measured is not None][:BARS]
     longest = max([max(run.estimated or 0.0, run.measured or 0.0) for run in compared], default=1.0) or 1.0
-    room = WIDTH - 200
+    width = WIDTH - 200
     pairs = [
-        Pair(i * (2 * BAR + 14), (run.estimated or 0) / longest * room, (run.measured or 0) / longest * room, run)
+        Pair(
+            i * (2 * BAR + 14),
+            (run.estimated or 0) / longest * width,
+            (run.measured or 0) / longest * width,
+            run,
+        )
         for i, run in enumerate(compared)
     ]
     return DeviationChart(pairs, len(pairs) * (2 * BAR + 14))

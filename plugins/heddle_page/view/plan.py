@@ -62,7 +62,7 @@ class PlanView:
 
 
 def plan_view(plan: Plan, catalog: Catalog | None) -> PlanView:
-    """The plan with what the catalog says about its queries; the dearest trees first."""
+    """Arrange the plan with what the catalog says about its queries; the dearest trees first."""
     trees = sorted(plan.trees, key=lambda tree: (-tree.cost, tree.id))
     fed: dict[str, list[str]] = {}
     for tree in trees:
@@ -101,9 +101,9 @@ def _tree(plan: Plan, tree: Tree, feeds: list[str], catalog: Catalog | None) -> 
 
 
 def _slides(plan: Plan, tree: Tree) -> str:
-    found = sorted(set(tree.windows.slide.tolist()))
-    named = ", ".join(length(plan, slide, tree.windows.rows) for slide in found[:SLIDES])
-    return f"{named}, ... ({len(found)})" if len(found) > SLIDES else named
+    slides = sorted(set(tree.windows.slide.tolist()))
+    named = ", ".join(length(plan, slide, tree.windows.rows) for slide in slides[:SLIDES])
+    return f"{named}, ... ({len(slides)})" if len(slides) > SLIDES else named
 
 
 def _lines(plan: Plan, queries: Sequence[str | int], catalog: Catalog | None) -> list[QueryLine]:

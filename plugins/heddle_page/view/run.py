@@ -9,7 +9,7 @@ from jobs.host.settings import Settings
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import KEY, Store
 from plugins.heddle_page.read.catalogs import catalog_of, streams_of
-from plugins.heddle_page.read.history import known, reading
+from plugins.heddle_page.read.history import existing_store, experiment_id
 from plugins.heddle_page.read.links import run_link
 
 KINDS = ("replan", "evaluation", "comparison")
@@ -17,8 +17,8 @@ LOOKED_AT = 200  # runs of a kind
 
 
 @dataclass(frozen=True)
-class Left:
-    """An MLflow run."""
+class LoggedRun:
+    """An MLflow run that a DAG run logged."""
 
     stream: str
     kind: str
@@ -32,36 +32,36 @@ class Left:
 
 @dataclass
 class RunPage:
-    """All of a DAG run."""
+    """All MLflow runs of a DAG run."""
 
     dag_id: str
     run_id: str
-    found: list[Left] = field(default_factory=list)
+    runs: list[LoggedRun] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def run_view(settings: Settings, dag_id: str, run_id: str) -> RunPage:
-    """Everything whose key names the DAG run."""
+    """Read every MLflow run whose key names the DAG run."""
     page = RunPage(dag_id, run_id)
     catalog, page.notes = catalog_of(settings)
     try:
-        store = reading(settings)
+        store = existing_store(settings)
         for stream in streams_of(settings, catalog) if store and run_id else []:
-            page.found += _of_stream(store, stream, run_id) if store and known(store, stream) else []
+            page.runs += _runs_of_stream(store, stream, run_id) if store and experiment_id(store, stream) else []
     except Exception as error:  # whatever MLflow's client meets; the line says what
         page.notes.append(f"MLflow at {settings.tracking} cannot be read: {str(error).splitlines()[0][:200]}")
     return page
 
 
-def _of_stream(store: Store, stream: str, run_id: str) -> list[Left]:
+def _runs_of_stream(store: Store, stream: str, run_id: str) -> list[LoggedRun]:
     rows = [(kind, row) for kind in KINDS for row in run_rows(store, stream, kind, LOOKED_AT)]
-    return [_left(stream, kind, row) for kind, row in rows if run_id in row["tags"].get(KEY, "").split("/")]
+    return [_logged_run(stream, kind, row) for kind, row in rows if run_id in row["tags"].get(KEY, "").split("/")]
 
 
-def _left(stream: str, kind: str, row: dict[str, Any]) -> Left:
+def _logged_run(stream: str, kind: str, row: dict[str, Any]) -> LoggedRun:
     tags = row["tags"]
     version = tags.get("version") or row["params"].get("plan_version") or 0
-    return Left(
+    return LoggedRun(
         stream,
         kind,
         row["name"],

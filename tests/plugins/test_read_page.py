@@ -10,7 +10,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import manifest_name, newest
 from jobs.host.settings import settings
 from jobs.results import late_table
-from plugins.heddle_page.page import Page, gather
+from plugins.heddle_page.page import Page, read_page
 from plugins.heddle_page.view.run import run_view
 from tests.worlds.busy_platform import KEY, BusyPlatform
 from tests.worlds.warehouse import STREAM
@@ -18,7 +18,7 @@ from tests.worlds.warehouse import STREAM
 
 @pytest.fixture(scope="module")
 def page(platform: BusyPlatform) -> Page:
-    found = gather(platform.settings)
+    found = read_page(platform.settings)
     assert found
     return found
 
@@ -53,12 +53,12 @@ def test_history_has_every_version_the_newest_first(page: Page, platform: BusyPl
 
 
 def test_an_older_version_can_be_looked_at(platform: BusyPlatform) -> None:
-    found = gather(platform.settings, STREAM, 1)
+    found = read_page(platform.settings, STREAM, 1)
     assert found
     assert found.planned
     assert found.plan
     assert (found.planned.number, found.plan.strategy) == (1, "shared")
-    assert gather(platform.settings, STREAM, 99) is None
+    assert read_page(platform.settings, STREAM, 99) is None
 
 
 def test_measurements_have_their_deviation(page: Page) -> None:
@@ -74,8 +74,8 @@ def test_audits_are_listed_with_what_failed(page: Page) -> None:
 
 def test_only_the_quarantined_batches_are_held(page: Page, platform: BusyPlatform) -> None:
     manifest = newest(stream_storage(platform.settings.warehouse, STREAM))
-    assert {each.state for each in page.held} == {"quarantined"}
-    assert sum(each.rows for each in page.held) == sum(f.rows for f in manifest.results if f.batch == 2)
+    assert {each.state for each in page.unpublished} == {"quarantined"}
+    assert sum(each.rows for each in page.unpublished) == sum(f.rows for f in manifest.results if f.batch == 2)
 
 
 def test_late_events_are_counted_and_shown(page: Page, platform: BusyPlatform) -> None:
@@ -95,18 +95,18 @@ def test_progress_is_that_of_the_newest_manifest(page: Page) -> None:
 
 def test_a_dag_run_finds_what_it_left(platform: BusyPlatform) -> None:
     found = run_view(platform.settings, "replan", KEY)
-    assert [(each.stream, each.kind, each.version) for each in found.found] == [(STREAM, "replan", 3)]
-    assert found.found[0].reason
-    assert run_view(platform.settings, "replan", "manual__2").found == []
-    assert run_view(platform.settings, "replan", "").found == []
+    assert [(each.stream, each.kind, each.version) for each in found.runs] == [(STREAM, "replan", 3)]
+    assert found.runs[0].reason
+    assert run_view(platform.settings, "replan", "manual__2").runs == []
+    assert run_view(platform.settings, "replan", "").runs == []
 
 
 def test_an_unknown_stream_is_no_page(platform: BusyPlatform) -> None:
-    assert gather(platform.settings, "../warehouse") is None
+    assert read_page(platform.settings, "../warehouse") is None
 
 
 def test_an_empty_home_is_a_page_and_stays_empty(tmp_path: Path) -> None:
-    found = gather(settings({"HEDDLE_HOME": str(tmp_path)}))
+    found = read_page(settings({"HEDDLE_HOME": str(tmp_path)}))
     assert found
     assert (found.streams, found.plan) == ([], None)
     assert len(found.notes) == 1
@@ -119,7 +119,7 @@ def test_a_damaged_manifest_is_a_note_and_the_rest_is_shown(platform: BusyPlatfo
     kept = path.read_bytes()
     path.write_bytes(kept[:-9])
     try:
-        found = gather(platform.settings)
+        found = read_page(platform.settings)
     finally:
         path.write_bytes(kept)
     assert found
@@ -130,7 +130,7 @@ def test_a_damaged_manifest_is_a_note_and_the_rest_is_shown(platform: BusyPlatfo
 def test_a_server_that_is_gone_is_a_note(platform: BusyPlatform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     home = {"HEDDLE_HOME": platform.settings.home, "HEDDLE_TRACKING": "http://127.0.0.1:9"}
-    found = gather(settings(home))
+    found = read_page(settings(home))
     assert found
     assert any("cannot be read" in note for note in found.notes)
     assert found.plan  # of the warehouse

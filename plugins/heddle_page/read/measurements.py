@@ -29,14 +29,14 @@ class Measurement:
 
 
 def measurements(rows: Sequence[dict[str, Any]]) -> list[Measurement]:
-    """Finished evaluations as the page shows them, the newest first."""
+    """Return the finished evaluations as the page shows them, the newest first."""
     return [_measurement(row) for row in rows if row["status"] == "FINISHED"]
 
 
-def mean_deviation(found: Sequence[Measurement]) -> float | None:
-    """Of the runs that have one."""
-    known = [each.deviation for each in found if each.deviation is not None]
-    return sum(known) / len(known) if known else None
+def mean_deviation(measurements: Sequence[Measurement]) -> float | None:
+    """Return the mean deviation of the runs that have one."""
+    deviations = [run.deviation for run in measurements if run.deviation is not None]
+    return sum(deviations) / len(deviations) if deviations else None
 
 
 def _measurement(row: dict[str, Any]) -> Measurement:
