@@ -55,6 +55,7 @@ def test_techniques(technique: str, data: st.DataObject, arrival: Arrival, strat
     evaluate_and_check(asked, arrival, strategy, technique)
 
 
+@pytest.mark.slow
 @settings(QUICKLY, max_examples=40)
 @given(
     asked=st.lists(questions(), min_size=1, max_size=8),

@@ -50,6 +50,7 @@ def test_partials_of_the_wrong_kind_are_refused() -> None:
         make("panes", [Window(3, 1)], "count", "float64")
 
 
+@pytest.mark.slow
 def test_without_the_jit() -> None:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     subprocess.run(
