@@ -59,24 +59,24 @@ def feed_text(plan: Plan, tree: Tree) -> str:
 
 def shards_text(shards: Shards) -> str:
     """Why predicates are evaluated together or separately, in operations per second."""
-    kept = "shards" if shards.chosen else "evaluated separately"
+    way = "shards" if shards.chosen else "evaluated separately"
     noun = "1 predicate" if shards.predicates == 1 else f"{shards.predicates} predicates"
-    each = f" for each of {shards.measures} measures" if shards.measures > 1 else ""
+    times = f" for each of {shards.measures} measures" if shards.measures > 1 else ""
     return (
-        f"{noun}, {kept}: |T| + k*beta = {shards.events:.4g} + {shards.shards:.4g} * {shards.beta:.4g}, "
-        f"alpha*|T| = {shards.alpha:.4g} * {shards.events:.4g}{each}"
+        f"{noun}, {way}: |T| + k*beta = {shards.events:.4g} + {shards.shards:.4g} * {shards.beta:.4g}, "
+        f"alpha*|T| = {shards.alpha:.4g} * {shards.events:.4g}{times}"
     )
 
 
 def edges_text(plan: Plan, tree: Tree, most: int = 6) -> str:
     """Where its slices end, the first few progressions: "every 10s", "every 15min + 5min"."""
-    found = sorted(tree.edges())
+    edges = sorted(tree.edges())
     rows = tree.windows.rows
     texts = [
         f"{length(plan, period, rows)} + {length(plan, residue, rows)}" if residue else length(plan, period, rows)
-        for period, residue in found[:most]
+        for period, residue in edges[:most]
     ]
-    return f"every {', '.join(texts)}" + (f" ... ({len(found)})" if len(found) > most else "")
+    return f"every {', '.join(texts)}" + (f" ... ({len(edges)})" if len(edges) > most else "")
 
 
 def length(plan: Plan, ticks: int, rows: bool) -> str:

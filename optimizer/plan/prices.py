@@ -59,10 +59,10 @@ def fit_prices(runs: Sequence[Measured]) -> Prices:
     guess = np.where(counted, one_price, 0.0)
     scale = np.maximum(table.max(axis=0), 1e-300)
     pull = np.diag(np.where(counted, PULL / one_price, PULL * scale))
-    design, wanted = np.vstack([table, pull]), np.concatenate([np.ones(len(runs)), pull @ guess])
-    found = _nonnegative(design / scale, wanted) / scale
-    error = float(np.mean(np.abs(table @ found - 1)))
-    return Prices(dict(zip(names, map(float, found), strict=True)), error)
+    design, target = np.vstack([table, pull]), np.concatenate([np.ones(len(runs)), pull @ guess])
+    prices = _nonnegative(design / scale, target) / scale
+    error = float(np.mean(np.abs(table @ prices - 1)))
+    return Prices(dict(zip(names, map(float, prices), strict=True)), error)
 
 
 def _priced(run: Measured) -> dict[str, float]:
@@ -71,24 +71,24 @@ def _priced(run: Measured) -> dict[str, float]:
     return run.operations.priced(run.batches)
 
 
-def _nonnegative(design: Floats, wanted: Floats) -> Floats:
+def _nonnegative(design: Floats, target: Floats) -> Floats:
     """Least squares over x >= 0 by active sets (Lawson and Hanson, 1974, chapter 23)."""
     size = design.shape[1]
     x, free = np.zeros(size), np.zeros(size, dtype=np.bool_)
     for _ in range(ROUNDS):
-        slope = design.T @ (wanted - design @ x)
-        if free.all() or slope[~free].max() <= 1e-12 * np.abs(wanted).sum():
+        slope = design.T @ (target - design @ x)
+        if free.all() or slope[~free].max() <= 1e-12 * np.abs(target).sum():
             break
         free[np.argmax(np.where(free, -np.inf, slope))] = True
-        x = _inside(design, wanted, x, free)
+        x = _inside(design, target, x, free)
     return x
 
 
-def _inside(design: Floats, wanted: Floats, x: Floats, free: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
+def _inside(design: Floats, target: Floats, x: Floats, free: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
     """The best point of the free coordinates, less those that would leave the positive side on the way there."""
     while free.any():
         best = np.zeros_like(x)
-        best[free] = np.linalg.lstsq(design[:, free], wanted, rcond=None)[0]
+        best[free] = np.linalg.lstsq(design[:, free], target, rcond=None)[0]
         if (best[free] > 0).all():
             return best
         falling = free & (best <= 0)

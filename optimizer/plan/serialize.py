@@ -34,18 +34,18 @@ def plan_to_dict(plan: Plan) -> dict[str, Any]:
 def plan_from_text(text: str) -> Plan:
     """The plan a text holds, or one line that says why it holds none."""
     try:
-        found = json.loads(text)
-        if found["format"] != FORMAT:
-            raise HeddleError(f"plan format {found['format']} is not {FORMAT}; run heddle plan again")
+        fields = json.loads(text)
+        if fields["format"] != FORMAT:
+            raise HeddleError(f"plan format {fields['format']} is not {FORMAT}; run heddle plan again")
         return Plan(
-            _text(found["stream"]),
-            _text(found["strategy"]),
-            _traffic(found["traffic"]),
-            tuple(_tree_from_dict(tree) for tree in found["trees"]),
-            Costs(**found["costs"]),
-            found["catalog_fingerprint"],
-            tuple(found["unshared"]),
-            found["exact"],
+            _text(fields["stream"]),
+            _text(fields["strategy"]),
+            _traffic(fields["traffic"]),
+            tuple(_tree_from_dict(tree) for tree in fields["trees"]),
+            Costs(**fields["costs"]),
+            fields["catalog_fingerprint"],
+            tuple(fields["unshared"]),
+            fields["exact"],
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ZeroDivisionError) as error:
         raise HeddleError(f"this is not a plan ({error}); write one with heddle plan --out FILE") from error
@@ -99,30 +99,30 @@ def _demand_to_dict(demand: Demand, windows: WindowSet) -> dict[str, Any]:
     }
 
 
-def _traffic(found: dict[str, Any]) -> Traffic:
-    groups = tuple((tuple(group_by), keys) for group_by, keys in found.get("groups", ()))
-    return Traffic(**{**found, "groups": groups})
+def _traffic(fields: dict[str, Any]) -> Traffic:
+    groups = tuple((tuple(group_by), keys) for group_by, keys in fields.get("groups", ()))
+    return Traffic(**{**fields, "groups": groups})
 
 
-def _tree_from_dict(found: dict[str, Any]) -> Tree:
-    windows = _windows(found["windows"], found["rows"])
+def _tree_from_dict(fields: dict[str, Any]) -> Tree:
+    windows = _windows(fields["windows"], fields["rows"])
     return Tree(
-        found["id"],
-        _queries(found["queries"]),
+        fields["id"],
+        _queries(fields["queries"]),
         windows,
-        Fraction(found["edge_rate"]),
-        tuple(_demand_from_dict(demand, windows) for demand in found["demands"]),
-        found["feed"],
-        tuple(found["group_by"]),
-        found["cost"],
-        Shards(**found["shards"]) if found.get("shards") else None,
+        Fraction(fields["edge_rate"]),
+        tuple(_demand_from_dict(demand, windows) for demand in fields["demands"]),
+        fields["feed"],
+        tuple(fields["group_by"]),
+        fields["cost"],
+        Shards(**fields["shards"]) if fields.get("shards") else None,
     )
 
 
-def _demand_from_dict(found: dict[str, Any], windows: WindowSet) -> Demand:
-    measure = Measure(found["component"], tuple(found["arguments"]), found["where"])
-    asked = windows if found["windows"] == "all" else _windows(found["windows"], windows.rows)
-    return Demand(measure, found["technique"], asked)
+def _demand_from_dict(fields: dict[str, Any], windows: WindowSet) -> Demand:
+    measure = Measure(fields["component"], tuple(fields["arguments"]), fields["where"])
+    asking = windows if fields["windows"] == "all" else _windows(fields["windows"], windows.rows)
+    return Demand(measure, fields["technique"], asking)
 
 
 def _windows(tuples: list[list[int]], rows: bool) -> WindowSet:
@@ -136,5 +136,5 @@ def _text(value: Any) -> str:
     return value
 
 
-def _queries(found: list[Any]) -> Sequence[str | int]:
-    return Ids(np.array(found, dtype=np.int64)) if found and isinstance(found[0], int) else tuple(found)
+def _queries(ids: list[Any]) -> Sequence[str | int]:
+    return Ids(np.array(ids, dtype=np.int64)) if ids and isinstance(ids[0], int) else tuple(ids)

@@ -37,8 +37,8 @@ def _answering(group: Group, model: CostModel, members: IntArray, queries: Seque
     problem = group.rows.problem
     windows = problem.windows.take(members)
     mask = 0
-    for found in np.unique(problem.class_of[members]).tolist():
-        mask |= 1 << found
+    for number in np.unique(problem.class_of[members]).tolist():
+        mask |= 1 << number
     rate = problem.space.rate(mask)
     demands = [_demand(problem, model, measure, windows, members, rate) for measure in range(len(problem.measures))]
     return Tree("", queries, windows, rate, tuple(d for d in demands if len(d.windows)), EVENTS, group.group_by, 0.0)
@@ -47,13 +47,13 @@ def _answering(group: Group, model: CostModel, members: IntArray, queries: Seque
 def _demand(
     problem: Problem, model: CostModel, measure: int, windows: WindowSet, members: IntArray, rate: Fraction
 ) -> Demand:
-    asked = problem.asked[measure]
-    asking = windows if asked is None or asked[members].all() else windows.take(asked[members])
+    asks = problem.asking[measure]
+    askers = windows if asks is None or asks[members].all() else windows.take(asks[members])
     names = model.techniques[measure]
-    if len(names) == 1 or not len(asking):
-        return Demand(problem.measures[measure], names[0], asking)
-    load = Load.of_columns(asking.range, asking.slide)
-    return Demand(problem.measures[measure], cheapest_technique(names, load, rate), asking)
+    if len(names) == 1 or not len(askers):
+        return Demand(problem.measures[measure], names[0], askers)
+    load = Load.of_columns(askers.range, askers.slide)
+    return Demand(problem.measures[measure], cheapest_technique(names, load, rate), askers)
 
 
 def _free(edges: Edges, group: Group) -> Tree:
@@ -65,14 +65,14 @@ def _free(edges: Edges, group: Group) -> Tree:
 
 def _carried(trees: list[Tree]) -> dict[str, Tree]:
     """A tree holds what the trees it feeds need, besides its own measures."""
-    found = {tree.id: tree for tree in trees}
+    tree_of = {tree.id: tree for tree in trees}
     for tree in trees:
         needed = set(tree.measures)
         while tree.feed != EVENTS:
-            feeder = found[tree.feed]
+            feeder = tree_of[tree.feed]
             missing = sorted(needed - set(feeder.measures))
-            found[feeder.id] = tree = replace(feeder, demands=feeder.demands + tuple(map(_passed_on, missing)))
-    return found
+            tree_of[feeder.id] = tree = replace(feeder, demands=feeder.demands + tuple(map(_passed_on, missing)))
+    return tree_of
 
 
 def _passed_on(measure: Measure) -> Demand:
@@ -93,8 +93,8 @@ def _queries(group: Group, draft: Draft) -> list[Sequence[str | int]]:
         positions = np.split(order, np.searchsorted(labels[order], np.arange(1, draft.answering)))
     ids = group.ids
     if isinstance(ids, Ids):
-        return [Ids(ids.positions[found]) for found in positions]
-    return [tuple(ids[p] for p in found.tolist()) for found in positions]
+        return [Ids(ids.positions[places]) for places in positions]
+    return [tuple(ids[p] for p in places.tolist()) for places in positions]
 
 
 def _row_labels(rows: Rows, draft: Draft) -> IntArray:

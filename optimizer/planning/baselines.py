@@ -36,11 +36,11 @@ def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> floa
     problem = rows.problem
     rates = problem.class_rates[rows.class_of]
     total = 0.0
-    for techniques, wanted, share in zip(model.techniques, rows.needs(), shares, strict=True):
-        ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
+    for techniques, needed_by, share in zip(model.techniques, rows.needs(), shares, strict=True):
+        ranges, slides = rows.windows.range[needed_by], rows.windows.slide[needed_by]
         singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
-        omegas = least_omegas(techniques, singles, rates[wanted])
-        total += feed(share * model.rate, len(ranges)) + float(finals(rates[wanted], omegas).sum())
+        omegas = least_omegas(techniques, singles, rates[needed_by])
+        total += feed(share * model.rate, len(ranges)) + float(finals(rates[needed_by], omegas).sum())
     return total
 
 
@@ -49,10 +49,10 @@ def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> 
     windows = problem.windows
     rate = problem.space.rate_float(problem.everything)
     total = 0.0
-    for techniques, asked, share in zip(model.techniques, problem.asked, shares, strict=True):
-        asking = windows if asked is None else windows.take(asked)
-        asking = asking.take(_firsts(asking))
-        load = Load.of_columns(asking.range, asking.slide)
+    for techniques, asks, share in zip(model.techniques, problem.asking, shares, strict=True):
+        askers = windows if asks is None else windows.take(asks)
+        askers = askers.take(_firsts(askers))
+        load = Load.of_columns(askers.range, askers.slide)
         total += feed(share * model.rate, 1) + finals(rate, least_omega(techniques, load, rate))
     return total
 

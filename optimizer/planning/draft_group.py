@@ -31,7 +31,7 @@ def trees_of(group: Group, draft: Draft, technique: str, traffic: Traffic, recen
     return with_shards(trees, recent, traffic) if recent else trees
 
 
-def drafted(
+def draft_group(
     group: Group, card: Card, technique: str, traffic: Traffic, watch: Watch, recent: Recent | None = None
 ) -> Draft:
     """The strategy's draft. With predicates and recent events, the better of two: as if each measure were fed by
@@ -59,9 +59,9 @@ def _model(group: Group, problem: Problem, technique: str, traffic: Traffic) -> 
 
 def _without_predicates(problem: Problem) -> Problem:
     """The same windows asking for the same measures of all events."""
-    asked: dict[Measure, BoolArray | None] = {}
-    for measure, windows in zip(problem.measures, problem.asked, strict=True):
+    asking: dict[Measure, BoolArray | None] = {}
+    for measure, windows in zip(problem.measures, problem.asking, strict=True):
         base = replace(measure, where="")
-        before = asked.get(base, np.zeros(len(problem.windows), dtype=np.bool_))
-        asked[base] = None if before is None or windows is None else before | windows
-    return replace(problem, measures=tuple(asked), asked=tuple(asked.values()))
+        before = asking.get(base, np.zeros(len(problem.windows), dtype=np.bool_))
+        asking[base] = None if before is None or windows is None else before | windows
+    return replace(problem, measures=tuple(asking), asking=tuple(asking.values()))

@@ -17,7 +17,7 @@ from optimizer.planning.group import Group
 from optimizer.planning.names import AUTO, techniques_for
 from optimizer.planning.windows import plan_drafts
 from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.problem import pose_measures
+from optimizer.strategies.contract.problem import make_measures_problem
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.incremental import IncrementalForest
 from optimizer.strategies.weave_share import weave_share
@@ -138,9 +138,9 @@ class RunningPlan:
         ids = sorted(self.members)
         members = [self.members[query] for query in ids]
         measures = sorted({measure for member in members for measure in member.measures})
-        wanted = [np.array([measure in member.measures for member in members]) for measure in measures]
+        needed_by = [np.array([measure in member.measures for member in members]) for measure in measures]
         windows = WindowSet.of(member.window for member in members)
-        return Group(pose_measures(windows, wanted, measures), ids, self.group_by)
+        return Group(make_measures_problem(windows, needed_by, measures), ids, self.group_by)
 
     def _weave(self, trees: list[frozenset[str]]) -> list[frozenset[str]]:
         """Return what WeaveShare makes of all queries, whatever their trees are now."""

@@ -27,9 +27,9 @@ def reweave(plan: Plan, catalog: Catalog, recent: Recent | None = None) -> Plan:
     """
     technique = technique_of(plan)
     if any(tree.feed != EVENTS for tree in plan.trees):
-        keys = 1.0 if recent and not _given(plan) else plan.keys
-        found = plan_stream(catalog, plan.stream, plan.rate, plan.strategy, technique, keys, recent=recent)
-        return replace(found, traffic=replace(found.traffic, keys=plan.keys))
+        keys = 1.0 if recent and not _has_fixed_keys(plan) else plan.keys
+        changed = plan_stream(catalog, plan.stream, plan.rate, plan.strategy, technique, keys, recent=recent)
+        return replace(changed, traffic=replace(changed.traffic, keys=plan.keys))
     queries = {query.id: query for query in catalog.of_stream(plan.stream)}
     woven = {id: query for id, query in queries.items() if AGGREGATES[query.aggregate].shared}
     traffic = _traffic(plan, woven.values(), recent)
@@ -39,9 +39,9 @@ def reweave(plan: Plan, catalog: Catalog, recent: Recent | None = None) -> Plan:
         group = running.setdefault(_key(woven[id]), RunningPlan(traffic, technique, woven[id].group_by))
         group.add(id, woven[id].window, tuple(measures_of(woven[id])))
     drafts = [group.draft() for _, group in sorted(running.items()) if group.members]
-    found = plan_drafts(plan.stream, STRATEGY, drafts, technique, traffic, recent)
+    changed = plan_drafts(plan.stream, STRATEGY, drafts, technique, traffic, recent)
     unshared = tuple(sorted(queries.keys() - woven.keys()))
-    return replace(found, catalog_fingerprint=catalog.fingerprint(plan.stream), unshared=unshared)
+    return replace(changed, catalog_fingerprint=catalog.fingerprint(plan.stream), unshared=unshared)
 
 
 def technique_of(plan: Plan) -> str:
@@ -50,14 +50,14 @@ def technique_of(plan: Plan) -> str:
     return names.pop() if len(names) == 1 else AUTO
 
 
-def _given(plan: Plan) -> bool:
+def _has_fixed_keys(plan: Plan) -> bool:
     """Whether a number of keys was given for all groupings, rather than counted for each."""
     return not plan.traffic.groups and plan.keys != 1.0 and any(tree.group_by for tree in plan.trees)
 
 
 def _traffic(plan: Plan, queries: Iterable[Query], recent: Recent | None) -> Traffic:
     """The plan's traffic, with the keys of every grouping there is now."""
-    if recent is None or _given(plan):
+    if recent is None or _has_fixed_keys(plan):
         return plan.traffic
     slides = [(query.group_by, query.window.slide) for query in queries if not query.window.rows]
     return replace(plan.traffic, groups=measured_keys(slides, recent))
@@ -65,15 +65,15 @@ def _traffic(plan: Plan, queries: Iterable[Query], recent: Recent | None) -> Tra
 
 def _running(plan: Plan, woven: dict[str, Query], technique: str, traffic: Traffic) -> dict[GroupKey, RunningPlan]:
     """The plan's trees as running plans, without the queries that are gone or ask something else now."""
-    found: dict[GroupKey, RunningPlan] = {}
+    running: dict[GroupKey, RunningPlan] = {}
     for tree in plan.trees:
         key = _key_of(tree)
         ids = [str(id) for id in tree.queries if str(id) in woven and _key(woven[str(id)]) == key]
         if not ids:
             continue
-        group = found.setdefault(key, RunningPlan(traffic, technique, tree.group_by))
+        group = running.setdefault(key, RunningPlan(traffic, technique, tree.group_by))
         group.adopt_tree({id: Member(woven[id].window, tuple(measures_of(woven[id]))) for id in ids})
-    return found
+    return running
 
 
 def _key(query: Query) -> GroupKey:

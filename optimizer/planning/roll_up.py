@@ -16,19 +16,21 @@ from optimizer.windows.edge_space import EdgeSpace
 MOST_TREES = 64  # that read raw events; every pair of them is looked at
 
 
-def rolled_up(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -> list[Tree]:
+def roll_up_groupings(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -> list[Tree]:
     """The same trees; where the plan gets cheaper by it, one that reads raw events is fed by a finer grouping's."""
-    found = {tree.id: tree for tree in trees}
+    tree_of = {tree.id: tree for tree in trees}
     roots = [tree.id for tree in trees if tree.feed == EVENTS and not tree.windows.rows]
     if len(roots) > MOST_TREES:
         return list(trees)
-    for id in sorted(roots, key=lambda id: (-len(found[id].group_by), id)):
-        ways = [_fed_by(found, id, other, recent, traffic) for other in roots if _may_feed(found[other], found[id])]
-        ways = [changed for changed in ways if not _turned(found, changed)]
-        gains = [sum(found[name].cost - tree.cost for name, tree in changed.items()) for changed in ways]
-        if gains and max(gains) > EPSILON * found[id].cost:
-            found |= ways[gains.index(max(gains))]
-    return list(found.values())
+    for id in sorted(roots, key=lambda id: (-len(tree_of[id].group_by), id)):
+        ways = [
+            _fed_by(tree_of, id, other, recent, traffic) for other in roots if _may_feed(tree_of[other], tree_of[id])
+        ]
+        ways = [changed for changed in ways if not _turned(tree_of, changed)]
+        gains = [sum(tree_of[name].cost - tree.cost for name, tree in changed.items()) for changed in ways]
+        if gains and max(gains) > EPSILON * tree_of[id].cost:
+            tree_of |= ways[gains.index(max(gains))]
+    return list(tree_of.values())
 
 
 def _may_feed(finer: Tree, tree: Tree) -> bool:
@@ -47,21 +49,21 @@ def _alike(finer: Tree, tree: Tree) -> bool:
     return not wheres or (tree.sharded and wheres <= {measure.where for measure in finer.measures})
 
 
-def _turned(found: dict[str, Tree], changed: dict[str, Tree]) -> bool:
+def _turned(tree_of: dict[str, Tree], changed: dict[str, Tree]) -> bool:
     """Whether what is lent turns partials into shards or back, which those that are fed already do not fit."""
-    return any(tree.sharded != found[name].sharded for name, tree in changed.items())
+    return any(tree.sharded != tree_of[name].sharded for name, tree in changed.items())
 
 
-def _fed_by(found: dict[str, Tree], id: str, other: str, recent: Recent, traffic: Traffic) -> dict[str, Tree]:
+def _fed_by(tree_of: dict[str, Tree], id: str, other: str, recent: Recent, traffic: Traffic) -> dict[str, Tree]:
     """The trees that change when one feeds the other: both, and those the feeder is rolled up from itself."""
-    tree = replace(found[id], feed=other)
+    tree = replace(tree_of[id], feed=other)
     changed = {}
     needed, name = set(tree.measures), other
     while name != EVENTS:
-        feeder = found[name]
+        feeder = tree_of[name]
         missing = sorted(needed - set(feeder.measures))
         feeder = replace(feeder, demands=feeder.demands + tuple(map(_lent, missing)))
-        changed[name] = feeder = measured(feeder, found.values(), recent, traffic)
+        changed[name] = feeder = measured(feeder, tree_of.values(), recent, traffic)
         name = feeder.feed
     for name, feeder in changed.items():
         changed[name] = replace(feeder, cost=tree_cost(feeder, changed.get(feeder.feed), traffic))

@@ -12,8 +12,8 @@ from optimizer.planning.recent import Passing, Recent
 
 def with_shards(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -> list[Tree]:
     """The same trees, those that evaluate predicates on raw events with the cheaper way to do so."""
-    found = {tree.id: measured(tree, trees, recent, traffic) for tree in trees}
-    return [replace(tree, cost=tree_cost(tree, found.get(tree.feed), traffic)) for tree in found.values()]
+    tree_of = {tree.id: measured(tree, trees, recent, traffic) for tree in trees}
+    return [replace(tree, cost=tree_cost(tree, tree_of.get(tree.feed), traffic)) for tree in tree_of.values()]
 
 
 def measured(tree: Tree, trees: Iterable[Tree], recent: Recent, traffic: Traffic) -> Tree:
@@ -21,23 +21,23 @@ def measured(tree: Tree, trees: Iterable[Tree], recent: Recent, traffic: Traffic
     `trees`. Each of them folds the shards straight into its own slices."""
     if tree.feed != EVENTS or tree.windows.rows or not any(measure.where for measure in tree.measures):
         return tree
-    fed = (each for each in trees if each.feed == tree.id and each.group_by == tree.group_by)
-    asked = [*tree.techniques, *(measure for each in fed for measure in each.measures)]
-    found = recent.passing(tree, sorted({measure.where for measure in tree.measures}))
-    return replace(tree, shards=_shards(tree.measures, asked, found, traffic.rate))
+    fed = (reader for reader in trees if reader.feed == tree.id and reader.group_by == tree.group_by)
+    asking = [*tree.techniques, *(measure for reader in fed for measure in reader.measures)]
+    passing = recent.passing(tree, sorted({measure.where for measure in tree.measures}))
+    return replace(tree, shards=_shards(tree.measures, asking, passing, traffic.rate))
 
 
-def _shards(measures: Sequence[Measure], asked: Sequence[Measure], found: Passing, rate: float) -> Shards:
-    held = len({(measure.component, measure.arguments) for measure in measures})
-    taken = sum(found.events_of[measure.where] for measure in measures)
-    folded = sum(found.shards_of[measure.where] for measure in asked)
+def _shards(measures: Sequence[Measure], asking: Sequence[Measure], passing: Passing, rate: float) -> Shards:
+    components = len({(measure.component, measure.arguments) for measure in measures})
+    events = sum(passing.events_of[measure.where] for measure in measures)
+    shards = sum(passing.shards_of[measure.where] for measure in asking)
     return Shards(
         len({measure.where for measure in measures} - {""}),
-        held,
-        found.events * rate,
-        _mean(taken, held * found.events),
-        found.shards * rate,
-        _mean(folded, held * found.shards),
+        components,
+        passing.events * rate,
+        _mean(events, components * passing.events),
+        passing.shards * rate,
+        _mean(shards, components * passing.shards),
     )
 
 

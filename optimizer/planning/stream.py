@@ -17,7 +17,7 @@ from optimizer.planning.group import Group
 from optimizer.planning.names import strategy_named
 from optimizer.planning.recent import Recent
 from optimizer.planning.windows import plan_groups, positive
-from optimizer.strategies.contract.problem import pose_measures
+from optimizer.strategies.contract.problem import make_measures_problem
 from optimizer.strategies.contract.watch import Watch
 from optimizer.windows.columns import BoolArray, IntArray, WindowSet
 
@@ -68,7 +68,7 @@ def _parts(table: QueryTable, rows: IntArray) -> list[IntArray]:
     decides which of them: only windows of the same one share it."""
     in_time, in_rows = _numbers(table, rows, with_where=False), _numbers(table, rows, with_where=True)
     kind = np.where(table.windows.rows[rows], in_rows * 2 + 1, in_time * 2)
-    return [rows[kind == found] for found in np.unique(kind)]
+    return [rows[kind == number] for number in np.unique(kind)]
 
 
 def _numbers(table: QueryTable, rows: IntArray, with_where: bool) -> IntArray:
@@ -83,11 +83,13 @@ def _group(table: QueryTable, ids: Sequence[str], rows: IntArray, per_query: boo
     windows = table.windows
     columns = WindowSet(windows.range[rows], windows.slide[rows], windows.offset[rows], bool(windows.rows[rows[0]]))
     needs = _needs(table, rows, measures)
-    return Group(pose_measures(columns, needs, measures, per_query), [ids[row] for row in rows], shapes[0].group_by)
+    return Group(
+        make_measures_problem(columns, needs, measures, per_query), [ids[row] for row in rows], shapes[0].group_by
+    )
 
 
 def _needs(table: QueryTable, rows: IntArray, measures: Sequence[Measure]) -> list[BoolArray]:
     """Per measure, which of the rows need it."""
     needed = [set(measures_of(shape)) for shape in table.shapes]
     codes = table.codes[rows]
-    return [np.array([measure in found for found in needed], dtype=np.bool_)[codes] for measure in measures]
+    return [np.array([measure in own for own in needed], dtype=np.bool_)[codes] for measure in measures]

@@ -14,14 +14,14 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.planning.baselines import no_share_cost, shared_cost
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.draft_group import cost_model, drafted, trees_of
+from optimizer.planning.draft_group import cost_model, draft_group, trees_of
 from optimizer.planning.group import Group
 from optimizer.planning.names import strategy_named
 from optimizer.planning.recent import Recent
-from optimizer.planning.roll_up import rolled_up
+from optimizer.planning.roll_up import roll_up_groupings
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.problem import pose
+from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.watch import Watch
 from optimizer.windows.columns import Ids, IntArray, WindowSet
 from optimizer.windows.window import Window
@@ -39,7 +39,7 @@ def optimize(
     """Plan windows given as a list, or as arrays of ranges, slides and offsets; `rate` is in events per tick."""
     card = strategy_named(strategy)
     traffic = Traffic(positive(rate, "rate"))
-    groups = [Group(pose(part, card.per_query), Ids(at), ()) for part, at in _by_clock(windows)]
+    groups = [Group(make_problem(part, card.per_query), Ids(at), ()) for part, at in _by_clock(windows)]
     return plan_groups("", groups, card, technique, traffic, watch or Watch())
 
 
@@ -53,14 +53,14 @@ def plan_groups(
     recent: Recent | None = None,
 ) -> Plan:
     """Plan every group on its own, and put the trees into one plan."""
-    found = [(group, drafted(group, card, technique, traffic, watch, recent)) for group in groups]
-    return plan_drafts(stream, card.name, found, technique, traffic, recent)
+    drafts = [(group, draft_group(group, card, technique, traffic, watch, recent)) for group in groups]
+    return plan_drafts(stream, card.name, drafts, technique, traffic, recent)
 
 
 def plan_drafts(
     stream: str,
     strategy: str,
-    found: Sequence[tuple[Group, Draft]],
+    drafts: Sequence[tuple[Group, Draft]],
     technique: str,
     traffic: Traffic,
     recent: Recent | None = None,
@@ -68,17 +68,19 @@ def plan_drafts(
     """The plan of drafts that are made already."""
     trees: list[Tree] = []
     no_share, shared = 0.0, 0.0
-    for number, (group, draft) in enumerate(found):
+    for number, (group, draft) in enumerate(drafts):
         model = cost_model(group, technique, traffic)
-        trees += _apart(trees_of(group, draft, technique, traffic, recent), f"{number}.")
+        trees += _prefix_ids(trees_of(group, draft, technique, traffic, recent), f"{number}.")
         rows = group.rows.windows.rows
         scale = traffic.ticks_per_second(rows) * traffic.keys_of(group.group_by, rows)
         shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
         no_share += scale * no_share_cost(group.rows, model, shares)
         shared += scale * shared_cost(group.rows.problem, model, shares)
-    named = _named(rolled_up(trees, recent, traffic) if recent else trees)
-    exact = all(group.rows.problem.space.exact for group, _ in found)
-    return Plan(stream, strategy, traffic, named, Costs(sum(t.cost for t in named), no_share, shared), exact=exact)
+    numbered = _number_trees(roll_up_groupings(trees, recent, traffic) if recent else trees)
+    exact = all(group.rows.problem.space.exact for group, _ in drafts)
+    return Plan(
+        stream, strategy, traffic, numbered, Costs(sum(t.cost for t in numbered), no_share, shared), exact=exact
+    )
 
 
 def positive(value: float, name: str) -> float:
@@ -120,7 +122,7 @@ def _check(windows: WindowSet) -> None:
         raise HeddleError(f"{window}: a slide is at least 1 and at most the range; change one of them")
 
 
-def _apart(trees: list[Tree], prefix: str) -> list[Tree]:
+def _prefix_ids(trees: list[Tree], prefix: str) -> list[Tree]:
     """Local ids made different from those of other groups."""
     return [
         replace(tree, id=prefix + tree.id, feed=tree.feed if tree.feed == EVENTS else prefix + tree.feed)
@@ -128,12 +130,12 @@ def _apart(trees: list[Tree], prefix: str) -> list[Tree]:
     ]
 
 
-def _named(trees: list[Tree]) -> tuple[Tree, ...]:
+def _number_trees(trees: list[Tree]) -> tuple[Tree, ...]:
     """The trees in an order that only depends on what they are, feeders first, and ids by that order."""
-    found = {tree.id: tree for tree in trees}
+    tree_of = {tree.id: tree for tree in trees}
 
     def depth(tree: Tree) -> int:
-        return 0 if tree.feed == EVENTS else 1 + depth(found[tree.feed])
+        return 0 if tree.feed == EVENTS else 1 + depth(tree_of[tree.feed])
 
     def place(tree: Tree) -> tuple[Any, ...]:
         return tree.group_by, tree.windows.rows, depth(tree), tree.windows[0], tuple(tree.queries[:1])

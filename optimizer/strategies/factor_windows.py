@@ -16,11 +16,11 @@ from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.coverage import (
     Graph,
     Relation,
+    add_factor,
     cheapest_graph,
     covered_by,
     factor_candidates,
     graph_cost,
-    joined,
     partitioned_by,
     period,
 )
@@ -46,15 +46,15 @@ def best_factor(target: Window | None, downstream: Sequence[Window], relation: R
 def with_factors(windows: Sequence[Window], relation: Relation, watch: Watch) -> Graph:
     """Algorithm 3, corrected: a factor is kept only if the total falls with it."""
     ticks = period(windows)
-    kept = cheapest_graph(windows, relation)
+    graph = cheapest_graph(windows, relation)
     for number, target in enumerate([None, *windows]):
-        downstream = [window for window, parent in kept.items() if parent == target]
+        downstream = [window for window, parent in graph.items() if parent == target]
         factor = best_factor(target, downstream, relation, ticks) if downstream and not watch.stopped else None
-        if factor is not None and factor not in kept:
-            tried = joined(kept, factor, relation)
-            kept = tried if graph_cost(tried, ticks) < graph_cost(kept, ticks) else kept
+        if factor is not None and factor not in graph:
+            extended = add_factor(graph, factor, relation)
+            graph = extended if graph_cost(extended, ticks) < graph_cost(graph, ticks) else graph
         watch.report(number / len(windows))
-    return kept
+    return graph
 
 
 def factor_windows(problem: Problem, model: CostModel, watch: Watch) -> Draft:
@@ -80,20 +80,20 @@ def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) 
     """The graph as trees, and what they cost; factors come last, and go again when they do not pay."""
     pricing = Pricing(units, model)
     rates = {w: EdgeSpace([progressions(w)]).rate_float(1) for w in graph}
-    served = {w: pricing.measures(1 << unit) for unit, w in enumerate(windows)}
-    factors = [window for window in graph if window not in served]
+    measures_of = {w: pricing.measures(1 << unit) for unit, w in enumerate(windows)}
+    factors = [window for window in graph if window not in measures_of]
     feeds = _paying(graph, rates, model.rate)
     for factor in factors:
         without = {w: feeds[factor] if parent == factor else parent for w, parent in feeds.items() if w != factor}
-        if _feed_cost(without, rates, served, model.rate) <= _feed_cost(feeds, rates, served, model.rate):
+        if _feed_cost(without, rates, measures_of, model.rate) <= _feed_cost(feeds, rates, measures_of, model.rate):
             feeds = _paying(without, rates, model.rate)
-    kept = [*windows, *(factor for factor in factors if factor in feeds)]
-    number = {window: place for place, window in enumerate(kept)}
-    order = tuple(RAW if (parent := feeds[w]) is None else number[parent] for w in kept)
+    nodes = [*windows, *(factor for factor in factors if factor in feeds)]
+    number = {window: place for place, window in enumerate(nodes)}
+    order = tuple(RAW if (parent := feeds[w]) is None else number[parent] for w in nodes)
     finals = sum(pricing.finals(1 << unit) for unit in range(len(windows)))
-    free = [progressions(factor) for factor in kept[len(windows) :]]
+    free = [progressions(factor) for factor in nodes[len(windows) :]]
     draft = Draft.of_forest(units, [1 << unit for unit in range(len(windows))], order, free)
-    return finals + _feed_cost(feeds, rates, served, model.rate), draft
+    return finals + _feed_cost(feeds, rates, measures_of, model.rate), draft
 
 
 def _paying(graph: Graph, rates: dict[Window, float], events: float) -> Graph:
@@ -101,7 +101,7 @@ def _paying(graph: Graph, rates: dict[Window, float], events: float) -> Graph:
     return {window: parent if parent and rates[parent] < events else None for window, parent in graph.items()}
 
 
-def _feed_cost(feeds: Graph, rates: dict[Window, float], served: dict[Window, int], events: float) -> float:
+def _feed_cost(feeds: Graph, rates: dict[Window, float], measures_of: dict[Window, int], events: float) -> float:
     """What all trees pay to be fed; a factor is fed for every measure that it passes on."""
-    most = max(served.values())
-    return sum(feed(events if p is None else rates[p], served.get(w, most)) for w, p in feeds.items())
+    most = max(measures_of.values())
+    return sum(feed(events if p is None else rates[p], measures_of.get(w, most)) for w, p in feeds.items())

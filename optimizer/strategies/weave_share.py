@@ -54,14 +54,14 @@ def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> t
 def _woven_part(problem: Problem, model: CostModel, pricer: Pricer, most: int, watch: Watch) -> list[int]:
     """Weave the classes with the most windows; a table of all pairs would not fit, or take minutes to fill."""
     sizes = np.bincount(problem.class_of, minlength=len(problem.classes))
-    chosen = np.sort(np.argsort(-sizes, kind="stable")[:most])
-    part = problem.part(chosen)
+    largest = np.sort(np.argsort(-sizes, kind="stable")[:most])
+    part = problem.part(largest)
     forest = greedy(pricer(Units.classes(part), model), watch)
-    alone = np.setdiff1d(np.arange(len(sizes)), chosen).tolist()
-    return [mask_of(chosen[list(bits(tree))].tolist()) for tree in forest] + [1 << unit for unit in alone]
+    alone = np.setdiff1d(np.arange(len(sizes)), largest).tolist()
+    return [mask_of(largest[list(bits(tree))].tolist()) for tree in forest] + [1 << unit for unit in alone]
 
 
 def moved(forest: list[int], pricing: Pricing, watch: Watch) -> list[int]:
     """The forest refined, in fewer passes the more moves each has to try."""
-    each = len(pricing.units) * len(forest)
-    return refine(forest, pricing.tree, watch, max(1, min(20, MOVES // each))) if each <= 5 * MOVES else forest
+    moves = len(pricing.units) * len(forest)
+    return refine(forest, pricing.tree, watch, max(1, min(20, MOVES // moves))) if moves <= 5 * MOVES else forest

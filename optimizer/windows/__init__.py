@@ -66,10 +66,10 @@ def merged_edges(windows: Iterable[Window], slicing: str = "pairs") -> list[int]
     """
     windows = list(windows)
     length = composite_slide(windows)
-    found: set[int] = set()
+    ticks: set[int] = set()
     for size, residue in union(progressions(window, slicing) for window in windows):
-        found.update(range(residue or size, length + 1, size))
-    return sorted(found)
+        ticks.update(range(residue or size, length + 1, size))
+    return sorted(ticks)
 
 
 def weaveability(left: Iterable[Window], right: Iterable[Window]) -> Fraction:

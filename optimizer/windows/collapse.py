@@ -30,12 +30,12 @@ def collapse(ranges: Integers, slides: Integers, offsets: Integers | None = None
     (lows, low), (highs, high) = distinct(np.minimum(starts, ends)), distinct(np.maximum(starts, ends))
     keys, index = distinct((place * len(lows) + low) * len(highs) + high)
     columns = sizes[keys // (len(lows) * len(highs))], lows[keys // len(highs) % len(lows)], highs[keys % len(highs)]
-    found: dict[Edges, int] = {}
+    number_of: dict[Edges, int] = {}
     numbers = [
-        found.setdefault(_pair(size, start, end), len(found))
+        number_of.setdefault(_pair(size, start, end), len(number_of))
         for size, start, end in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    return list(found), np.array(numbers, dtype=np.int64)[index]
+    return list(number_of), np.array(numbers, dtype=np.int64)[index]
 
 
 def _pair(size: int, start: int, end: int) -> Edges:
@@ -57,13 +57,13 @@ def distinct(keys: Integers) -> tuple[Integers, Integers]:
         if np.array_equal(owner[slots], keys):  # no two keys in one slot
             used = np.zeros(size, dtype=np.bool_)
             used[slots] = True
-            taken = np.flatnonzero(used)
-            taken = taken[np.argsort(owner[taken])]
+            slots_used = np.flatnonzero(used)
+            slots_used = slots_used[np.argsort(owner[slots_used])]
             rank = np.zeros(size, dtype=np.int64)
-            rank[taken] = np.arange(len(taken))
-            return owner[taken], rank[slots]
-    found, index = np.unique(keys, return_inverse=True)
-    return found, index.astype(np.int64)
+            rank[slots_used] = np.arange(len(slots_used))
+            return owner[slots_used], rank[slots]
+    values, index = np.unique(keys, return_inverse=True)
+    return values, index.astype(np.int64)
 
 
 def _tables(keys: Integers) -> Iterator[tuple[Integers, int]]:

@@ -52,21 +52,21 @@ class EdgeSpace:
 
     def rate(self, mask: int) -> Fraction:
         """The edge rate of the classes in the mask."""
-        found = self._rates.get(mask)
-        if found is None:
-            found = self._recursive.rate(self.edges(mask)) if self._atoms is None else self._share(self._atoms, mask)
-            _remember(self._rates, mask, found)
-        return found
+        rate = self._rates.get(mask)
+        if rate is None:
+            rate = self._recursive.rate(self.edges(mask)) if self._atoms is None else self._share(self._atoms, mask)
+            _remember(self._rates, mask, rate)
+        return rate
 
     def rate_float(self, mask: int) -> float:
         """The edge rate as a float, for searches."""
-        found = self._floats.get(mask)
-        if found is None:
+        rate = self._floats.get(mask)
+        if rate is None:
             recursive = self._searched is None and self._recursive.searching
             counted = self._recursive.rate_float(self.edges(mask)) if recursive else None
-            found = self._weight(mask) if counted is None else counted
-            _remember(self._floats, mask, found)
-        return found
+            rate = self._weight(mask) if counted is None else counted
+            _remember(self._floats, mask, rate)
+        return rate
 
     def pair_rates(self, mask: int, masks: Sequence[int]) -> Floats:
         """The edge rates of `mask` merged with each of `masks`."""
@@ -125,13 +125,13 @@ class EdgeSpace:
 
     def _row(self, atoms: Atoms, mask: int) -> bytes:
         """The atoms of the mask as bytes, kept while they take little room."""
-        found = self._rows.get(mask)
-        if found is None:
-            found = atoms.row(self._bits(atoms, mask))
-            if len(self._rows) * len(found) > MOST_ROW_BYTES:
+        row = self._rows.get(mask)
+        if row is None:
+            row = atoms.row(self._bits(atoms, mask))
+            if len(self._rows) * len(row) > MOST_ROW_BYTES:
                 self._rows.clear()
-            self._rows[mask] = found
-        return found
+            self._rows[mask] = row
+        return row
 
     def _bits(self, atoms: Atoms, mask: int) -> int:
         """The atoms of the mask, eight classes at a time."""

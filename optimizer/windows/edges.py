@@ -55,11 +55,11 @@ def canonical(edges: Iterable[Progression]) -> Edges:
     >>> canonical([(6, 1), (6, 3), (6, 5), (4, 2)])  # 1, 3, 5 modulo 6 are the odd ticks
     ((2, 1), (4, 2))
     """
-    kept = drop_contained(edges)
-    while joined := _complete_system(kept):
-        system, whole = joined
-        kept = drop_contained((set(kept) - system) | {whole})
-    return kept
+    remaining = drop_contained(edges)
+    while complete := _complete_system(remaining):
+        system, whole = complete
+        remaining = drop_contained((set(remaining) - system) | {whole})
+    return remaining
 
 
 def drop_contained(edges: Iterable[Progression]) -> Edges:
@@ -68,14 +68,14 @@ def drop_contained(edges: Iterable[Progression]) -> Edges:
     >>> drop_contained([(4, 1), (8, 5), (8, 6)])
     ((4, 1), (8, 6))
     """
-    kept: dict[Progression, None] = {}  # in the order in which they come: ascending
+    outermost: dict[Progression, None] = {}  # in the order in which they come: ascending
     periods: list[int] = []
     for size, residue in sorted(set(edges)):
-        if not any(size % outer == 0 and (outer, residue % outer) in kept for outer in periods):
-            kept[size, residue] = None
+        if not any(size % outer == 0 and (outer, residue % outer) in outermost for outer in periods):
+            outermost[size, residue] = None
             if not periods or periods[-1] != size:
                 periods.append(size)
-    return tuple(kept)
+    return tuple(outermost)
 
 
 def intersection(left: Progression, right: Progression) -> Progression | None:

@@ -64,8 +64,8 @@ class RecursiveRates:
 
     def bounds(self, edges: Edges, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Bounds that always hold: the rate itself when it is exact."""
-        known = self._estimates.get(edges)
-        return (known.low, known.high) if known else (rate, rate)
+        estimated = self._estimates.get(edges)
+        return (estimated.low, estimated.high) if estimated else (rate, rate)
 
     def contains(self, outer: Edges, inner: Edges) -> bool:
         """Whether `inner` adds no edge to `outer`; when that cannot be counted, no."""

@@ -43,5 +43,5 @@ class FatSums:
     def _below(self, partials: FloatArray, parts: IntArray, rates: FloatArray) -> IntArray:
         """Where in the line the ranges of a part begin that hold at least this many partials."""
         thresholds = np.minimum(partials[None, :] / rates[:, None] * SNAP, self.span)
-        found: IntArray = np.searchsorted(self.line, thresholds + parts[:, None] * self.span)
-        return found
+        places: IntArray = np.searchsorted(self.line, thresholds + parts[:, None] * self.span)
+        return places

@@ -16,13 +16,13 @@ class Packed:
     """A key for every row, in the order of the columns, and how to take a key apart again."""
 
     keys: IntArray
-    found: IntArray  # the distinct keys, ascending
+    distinct_keys: IntArray  # the distinct keys, ascending
     bases: tuple[int, ...]
     values: tuple[IntArray | None, ...]  # per column, the value of every code; None when the code is the value
 
     def distinct(self) -> tuple[IntArray, ...]:
         """The columns of the distinct rows, in the order of the columns."""
-        rest, columns = self.found, []
+        rest, columns = self.distinct_keys, []
         for base, values in zip(reversed(self.bases), reversed(self.values), strict=True):
             rest, code = np.divmod(rest, base)
             columns.append(code if values is None else values[code])
@@ -30,7 +30,7 @@ class Packed:
 
     def positions(self) -> IntArray:
         """Where among the distinct rows every row is."""
-        return np.searchsorted(self.found, self.keys)
+        return np.searchsorted(self.distinct_keys, self.keys)
 
 
 def pack(*columns: IntArray) -> Packed:
@@ -50,10 +50,10 @@ def _coded(column: IntArray, dense: bool) -> tuple[IntArray, int, IntArray | Non
     """Codes in the order of the values, how many there may be, and what they stand for."""
     low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
     if low >= 0 and high < DENSE and high > 0:
-        seen = np.zeros(high + 1, dtype=np.bool_)
-        seen[column] = True
-        values = np.flatnonzero(seen)
-        return (np.cumsum(seen) - 1)[column], len(values), values
+        occurs = np.zeros(high + 1, dtype=np.bool_)
+        occurs[column] = True
+        values = np.flatnonzero(occurs)
+        return (np.cumsum(occurs) - 1)[column], len(values), values
     if low >= 0 and not dense:
         return column, high + 1, None
     values, codes = np.unique(column, return_inverse=True)

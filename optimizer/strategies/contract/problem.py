@@ -24,7 +24,7 @@ class Problem:
     class_of: IntArray  # ascending: the windows of a class are neighbours
     classes: tuple[Edges, ...]
     measures: tuple[Measure, ...] = (Measure(),)
-    asked: tuple[BoolArray | None, ...] = (None,)  # per measure, the windows that ask for it; None for all
+    asking: tuple[BoolArray | None, ...] = (None,)  # per measure, the windows that ask for it; None for all
 
     @cached_property
     def space(self) -> EdgeSpace:
@@ -44,10 +44,10 @@ class Problem:
     def part(self, classes: IntArray) -> Problem:
         """The same problem for some of the classes, in their order."""
         inside = np.isin(self.class_of, classes)
-        asked = tuple(None if column is None else column[inside] for column in self.asked)
+        asking = tuple(None if column is None else column[inside] for column in self.asking)
         numbers = np.searchsorted(classes, self.class_of[inside])
-        kept = tuple(self.classes[c] for c in classes)
-        return Problem(self.windows.take(inside), numbers, kept, self.measures, asked)
+        classes_kept = tuple(self.classes[c] for c in classes)
+        return Problem(self.windows.take(inside), numbers, classes_kept, self.measures, asking)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,11 @@ class Rows:
     class_of: IntArray
     problem: Problem
     packed: Packed
-    wanted: tuple[BoolArray, ...] = ()  # per measure, the queries that need it; () when there is one measure for all
+    needed_by: tuple[BoolArray, ...] = ()  # per measure, the queries that need it; () when there is one measure for all
 
     def needs(self) -> list[BoolArray | slice]:
         """Per measure, an index of the queries that need it."""
-        return list(self.wanted) or [slice(None)]
+        return list(self.needed_by) or [slice(None)]
 
     @cached_property
     def window_of(self) -> IntArray:
@@ -70,32 +70,36 @@ class Rows:
         return self.packed.positions()
 
 
-def pose(windows: WindowSet, per_query: bool = False) -> Rows:
+def make_problem(windows: WindowSet, per_query: bool = False) -> Rows:
     """The problem that in-memory windows pose: ties are broken by the smallest windows."""
-    windows = _aligned(windows)
+    windows = _align_offsets(windows)
     classes, class_of = collapse(windows.range, windows.slide, windows.offset)
     smallest = _smallest_windows(windows, class_of, len(classes))
-    return _rows(windows, classes, class_of, np.lexsort(smallest[::-1]), per_query)
+    return _make_rows(windows, classes, class_of, np.lexsort(smallest[::-1]), per_query)
 
 
-def pose_measures(
-    windows: WindowSet, wanted: Sequence[BoolArray], measures: Sequence[Measure], per_query: bool = False
+def make_measures_problem(
+    windows: WindowSet, needed_by: Sequence[BoolArray], measures: Sequence[Measure], per_query: bool = False
 ) -> Rows:
     """The problem that catalog queries pose, given in the order of their ids, which break ties."""
-    windows = _aligned(windows)
+    windows = _align_offsets(windows)
     classes, class_of = collapse(windows.range, windows.slide, windows.offset)
     _, first = np.unique(class_of, return_index=True)
-    rows = _rows(windows, classes, class_of, np.argsort(first), per_query)
-    asked = tuple(_asked(rows, column) for column in wanted)
-    return replace(rows, problem=replace(rows.problem, measures=tuple(measures), asked=asked), wanted=tuple(wanted))
+    rows = _make_rows(windows, classes, class_of, np.argsort(first), per_query)
+    asking = tuple(_asking(rows, column) for column in needed_by)
+    return replace(
+        rows, problem=replace(rows.problem, measures=tuple(measures), asking=asking), needed_by=tuple(needed_by)
+    )
 
 
-def _aligned(windows: WindowSet) -> WindowSet:
+def _align_offsets(windows: WindowSet) -> WindowSet:
     """Offsets that differ by whole slides name the same windows."""
     return WindowSet(windows.range, windows.slide, windows.offset % windows.slide, windows.rows)
 
 
-def _rows(windows: WindowSet, classes: Sequence[Edges], class_of: IntArray, order: IntArray, per_query: bool) -> Rows:
+def _make_rows(
+    windows: WindowSet, classes: Sequence[Edges], class_of: IntArray, order: IntArray, per_query: bool
+) -> Rows:
     """Renumber the classes in this order, and find the distinct windows."""
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -118,7 +122,7 @@ def _smallest_windows(windows: WindowSet, class_of: IntArray, count: int) -> tup
     return windows.range[first], windows.slide[first], windows.offset[first]
 
 
-def _asked(rows: Rows, wanted: BoolArray) -> BoolArray | None:
-    asked = np.zeros(len(rows.problem.windows), dtype=np.bool_)
-    asked[rows.window_of[wanted]] = True
-    return None if asked.all() else asked
+def _asking(rows: Rows, needed_by: BoolArray) -> BoolArray | None:
+    asking = np.zeros(len(rows.problem.windows), dtype=np.bool_)
+    asking[rows.window_of[needed_by]] = True
+    return None if asking.all() else asking

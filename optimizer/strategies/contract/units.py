@@ -98,24 +98,24 @@ class Units:
 
     def measures_of(self, mask: int) -> int:
         """The measures that some units ask for, as a mask."""
-        found = 0
+        measures = 0
         for unit in bits(mask):
-            found |= self._measures[unit]
-        return found
+            measures |= self._measures[unit]
+        return measures
 
     def edge_mask(self, mask: int) -> int:
         """The classes whose edges a set of units has."""
         if len(self) == len(self.problem.classes):
             return mask
-        found = 0
+        classes = 0
         for unit in bits(mask):
-            found |= 1 << int(self.class_of[unit])
-        return found
+            classes |= 1 << int(self.class_of[unit])
+        return classes
 
     def spread(self, mask: int) -> int:
         """The windows of a set of units, as a mask of windows."""
-        chosen = np.isin(self.unit_of, list(bits(mask)))
-        return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
+        inside = np.isin(self.unit_of, list(bits(mask)))
+        return int.from_bytes(np.packbits(inside, bitorder="little").tobytes(), "little")
 
     def labels(self, forest: list[int]) -> IntArray:
         """The tree of every window, when tree t holds the units of forest[t]."""
@@ -127,9 +127,9 @@ class Units:
     def _profile(self, measure: int) -> Profile:
         windows, unit_of = self.problem.windows, self.unit_of
         ranges, slides = windows.range, windows.slide
-        asked = self.problem.asked[measure]
-        if asked is not None:
-            ranges, slides, unit_of = ranges[asked], slides[asked], unit_of[asked]
+        asking = self.problem.asking[measure]
+        if asking is not None:
+            ranges, slides, unit_of = ranges[asking], slides[asking], unit_of[asking]
         bounds = np.searchsorted(unit_of, np.arange(len(self) + 1))
         overlap = np.bincount(unit_of, ranges / slides, len(self)).astype(np.float64)
         queries = np.diff(bounds).astype(np.float64)

@@ -29,11 +29,11 @@ def anneal(forest: Sequence[int], price: ForestPrice, watch: Watch, steps: int =
     for step in range(steps):
         if watch.stopped or len(units) < 2 or time.monotonic() > end:
             break
-        tried = _neighbour(now, units, rng)
-        change = price(tried) / cost - 1
+        neighbour = _neighbour(now, units, rng)
+        change = price(neighbour) / cost - 1
         temperature = WARM * (COLD / WARM) ** (step / steps)
         if change <= 0 or rng.random() < math.exp(-change / temperature):
-            now, cost = tried, price(tried)
+            now, cost = neighbour, price(neighbour)
             if cost < least:
                 best, least = now, cost
         watch.report(step / steps)

@@ -46,8 +46,8 @@ class CommonRanges:
         shift = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) if len(ids) else starts
         entries = np.arange(len(shift)) + shift
         count = len(self.sizes)
-        found = distinct_sorted(self._ranges[entries] * count + self._slot_of[self._units[entries]])
-        return np.bincount(found % count, minlength=count).astype(np.float64)
+        owners = distinct_sorted(self._ranges[entries] * count + self._slot_of[self._units[entries]])
+        return np.bincount(owners % count, minlength=count).astype(np.float64)
 
     def _pairs(self, count: int) -> FloatArray:
         """The ranges that units have in common, before any merge."""

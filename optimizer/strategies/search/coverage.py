@@ -69,13 +69,13 @@ def cheapest_parent(window: Window, windows: Iterable[Window], relation: Relatio
     return best if best is not None and reads(window, best) < reads(window, None) else None
 
 
-def joined(graph: Graph, factor: Window, relation: Relation) -> Graph:
+def add_factor(graph: Graph, factor: Window, relation: Relation) -> Graph:
     """The graph with one window more, which takes over the windows that read less of it than of their parents."""
-    taken = {
+    parents = {
         window: factor if relation(window, factor) and reads(window, factor) < reads(window, parent) else parent
         for window, parent in graph.items()
     }
-    return taken | {factor: cheapest_parent(factor, graph, relation)}
+    return parents | {factor: cheapest_parent(factor, graph, relation)}
 
 
 def factor_candidates(target: Window | None, downstream: Sequence[Window], tumbling: bool) -> list[Window]:
@@ -87,9 +87,9 @@ def factor_candidates(target: Window | None, downstream: Sequence[Window], tumbl
     slide = gcd(*(window.slide for window in downstream))
     step_of = gcd(slide, *(window.range for window in downstream)) if tumbling else slide
     longest = min(window.range for window in downstream)
-    found = []
+    candidates = []
     for step in divisors(step_of):
         ranges = [step] if tumbling else [step * k for k in range(1, min(longest // step, MOST_RANGES) + 1)]
-        found += [Window(ticks, step, downstream[0].offset % step, downstream[0].rows) for ticks in ranges]
+        candidates += [Window(ticks, step, downstream[0].offset % step, downstream[0].rows) for ticks in ranges]
     own = target.range if target else 1
-    return [window for window in found if window.range != own and window not in downstream]
+    return [window for window in candidates if window.range != own and window not in downstream]

@@ -48,12 +48,12 @@ class Cascades:
             return alone
         return min(alone, self._chosen((*trees, 0), (*edges, self.everything)), key=self.price)
 
-    def price(self, found: Cascade) -> float:
+    def price(self, cascade: Cascade) -> float:
         """Every tree's feed, once per measure it holds, and its finals."""
-        carried = carried_measures([self.units.measures_of(tree) for tree in found.trees], found.feeds)
-        rates, counts = list(map(self._rate, found.edges)), [measures.bit_count() for measures in carried]
-        fed = feeds_of_forest(self.pricing.model.rate, rates, counts, found.feeds)
-        return fed + sum(self.pricing.finals(tree) for tree in sorted(found.trees) if tree)
+        carried = carried_measures([self.units.measures_of(tree) for tree in cascade.trees], cascade.feeds)
+        rates, counts = list(map(self._rate, cascade.edges)), [measures.bit_count() for measures in carried]
+        fed = feeds_of_forest(self.pricing.model.rate, rates, counts, cascade.feeds)
+        return fed + sum(self.pricing.finals(tree) for tree in sorted(cascade.trees) if tree)
 
     def _chosen(self, trees: tuple[int, ...], edges: tuple[int, ...]) -> Cascade:
         """Every tree takes the cheapest of the raw events and the trees whose edges contain its own."""
@@ -90,14 +90,14 @@ def carried_measures(own: Sequence[int], feeds: Sequence[int]) -> list[int]:
     return carried
 
 
-def as_draft(found: Cascade, units: Units) -> Draft:
+def as_draft(cascade: Cascade, units: Units) -> Draft:
     """A cascade as a draft, its trees without queries last."""
-    places = range(len(found.trees))
-    order = sorted(places, key=lambda place: not found.trees[place])
+    places = range(len(cascade.trees))
+    order = sorted(places, key=lambda place: not cascade.trees[place])
     number = {place: at for at, place in enumerate(order)} | {RAW: RAW}
-    forest = [found.trees[place] for place in order if found.trees[place]]
-    free = [units.problem.space.edges(found.edges[place]) for place in order if not found.trees[place]]
-    return Draft.of_forest(units, forest, [number[found.feeds[place]] for place in order], free)
+    forest = [cascade.trees[place] for place in order if cascade.trees[place]]
+    free = [units.problem.space.edges(cascade.edges[place]) for place in order if not cascade.trees[place]]
+    return Draft.of_forest(units, forest, [number[cascade.feeds[place]] for place in order], free)
 
 
 def draft_cost(draft: Draft, pricing: Pricing) -> float:

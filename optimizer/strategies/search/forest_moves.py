@@ -49,9 +49,9 @@ class Descent:
             if self.ended:
                 break
             self._tries -= 1
-            found = self.price(choice)
-            if found < self.cost * (1 - EPSILON):
-                self.trees, self.cost = choice, found
+            cost = self.price(choice)
+            if cost < self.cost * (1 - EPSILON):
+                self.trees, self.cost = choice, cost
 
 
 def moves(trees: list[int], unit: int) -> Iterator[list[int]]:
@@ -69,4 +69,4 @@ def merges(trees: list[int]) -> Iterator[list[int]]:
     """The forests in which two trees are one."""
     for place, tree in enumerate(trees):
         for other in trees[place + 1 :]:
-            yield sorted([found for found in trees if found not in (tree, other)] + [tree | other])
+            yield sorted([third for third in trees if third not in (tree, other)] + [tree | other])

@@ -12,34 +12,34 @@ MOST_CHILDREN = 40  # of one feeder; of more, no pairs are tried
 MOST_TREES = 120  # of more, no helpers are
 
 
-def with_helpers(found: Cascade, cascades: Cascades) -> Cascade:
+def with_helpers(cascade: Cascade, cascades: Cascades) -> Cascade:
     """The cascade with every helper that pays; a helper has the edges of two trees with one feeder."""
-    cost = cascades.price(found)
-    while len(found.trees) <= MOST_TREES:
-        choices = [_helped(found, cascades, *pair) for pair in _siblings(found)]
-        best = min(choices, key=cascades.price, default=found)
+    cost = cascades.price(cascade)
+    while len(cascade.trees) <= MOST_TREES:
+        choices = [_helped(cascade, cascades, *pair) for pair in _siblings(cascade)]
+        best = min(choices, key=cascades.price, default=cascade)
         if cascades.price(best) >= cost * (1 - EPSILON):
             break
-        found, cost = best, cascades.price(best)
-    return found
+        cascade, cost = best, cascades.price(best)
+    return cascade
 
 
-def _siblings(found: Cascade) -> list[tuple[int, int]]:
+def _siblings(cascade: Cascade) -> list[tuple[int, int]]:
     """Trees that read of the same tree, in pairs."""
     pairs = []
-    for feeder in sorted(set(found.feeds) - {RAW}):
-        children = [tree for tree, feed in enumerate(found.feeds) if feed == feeder]
+    for feeder in sorted(set(cascade.feeds) - {RAW}):
+        children = [tree for tree, feed in enumerate(cascade.feeds) if feed == feeder]
         if len(children) <= MOST_CHILDREN:
             pairs += list(combinations(children, 2))
     return pairs
 
 
-def _helped(found: Cascade, cascades: Cascades, one: int, other: int) -> Cascade:
+def _helped(cascade: Cascade, cascades: Cascades, one: int, other: int) -> Cascade:
     """The cascade with a helper for two trees, which also feeds the siblings whose edges it has."""
-    feeder, edges = found.feeds[one], found.edges[one] | found.edges[other]
-    helper = len(found.trees)
+    feeder, edges = cascade.feeds[one], cascade.edges[one] | cascade.edges[other]
+    helper = len(cascade.trees)
     feeds = [
-        helper if feed == feeder and cascades.contains(edges, found.edges[tree]) else feed
-        for tree, feed in enumerate(found.feeds)
+        helper if feed == feeder and cascades.contains(edges, cascade.edges[tree]) else feed
+        for tree, feed in enumerate(cascade.feeds)
     ]
-    return Cascade((*found.trees, 0), (*found.edges, edges), (*feeds, feeder))
+    return Cascade((*cascade.trees, 0), (*cascade.edges, edges), (*feeds, feeder))

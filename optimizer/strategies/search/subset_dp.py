@@ -91,26 +91,26 @@ def solve(table: SubsetTable, helpers: bool = True) -> Solution:
 
 def cheapest_cascade(table: SubsetTable, events: float, helpers: bool = True) -> list[tuple[int, int, int]]:
     """The trees of the cheapest cascade: own units, the subset whose edges it has, and the place of its feeder."""
-    found = solve(table, helpers)
+    solution = solve(table, helpers)
     everything = len(table.rates) - 1
-    fed = np.arange(found.splits.shape[1], dtype=np.float64)
+    fed = np.arange(solution.splits.shape[1], dtype=np.float64)
     nodes: list[tuple[int, int, int]] = []
-    pending = [(part, RAW) for part in _parts(everything, found, table.served, fed * events)]
+    pending = [(part, RAW) for part in _parts(everything, solution, table.served, fed * events)]
     while pending:
         subset, feeder = pending.pop()
-        top = int(found.tops[subset])
+        top = int(solution.tops[subset])
         nodes.append((top, subset, feeder))
-        below = _parts(subset & ~top, found, table.served, fed * table.rates[subset])
+        below = _parts(subset & ~top, solution, table.served, fed * table.rates[subset])
         pending += [(part, len(nodes) - 1) for part in below]
     return nodes
 
 
-def _parts(subset: int, found: Solution, served: IntArray, feeds: FloatArray) -> list[int]:
+def _parts(subset: int, solution: Solution, served: IntArray, feeds: FloatArray) -> list[int]:
     """The subtrees of the cheapest split of a subset, when feeding costs so much by weight."""
-    weight = int(np.argmin(found.splits[subset] + feeds))
+    weight = int(np.argmin(solution.splits[subset] + feeds))
     parts = []
     while subset:
-        first = int(found.firsts[subset, weight])
+        first = int(solution.firsts[subset, weight])
         parts.append(first)
         subset, weight = subset & ~first, weight - int(served[first])
     return parts

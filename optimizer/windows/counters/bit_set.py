@@ -30,10 +30,10 @@ def marks(edges: Edges, length: int) -> int:
     >>> bin(marks(((4, 1),), 8))
     '0b100010'
     """
-    found = 0
+    bits = 0
     for size, residue in edges:
-        found |= comb(size, length) << residue
-    return found
+        bits |= comb(size, length) << residue
+    return bits
 
 
 def rate(edges: Edges) -> Fraction:
@@ -91,8 +91,8 @@ def _tell_apart(classes: Sequence[Edges], size: int) -> tuple[Integers, Integers
     signatures = np.zeros(size, dtype=np.uint64)
     for edges, key in zip(classes, keys, strict=True):
         signatures[_ticks(edges, size)] ^= key
-    found, group, weights = np.unique(signatures, return_inverse=True, return_counts=True)
-    if len(found) > min(MOST_WEIGHTED, size // 2):
+    distinct, group, weights = np.unique(signatures, return_inverse=True, return_counts=True)
+    if len(distinct) > min(MOST_WEIGHTED, size // 2):
         return None
     for edges in classes:
         ticks = _ticks(edges, size)

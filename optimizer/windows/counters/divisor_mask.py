@@ -39,9 +39,9 @@ class Lattice:
 
     def rate(self, edges: Edges) -> Fraction:
         """One OR per slide, one look-up per eight divisors."""
-        mask, known = 0, self._multiples
+        mask, multiples = 0, self._multiples
         for size, _ in edges:
-            mask |= known.get(size) or self.multiples(size)
+            mask |= multiples.get(size) or self.multiples(size)
         octets = mask.to_bytes(len(self._tables), "little")
         return Fraction(sum(map(getitem, self._tables, octets)), self.length)
 
@@ -53,12 +53,12 @@ def lattice(sizes: Iterable[int]) -> Lattice:
     """The divisor lattice of the composite slide of some slides; the last few are kept."""
     sizes = list(sizes)
     length = lcm(*sizes)
-    found = _LATTICES.get(length)
-    if found is None:
+    divisor_lattice = _LATTICES.get(length)
+    if divisor_lattice is None:
         if len(_LATTICES) >= 64:
             _LATTICES.clear()
-        found = _LATTICES[length] = Lattice(factorize_lcm(sizes))
-    return found
+        divisor_lattice = _LATTICES[length] = Lattice(factorize_lcm(sizes))
+    return divisor_lattice
 
 
 def applies(edges: Edges) -> bool:

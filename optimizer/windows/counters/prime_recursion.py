@@ -76,10 +76,10 @@ class Recursion(Generic[Number]):
 
     def _component(self, system: System[Number]) -> Number:
         key = frozenset(system.items())
-        found = self._memo.get(key)
-        if found is None:
-            found = self._memo[key] = self._branch(system, _branching_prime(system))
-        return found
+        chance = self._memo.get(key)
+        if chance is None:
+            chance = self._memo[key] = self._branch(system, _branching_prime(system))
+        return chance
 
     def _branch(self, system: System[Number], prime: int) -> Number:
         """Average over x modulo `prime`; the residues that no progression names are alike."""
@@ -122,19 +122,19 @@ def _reduced(system: System[Number]) -> System[Number]:
     for digits, miss in system.items():
         if not miss and digits:
             certain.setdefault(digits[-1][0], []).append(digits)
-    kept: System[Number] = {}
+    remaining: System[Number] = {}
     for digits, miss in system.items():
         powers = {prime: (power, residue) for prime, power, residue in digits}
         rivals = (outer for prime in powers for outer in certain.get(prime, ()) if outer != digits)
         if not any(_covers(outer, powers) for outer in rivals):
-            kept[digits] = miss
-    return kept
+            remaining[digits] = miss
+    return remaining
 
 
 def _covers(outer: Digits, inner: dict[int, tuple[int, int]]) -> bool:
     for prime, power, residue in outer:
-        held = inner.get(prime)
-        if held is None or held[0] < power or held[1] % prime**power != residue:
+        digit = inner.get(prime)
+        if digit is None or digit[0] < power or digit[1] % prime**power != residue:
             return False
     return True
 

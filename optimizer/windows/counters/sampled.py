@@ -92,9 +92,9 @@ def atoms(classes: Sequence[Edges]) -> Atoms:
     The weight of the atoms that a mask has is an estimate of its rate without bias, and no mask outweighs a larger one.
     """
     random, edges = Random(len(classes)), all_progressions(classes)
-    each = max(2, MOST_ATOMS // len(edges))
-    ticks = [residue + size * random.getrandbits(RANDOM_BITS) for size, residue in edges for _ in range(each)]
-    weights = [UNIT // (each * sum(size for size, residue in edges if tick % size == residue)) for tick in ticks]
+    share = max(2, MOST_ATOMS // len(edges))
+    ticks = [residue + size * random.getrandbits(RANDOM_BITS) for size, residue in edges for _ in range(share)]
+    weights = [UNIT // (share * sum(size for size, residue in edges if tick % size == residue)) for tick in ticks]
     bits = [
         sum(1 << place for place, tick in enumerate(ticks) if any(tick % size == start for size, start in part))
         for part in classes

@@ -28,7 +28,7 @@ def atoms(classes: Sequence[Edges]) -> Atoms | None:
 
 
 def _marks(edges: Edges, size: int) -> int:
-    found = 0
+    bits = 0
     for period, residue in edges:
-        found |= comb(period, size + period) << residue
-    return found & ((1 << size) - 1)
+        bits |= comb(period, size + period) << residue
+    return bits & ((1 << size) - 1)

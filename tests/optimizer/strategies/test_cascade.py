@@ -11,7 +11,7 @@ from optimizer import optimize
 from optimizer.plan.definition import Measure
 from optimizer.strategies.cascade import exact
 from optimizer.strategies.contract.pricing import CostModel, Pricing
-from optimizer.strategies.contract.problem import pose, pose_measures
+from optimizer.strategies.contract.problem import make_measures_problem, make_problem
 from optimizer.strategies.contract.units import Units
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.annealing import anneal
@@ -38,7 +38,7 @@ def test_never_dearer_than_the_others(seed: int) -> None:
 def test_exact_over_few_classes(seed: int, technique: str) -> None:
     windows, rate = instance(seed, 4)
     optimum, _ = best_partition(sorted(set(windows)), rate, technique, "cascade")
-    problem = pose(WindowSet.of(windows)).problem
+    problem = make_problem(WindowSet.of(windows)).problem
     pricing = Pricing(Units.classes(problem), CostModel(rate, ((technique,),)))
     found = Cascades(pricing).price(exact(pricing, helpers=False))
     assert found == pytest.approx(float(optimum), rel=1e-9)
@@ -47,7 +47,7 @@ def test_exact_over_few_classes(seed: int, technique: str) -> None:
 
 def test_annealing_is_repeatable_and_never_dearer() -> None:
     windows, rate = instance(1, 30)
-    problem = pose(WindowSet.of(windows)).problem
+    problem = make_problem(WindowSet.of(windows)).problem
     pricing = Pricing(Units.classes(problem), CostModel(rate, (("flat_fit",),)))
     start, price = [1 << unit for unit in range(len(pricing.units))], Cascades(pricing).cost
     first, second = (anneal(start, price, Watch(), steps=200) for _ in range(2))
@@ -82,7 +82,7 @@ def test_more_measures_than_bits_in_a_word() -> None:
     slides = np.arange(10, 10 + count)
     windows = WindowSet(3 * slides, slides, np.zeros_like(slides))
     measures = [Measure("sum", ("x",), f"x > {number:02d}") for number in range(count)]
-    rows = pose_measures(windows, list(np.eye(count, dtype=np.bool_)), measures)
+    rows = make_measures_problem(windows, list(np.eye(count, dtype=np.bool_)), measures)
     units = Units.classes(rows.problem)
     assert [units.measures_of(1 << unit).bit_count() for unit in range(count)] == [1] * count
     assert units.measures_of(units.everything) == (1 << count) - 1

@@ -11,7 +11,7 @@ import pytest
 from optimizer import Window, optimize
 from optimizer.strategies.cascade import exact
 from optimizer.strategies.contract.pricing import CostModel, Pricing
-from optimizer.strategies.contract.problem import pose
+from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.units import Units
 from optimizer.strategies.search.feeds import Cascades
 from optimizer.windows.columns import WindowSet
@@ -57,7 +57,7 @@ def test_cascades(plan: dict[str, Any], kind: str) -> None:
     if optimum is None:
         assert kind in ("flatfat", "inv")  # there, splitting a class can pay
         return
-    problem = pose(WindowSet.of(windows_of(plan))).problem
+    problem = make_problem(WindowSet.of(windows_of(plan))).problem
     pricing = Pricing(Units.classes(problem), CostModel(plan["lam"], ((NAMES[kind],),)))
     assert Cascades(pricing).price(exact(pricing, helpers=False)) == pytest.approx(optimum, rel=1e-9)
     assert optimize(windows_of(plan), plan["lam"], "cascade", NAMES[kind]).cost <= optimum * (1 + 1e-9)

@@ -12,7 +12,7 @@ from optimizer.cost.load import Load
 from optimizer.cost.omega import OMEGA, omega
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.pricing import CostModel, Pricing
-from optimizer.strategies.contract.problem import pose
+from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.units import Units, bits
 from optimizer.strategies.search.subset_table import subset_table
 from optimizer.windows.columns import WindowSet
@@ -35,7 +35,7 @@ def test_every_strategy_has_its_file_and_its_line() -> None:
 def test_searches_price_as_omega_of_one_tree_does(technique: str) -> None:
     for seed in range(3):
         windows, rate = instance(seed, 12)
-        problem = pose(WindowSet.of(windows)).problem
+        problem = make_problem(WindowSet.of(windows)).problem
         for units in (Units.classes(problem), Units.windows(problem)):
             pricing = Pricing(units, CostModel(rate, ((technique,),)))
             table = subset_table(units, pricing.model)
