@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from jobs.engine.finals.row_numbers import dropped_label, number
+from jobs.engine.finals.row_numbers import dropped_label, number_rows
 from jobs.engine.finals.task import finish_bucket
 from jobs.engine.program.program import Program
 from jobs.engine.slices.exchange import label, merge_tables, unpack_parcels
@@ -36,7 +36,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
         tables = incoming.get(name) or retained.get(source, [])
         if tree.rows and tables:
             dropped = retained.get(dropped_label(source), [])
-            numbered = number(grouping, tree, [], tables, dropped, work.until, work.until)
+            numbered = number_rows(grouping, tree, [], tables, dropped, work.until, work.until)
             slices |= {name: numbered.kept, dropped_label(name): numbered.before}
         elif tables:
             folded = fold_into(tree.edges, merge_tables(grouping, tree, tables), tree.partial_measures)

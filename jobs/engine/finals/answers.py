@@ -27,30 +27,30 @@ class Answer(NamedTuple):
 
 
 def answers(finals: Finals) -> Iterator[Answer]:
-    """The answers of every query of a tree."""
+    """Answer every query of a tree."""
     for query in finals.tree.queries:
-        found = finals.emitted(query.window)
-        if not len(found.start):
+        windows = finals.emitted(query.window)
+        if not len(windows.start):
             continue
         value = _value(finals, query)
-        if query.passing:
-            held = np.flatnonzero(finals.folded(query.passing, query.window).numbers[0] > 0)
-            yield Answer(query, found.group[held], found.start[held], value.take(pa.array(held)))
+        if query.passing:  # a window in which no event passes the predicate has no row in Spark's answer, either
+            places = np.flatnonzero(finals.folded(query.passing, query.window).numbers[0] > 0)
+            yield Answer(query, windows.group[places], windows.start[places], value.take(pa.array(places)))
         else:
-            yield Answer(query, found.group, found.start, value)
+            yield Answer(query, windows.group, windows.start, value)
 
 
 def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     folded = [finals.folded(key, query.window) for key in query.measures]
     if any(part.overflow for part in folded):
         raise _too_large(query)
-    carried = _carried(finals, query, folded[0])
-    if carried is not None:
-        return carried
-    numbers, known = finish(query.aggregate, [Part(part.numbers, part.valid) for part in folded])
-    valid = None if known is None or known.all() else known
-    seen = numbers if valid is None else numbers[valid]
-    if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(seen, query.type):
+    value = _carried_value(finals, query, folded[0])
+    if value is not None:
+        return value
+    numbers, valid = finish(query.aggregate, [Part(part.numbers, part.valid) for part in folded])
+    valid = None if valid is None or valid.all() else valid
+    differences = numbers if valid is None else numbers[valid]
+    if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(differences, query.type):
         raise _too_large(query)
     return _arrow(numbers, valid, query.type)
 
@@ -69,12 +69,12 @@ def _fits(difference: Rows, kind: pa.DataType) -> bool:
     return bool(difference.min() >= 0 and difference.max() < 1 << (kind.bit_width - 1))
 
 
-def _carried(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Array | None:
+def _carried_value(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Array | None:
     measure = finals.tree.measure(query.measures[0])
     if not measure.carries:
         return None
     name = f"payload {measure.key}" if measure.payload else f"order {measure.key}"
-    index = pa.array(folded.taken, mask=None if folded.valid is None else ~folded.valid)
+    index = pa.array(folded.source, mask=None if folded.valid is None else ~folded.valid)
     return finals.slices.carried(measure, name, index).cast(query.type)
 
 

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from jobs.engine.finals.bounds import Bounds
 from jobs.engine.finals.grid import Folded, OnGrid
+from jobs.engine.finals.row_numbers import Bounds
 from jobs.engine.finals.tree_columns import Columns, TreeColumns
 from jobs.engine.program.program import MeasureProgram, TreeProgram
 from jobs.kernels.algebra.operators import COUNT, MOMENTS, lower
@@ -36,24 +36,24 @@ class Finals:
         self._folded: dict[tuple[str, Window], Folded] = {}
 
     def emitted(self, window: Window) -> Emitted:
-        """The windows that end and hold a slice."""
+        """Return the windows that end and hold a slice."""
         if self._on_grid:
             return self._on_grid.emitted(window)
-        found = self.ranges(window)
-        return Emitted(found.group, found.start, None)
+        windows = self.ranges(window)
+        return Emitted(windows.group, windows.start, None)
 
     def ranges(self, window: Window) -> Ranges:
-        """The slices of every window that ends and holds some."""
+        """Return the slices of every window that ends and holds some."""
         if window not in self._ranges:
-            found = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
+            windows = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
             if self.bounds:
-                inside = self.bounds.inside(found.group, found.start + window.range)
-                found = Ranges(*(column[inside] for column in found))
-            self._ranges[window] = found
+                inside = self.bounds.inside(windows.group, windows.start + window.range)
+                windows = Ranges(*(column[inside] for column in windows))
+            self._ranges[window] = windows
         return self._ranges[window]
 
     def folded(self, key: str, window: Window) -> Folded:
-        """The answers of one measure, one per window of `emitted(window)`."""
+        """Return the folds of one measure, one per window of `emitted(window)`; each is made once."""
         if (key, window) not in self._folded:
             self._fold(self.tree.measure(key), window)
         return self._folded[key, window]
@@ -77,26 +77,26 @@ class Finals:
 
     @cached_property
     def _closed_offsets(self) -> Ints:
-        seen = np.concatenate([[0], np.cumsum(self._is_closed)])
-        return seen[self.slices.offsets]
+        closed_before = np.concatenate([[0], np.cumsum(self._is_closed)])
+        return closed_before[self.slices.offsets]
 
     def _fold(self, measure: MeasureProgram, window: Window) -> None:
         technique = self._technique(measure)
         if technique != BLOCK:
-            self._literal(measure, technique)
+            self._fold_by_slice(measure, technique)
         elif self._on_grid and self._on_grid.takes(measure):
             self._folded[measure.key, window] = self._on_grid.folded(measure, self.slices.columns(measure), window)
             self._count(measure.key, self._on_grid.operations(window))
         else:
-            found = self.ranges(window)
-            self._folded[measure.key, window] = _block(measure, self.slices.columns(measure), found)
-            self._count(measure.key, block_operations(found.lo, found.hi))
+            windows = self.ranges(window)
+            self._folded[measure.key, window] = _fold_block(measure, self.slices.columns(measure), windows)
+            self._count(measure.key, block_operations(windows.lo, windows.hi))
 
     def _count(self, key: str, operations: int) -> None:
         self.operations[key] = self.operations.get(key, 0) + operations
 
-    def _literal(self, measure: MeasureProgram, technique: str) -> None:
-        """One pass answers all windows of the tree that ask for the measure."""
+    def _fold_by_slice(self, measure: MeasureProgram, technique: str) -> None:
+        """Run a technique that takes a slice at a time: one pass answers all windows that ask for the measure."""
         windows = sorted({q.window for q in self.tree.queries if measure.key in (*q.measures, q.passing)})
         rows = self.slices.rows(measure)
         if measure.carries:
@@ -108,22 +108,23 @@ class Finals:
         )
         self._count(measure.key, counted.total)
         for number, window in enumerate(windows):
-            mine = np.flatnonzero(answers.query == number)
+            places = np.flatnonzero(answers.query == number)
             if self.bounds:
-                mine = mine[self.bounds.inside(answers.group[mine], answers.start[mine] + window.range)]
-            self._folded[measure.key, window] = _lowered(measure, answers.rows[mine])
+                ends = answers.start[places] + window.range
+                places = places[self.bounds.inside(answers.group[places], ends)]
+            self._folded[measure.key, window] = _lower(measure, answers.rows[places])
 
 
-def _block(measure: MeasureProgram, held: Columns, found: Ranges) -> Folded:
+def _fold_block(measure: MeasureProgram, partials: Columns, windows: Ranges) -> Folded:
     if measure.carries:
-        index = pick(measure.op, held.columns[0], found.lo, found.hi, held.valid)
-        return Folded((), index >= 0, taken=np.maximum(index, 0))
-    answer = fold_block(measure.op, held.columns, found.lo, found.hi, held.valid)
+        index = pick(measure.op, partials.columns[0], windows.lo, windows.hi, partials.valid)
+        return Folded((), index >= 0, source=np.maximum(index, 0))
+    answer = fold_block(measure.op, partials.columns, windows.lo, windows.hi, partials.valid)
     valid = None if measure.op == COUNT or answer.valid.all() else answer.valid
     return Folded(answer.columns, valid, bool(answer.overflow.any()))
 
 
-def _lowered(measure: MeasureProgram, rows: Rows) -> Folded:
+def _lower(measure: MeasureProgram, rows: Rows) -> Folded:
     numbers, valid, overflow = lower(measure.op, rows)
     columns = (rows[:, 0], rows[:, 1], rows[:, 2]) if measure.op == MOMENTS else (numbers,)
     return Folded(columns, valid, bool(overflow.any()), rows[:, 1].astype(np.int64) if measure.carries else None)

@@ -20,16 +20,16 @@ from optimizer.windows.window import Window
 
 class Folded(NamedTuple):
     """One number per window (three for moments), which are not null (None: all), whether a sum left int64, and the
-    slice that a selective one was taken from, where that is asked for."""
+    slice that is the source of a selective one, where its payload is read."""
 
     numbers: tuple[Column, ...]
     valid: Bools | None = None
     overflow: bool = False
-    taken: Column | None = None
+    source: Column | None = None
 
 
 class OnGrid:
-    """A tree's slices on a grid, and the levels of the measures that were asked for."""
+    """A tree's slices on a grid, and the levels of the measures that queries have read so far."""
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
@@ -42,33 +42,33 @@ class OnGrid:
         return not measure.carries and measure.op != MOMENTS
 
     def emitted(self, window: Window) -> Emitted:
-        """The windows that end and hold a slice."""
+        """Return the windows that end and hold a slice."""
         if window not in self._emitted:
             self._emitted[window] = self.grid.emitted(window)
         return self._emitted[window]
 
-    def folded(self, measure: MeasureProgram, held: Columns, window: Window) -> Folded:
-        """The answers of one measure, one per window."""
-        folds = [self._fold(levels, window) for levels in self._of(measure, held)]
-        valid = folds.pop() > 0 if held.valid is not None and measure.op != COUNT else None
+    def folded(self, measure: MeasureProgram, partials: Columns, window: Window) -> Folded:
+        """Return the folds of one measure, one per window."""
+        folds = [self._fold(levels, window) for levels in self._levels_of(measure, partials)]
+        valid = folds.pop() > 0 if partials.valid is not None and measure.op != COUNT else None
         if measure.op != SUM_INT:
             return Folded((folds[0],), valid)
         total, overflow = from_limbs(*folds)
         return Folded((total,), valid, bool(overflow.any()))
 
     def operations(self, window: Window) -> int:
-        """Combine operations that the block form of two stacks takes for a measure."""
+        """Return the combine operations that the block form of two stacks takes for a measure."""
         run = self.grid.run(window)
         return int(regular_operations(run.range, run.slide, run.windows) * self.grid.groups * self.grid.share)
 
-    def _of(self, measure: MeasureProgram, held: Columns) -> list[Levels]:
-        """The levels of every column; behind them those of the slices that are not null, where some are."""
+    def _levels_of(self, measure: MeasureProgram, partials: Columns) -> list[Levels]:
+        """Return the levels of every column; where some slices are null, those that count the others come last."""
         if measure.key not in self._levels:
             op = MAX if measure.op == LAST else measure.op
-            found = [self.grid.levels(op, _filled(op, column, held.valid)) for column in held.columns]
-            if held.valid is not None and measure.op != COUNT:
-                found.append(self.grid.levels(COUNT, held.valid.astype(np.int64)))
-            self._levels[measure.key] = found
+            levels = [self.grid.levels(op, _filled(op, column, partials.valid)) for column in partials.columns]
+            if partials.valid is not None and measure.op != COUNT:
+                levels.append(self.grid.levels(COUNT, partials.valid.astype(np.int64)))
+            self._levels[measure.key] = levels
         return self._levels[measure.key]
 
     def _fold(self, levels: Levels, window: Window) -> Column:

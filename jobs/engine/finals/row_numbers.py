@@ -1,16 +1,19 @@
-"""Rows with their numbers: a key's events in event time, ties by arrival. A row is settled by the watermark."""
+"""Rows with their numbers: a key's events in event time, ties by arrival. A row is settled by the watermark.
+
+Clocks that count rows stand at another number for every key, so that other windows end: see `Bounds`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from jobs.engine.events.columns import BATCH, FILE, POSITION, text_ranks
 from jobs.engine.events.keys import Keys, key_codes
-from jobs.engine.finals.bounds import Bounds
 from jobs.engine.program.program import Grouping, TreeProgram, key_column
 from jobs.engine.slices.slices import Slices, merge, partials_of
 from jobs.kernels.arrays import Ints
@@ -19,8 +22,24 @@ from jobs.kernels.slices.edges import slice_starts
 COUNT = "count"
 
 
+class Bounds(NamedTuple):
+    """The windows of group g that end in (after[g], until[g]]."""
+
+    after: Ints
+    until: Ints
+
+    def inside(self, group: Ints, end: Ints) -> Ints:
+        """Return the places of the windows that end within the bounds of their group."""
+        return np.flatnonzero((end > self.after[group]) & (end <= self.until[group]))
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The windows of all groups end within this."""
+        return int(self.after.min(initial=0)), int(self.until.max(initial=0))
+
+
 @dataclass(frozen=True)
-class Numbered:
+class NumberedRows:
     """The slices of the settled rows, which windows end, and what to keep: rows, and how many came before them."""
 
     slices: Slices
@@ -30,11 +49,11 @@ class Numbered:
 
 
 def dropped_label(label: str) -> str:
-    """What state files call the numbers of rows that are kept no longer."""
+    """Name what state files call the numbers of rows that are kept no longer."""
     return f"{label}|before"
 
 
-def number(
+def number_rows(
     grouping: Grouping,
     tree: TreeProgram,
     retained: Sequence[pa.Table],
@@ -42,7 +61,7 @@ def number(
     before: Sequence[pa.Table],
     emitted: int,
     until: int,
-) -> Numbered:
+) -> NumberedRows:
     """Number the rows of every key. Those up to `until` are settled; those up to `emitted` were so already."""
     table = pa.concat_tables([*retained, *incoming], promote_options="permissive").combine_chunks()
     keys, dropped = _keys(grouping, table, before)
@@ -64,11 +83,11 @@ def number(
     )
     kept = ~settled | (numbers > bounds.until[codes] - tree.reach)
     gone = dropped + np.bincount(codes[~kept], minlength=groups)
-    return Numbered(merge(placed, tree.measures), bounds, table.filter(pa.array(kept)), _counts(keys, gone))
+    return NumberedRows(merge(placed, tree.measures), bounds, table.filter(pa.array(kept)), _counts(keys, gone))
 
 
 def _keys(grouping: Grouping, table: pa.Table, before: Sequence[pa.Table]) -> tuple[Keys, Ints]:
-    """The keys of the rows, and of every key how many rows are kept no longer."""
+    """Return the keys of the rows, and of every key how many rows are kept no longer."""
     names = [key_column(name) for name in grouping.keys]
     counts = [part.select([*names, COUNT]) for part in before]
     both = pa.concat_tables(
