@@ -22,7 +22,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 from optimizer.planning.defaults import ASSUMED_RATE
-from optimizer.planning.windows import positive
+from optimizer.planning.windows import require_positive
 
 LOOKED_AT = 200_000  # events of the newest file whose order is looked at
 MICROSECONDS = 1e6
@@ -56,14 +56,14 @@ def measure_stream(
     delay = float(late.max() / MICROSECONDS) if late is not None else None
     shown = {"rate": rate_shown, "keys": keys_shown, "disorder": disorder, "delay": delay}
     figures = {name: value for name, value in shown.items() if value is not None}
-    known_keys = max(positive(keys, "keys") if keys is not None else keys_shown or 1.0, 1.0)
+    known_keys = max(require_positive(keys, "keys") if keys is not None else keys_shown or 1.0, 1.0)
     planned_keys = keys if keys is not None else 1.0 if recent else known_keys
     return Measured(*_known_rate(rate, rate_shown), known_keys, disorder, delay, recent, planned_keys, figures)
 
 
 def _known_rate(rate: float | None, shown: float | None) -> tuple[float, str]:
     if rate is not None:
-        return positive(rate, "rate"), "as given"
+        return require_positive(rate, "rate"), "as given"
     if shown:
         return shown, "as its newest files have"
     return ASSUMED_RATE, "assumed, since its files do not tell"

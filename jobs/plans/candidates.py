@@ -12,7 +12,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
 from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import TECHNIQUE
-from optimizer.planning.names import strategy_named
+from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.stream import plan_stream
 
@@ -42,7 +42,7 @@ def candidates(
     if not strategies:
         raise HeddleError("no strategy is chosen; name at least one")
     for strategy in strategies:
-        strategy_named(strategy)
+        find_strategy(strategy)
     started = time.perf_counter()
     found = dict(_plans(catalog, stream, traffic, strategies, _techniques(technique, prices), recent))
     units = {cost_of(plan, prices)[1] for plan in found.values()}

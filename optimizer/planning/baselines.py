@@ -1,4 +1,4 @@
-"""What the two plans without an optimizer cost, without building them."""
+"""The costs of the two plans that need no optimizer, no_share and shared, without building the plans."""
 
 from __future__ import annotations
 
@@ -15,49 +15,65 @@ from optimizer.windows.columns import BoolArray, FloatArray, WindowSet
 
 
 class Singles:
-    """Every query in a tree of its own, as the formulas of Omega see it."""
+    """A tree of its own for every query, as the formulas of Omega take trees."""
 
     def __init__(self, ranges: FloatArray, slides: FloatArray) -> None:
         self.longest, self.overlap = ranges, ranges / slides
         self.queries = np.ones(len(ranges))
 
     def distinct_ranges(self) -> FloatArray:
+        """Return the number of distinct ranges in every tree: one."""
         return self.queries
 
     def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
+        """Return the operations of FlatFAT in every tree."""
         return flat_fat_operations(snap_to_whole(self.longest * rates))
 
 
 def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> float:
-    """Operations per tick and key when every query has a tree of its own.
+    """Return the operations per tick and key when every query has a tree of its own.
 
-    `shares` of the events pass a measure's predicate.
+    `shares` of the events pass a measure's predicate. Two windows (16, 4) cost 1.2 for the events and 0.25 * 4 for the
+    answers each, with panes.
+
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> rows = make_problem(WindowSet.of([Window(16, 4), Window(16, 4)]))
+    >>> no_share_cost(rows, CostModel(1.2, (("panes",),)), [1.0])
+    4.4
     """
     problem = rows.problem
     rates = problem.class_rates[rows.class_of]
     total = 0.0
-    for techniques, needed_by, share in zip(model.techniques, rows.needs(), shares, strict=True):
-        ranges, slides = rows.windows.range[needed_by], rows.windows.slide[needed_by]
+    for techniques, wanted, share in zip(model.techniques, rows.needs(), shares, strict=True):
+        ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
         singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
-        omegas = least_omegas(techniques, singles, rates[needed_by])
-        total += feed(share * model.rate, len(ranges)) + float(finals(rates[needed_by], omegas).sum())
+        omegas = least_omegas(techniques, singles, rates[wanted])
+        total += feed(share * model.rate, len(ranges)) + float(finals(rates[wanted], omegas).sum())
     return total
 
 
 def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> float:
-    """Operations per tick and key of one tree for all queries; equal windows count once, planned one by one or not."""
+    """Return the operations per tick and key of one tree for all queries; equal windows count once.
+
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> rows = make_problem(WindowSet.of([Window(16, 4), Window(16, 4)]))
+    >>> shared_cost(rows.problem, CostModel(1.2, (("panes",),)), [1.0])
+    2.2
+    """
     windows = problem.windows
     rate = problem.space.rate_float(problem.everything)
     total = 0.0
-    for techniques, asks, share in zip(model.techniques, problem.asking, shares, strict=True):
-        askers = windows if asks is None else windows.take(asks)
-        askers = askers.take(_firsts(askers))
-        load = Load.of_columns(askers.range, askers.slide)
+    for techniques, wanted, share in zip(model.techniques, problem.asking, shares, strict=True):
+        asking = windows if wanted is None else windows.take(wanted)
+        asking = asking.take(_first_of_equals(asking))
+        load = Load.of_columns(asking.range, asking.slide)
         total += feed(share * model.rate, 1) + finals(rate, least_omega(techniques, load, rate))
     return total
 
 
-def _firsts(windows: WindowSet) -> BoolArray:
-    """Which windows differ from the one before: equal ones are neighbours."""
+def _first_of_equals(windows: WindowSet) -> BoolArray:
+    """Mark the windows that differ from the one before: equal ones are neighbours."""
     columns = np.stack([windows.range, windows.slide, windows.offset])
     return np.concatenate([[True], (columns[:, 1:] != columns[:, :-1]).any(axis=0)])

@@ -1,41 +1,87 @@
-"""One group of queries: searched by a strategy, and assembled into trees."""
+"""One group of queries: searched by a strategy, and assembled into the trees of a plan."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
-from optimizer.plan.definition import Measure, Traffic, Tree
-from optimizer.planning.assemble import assemble
-from optimizer.planning.group import Group
+from optimizer.cost.load import Load
+from optimizer.cost.omega import cheapest_technique
+from optimizer.cost.tree_cost import RAW
+from optimizer.plan.cost import tree_cost
+from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
 from optimizer.planning.names import techniques_for
 from optimizer.planning.recent import Recent
-from optimizer.planning.shards import with_shards
+from optimizer.planning.shards import choose_shards
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel
-from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.problem import Problem, Rows
 from optimizer.strategies.contract.watch import Watch
-from optimizer.windows.columns import BoolArray
+from optimizer.windows.columns import BoolArray, Ids, IntArray, WindowSet
+from optimizer.windows.edge_space import EdgeSpace
+from optimizer.windows.edges import Edges
+
+FEW_TREES = 64  # below it one pass over the labels per tree is quicker than sorting them
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Queries that may share trees, because they have one clock and the same group-by columns."""
+
+    rows: Rows
+    ids: Sequence[str] | Ids
+    group_by: tuple[str, ...]
 
 
 def cost_model(group: Group, technique: str, traffic: Traffic) -> CostModel:
-    """The cost model of a group, per tick of its clock and per key."""
+    """Return the cost model of a group, per tick of its clock and per key.
+
+    A stream of 100 events a second with 4 active keys brings each key 25 events a second.
+
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> group = Group(make_problem(WindowSet.of([Window(16, 4), Window(10, 5)])), ("a", "b"), ("key",))
+    >>> cost_model(group, "two_stacks_block", Traffic(rate=100.0, keys=4.0))
+    CostModel(rate=25.0, techniques=(('two_stacks_block',),))
+    """
     return _model(group, group.rows.problem, technique, traffic)
 
 
-def trees_of(group: Group, draft: Draft, technique: str, traffic: Traffic, recent: Recent | None = None) -> list[Tree]:
-    """The trees of a draft; where recent events are known, with the cheaper way to evaluate predicates."""
+def build_trees(
+    group: Group, draft: Draft, technique: str, traffic: Traffic, recent: Recent | None = None
+) -> list[Tree]:
+    """Build the trees of a draft; where there are recent events, with the cheaper way to evaluate predicates.
+
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> group = Group(make_problem(WindowSet.of([Window(16, 4), Window(10, 5)])), ("a", "b"), ())
+    >>> apart = Draft(np.array([1, 0]), (RAW, RAW))  # a tree for each
+    >>> [(tree.id, tree.queries, tree.feed, tree.cost) for tree in build_trees(group, apart, "panes", Traffic(1.2))]
+    [('0', ('a',), 'events', 2.2), ('1', ('b',), 'events', 1.6)]
+    """
     trees = assemble(group, draft, cost_model(group, technique, traffic), traffic)
-    return with_shards(trees, recent, traffic) if recent else trees
+    return choose_shards(trees, recent, traffic) if recent else trees
 
 
 def draft_group(
     group: Group, card: Card, technique: str, traffic: Traffic, watch: Watch, recent: Recent | None = None
 ) -> Draft:
-    """The strategy's draft. With predicates and recent events, the better of two: as if each measure were fed by
-    itself, and as if one feed served all predicates, as it does with shards."""
+    """Let a strategy draft the trees of a group.
+
+    With predicates and recent events it drafts twice, as if each measure were fed by itself and as if one feed served
+    all predicates, as it does with shards; the cheaper draft counts.
+
+    >>> from optimizer.strategies import STRATEGIES
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> group = Group(make_problem(WindowSet.of([Window(16, 4), Window(8, 4)])), ("a", "b"), ())
+    >>> draft_group(group, STRATEGIES["shared"], "auto", Traffic(1.2), Watch()).labels.tolist()
+    [0, 0]
+    """
     problem = group.rows.problem
     separate = card.run(problem, cost_model(group, technique, traffic), watch)
     if recent is None or not any(measure.where for measure in problem.measures):
@@ -46,7 +92,7 @@ def draft_group(
     together = card.run(common, _model(group, common, technique, traffic), watch)
 
     def cost(draft: Draft) -> float:
-        return sum(tree.cost for tree in trees_of(group, draft, technique, traffic, recent))
+        return sum(tree.cost for tree in build_trees(group, draft, technique, traffic, recent))
 
     return min(separate, together, key=cost)
 
@@ -58,10 +104,109 @@ def _model(group: Group, problem: Problem, technique: str, traffic: Traffic) -> 
 
 
 def _without_predicates(problem: Problem) -> Problem:
-    """The same windows asking for the same measures of all events."""
-    asking: dict[Measure, BoolArray | None] = {}
+    """Return the problem whose windows ask for the same measures of all events."""
+    windows_of: dict[Measure, BoolArray | None] = {}
     for measure, windows in zip(problem.measures, problem.asking, strict=True):
         base = replace(measure, where="")
-        before = asking.get(base, np.zeros(len(problem.windows), dtype=np.bool_))
-        asking[base] = None if before is None or windows is None else before | windows
-    return replace(problem, measures=tuple(asking), asking=tuple(asking.values()))
+        before = windows_of.get(base, np.zeros(len(problem.windows), dtype=np.bool_))
+        windows_of[base] = None if before is None or windows is None else before | windows
+    return replace(problem, measures=tuple(windows_of), asking=tuple(windows_of.values()))
+
+
+def assemble(group: Group, draft: Draft, model: CostModel, traffic: Traffic) -> list[Tree]:
+    """Fill in the windows, techniques, measures and costs of a draft's trees; feeds are named by local ids.
+
+    The trees come in one order, whatever the order of the queries.
+
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> group = Group(make_problem(WindowSet.of([Window(16, 4), Window(8, 4)])), ("a", "b"), ())
+    >>> [tree] = assemble(group, Draft(np.array([0, 0]), (RAW,)), CostModel(1.2, (("panes", "daba"),)), Traffic(1.2))
+    >>> tree.queries, tree.technique, float(tree.edge_rate), tree.cost
+    (('a', 'b'), 'panes', 0.25, 2.7)
+    """
+    queries = _queries_by_tree(group, draft)
+    members = draft.members()
+    trees = [_answering_tree(group, model, members[t], queries[t]) for t in range(draft.answering)]
+    trees += [_feeding_tree(edges, group) for edges in draft.free]
+    named = [replace(tree, id=str(t), feed=_feed_name(draft.feeds[t])) for t, tree in enumerate(trees)]
+    by_id = _lend_up(named)
+    return [replace(tree, cost=tree_cost(tree, by_id.get(tree.feed), traffic)) for tree in by_id.values()]
+
+
+def _answering_tree(group: Group, model: CostModel, members: IntArray, queries: Sequence[str | int]) -> Tree:
+    problem = group.rows.problem
+    windows = problem.windows.take(members)
+    mask = 0
+    for number in np.unique(problem.class_of[members]).tolist():
+        mask |= 1 << number
+    rate = problem.space.rate(mask)
+    demands = [_demand(problem, model, measure, windows, members, rate) for measure in range(len(problem.measures))]
+    return Tree("", queries, windows, rate, tuple(d for d in demands if len(d.windows)), EVENTS, group.group_by, 0.0)
+
+
+def _demand(
+    problem: Problem, model: CostModel, measure: int, windows: WindowSet, members: IntArray, rate: Fraction
+) -> Demand:
+    wanted = problem.asking[measure]
+    asking = windows if wanted is None or wanted[members].all() else windows.take(wanted[members])
+    names = model.techniques[measure]
+    if len(names) == 1 or not len(asking):
+        return Demand(problem.measures[measure], names[0], asking)
+    load = Load.of_columns(asking.range, asking.slide)
+    return Demand(problem.measures[measure], cheapest_technique(names, load, rate), asking)
+
+
+def _feeding_tree(edges: Edges, group: Group) -> Tree:
+    """Return a tree that only feeds others: one tumbling window per progression stands for its slices."""
+    columns = np.array([(period, period, residue) for period, residue in edges], dtype=np.int64)
+    windows = WindowSet(columns[:, 0], columns[:, 1], columns[:, 2], group.rows.windows.rows)
+    return Tree("", (), windows, EdgeSpace([edges]).rate(1), (), EVENTS, group.group_by, 0.0)
+
+
+def _lend_up(trees: list[Tree]) -> dict[str, Tree]:
+    """Let every tree hold, besides its own measures, those that the trees it feeds need."""
+    by_id = {tree.id: tree for tree in trees}
+    for tree in trees:
+        needed = set(tree.measures)
+        while tree.feed != EVENTS:
+            by_id[tree.feed] = tree = lend_measures(by_id[tree.feed], needed)
+    return by_id
+
+
+def lend_measures(feeder: Tree, needed: Iterable[Measure]) -> Tree:
+    """Return the feeder with the measures that the trees it feeds need; for these it answers no window.
+
+    >>> from optimizer.windows.window import Window
+    >>> feeder = Tree("t1", (), WindowSet.of([Window(4, 4)]), Fraction(1, 4), (), EVENTS, (), 0.0)
+    >>> [str(measure) for measure in lend_measures(feeder, [Measure("sum", ("x",)), Measure("max", ("x",))]).measures]
+    ['max(x)', 'sum(x)']
+    """
+    missing = sorted(set(needed) - set(feeder.measures))
+    return replace(feeder, demands=feeder.demands + tuple(Demand(m, "", WindowSet.of(())) for m in missing))
+
+
+def _feed_name(feed: int) -> str:
+    return EVENTS if feed == RAW else str(feed)
+
+
+def _queries_by_tree(group: Group, draft: Draft) -> list[Sequence[str | int]]:
+    """Return the ids of every tree's queries, in the order of the queries."""
+    labels = _row_labels(group.rows, draft)
+    if draft.answering < FEW_TREES:
+        positions = [np.flatnonzero(labels == tree) for tree in range(draft.answering)]
+    else:
+        order = np.argsort(labels, kind="stable")
+        positions = np.split(order, np.searchsorted(labels[order], np.arange(1, draft.answering)))
+    ids = group.ids
+    if isinstance(ids, Ids):
+        return [Ids(ids.positions[places]) for places in positions]
+    return [tuple(ids[place] for place in places.tolist()) for places in positions]
+
+
+def _row_labels(rows: Rows, draft: Draft) -> IntArray:
+    if not draft.by_class:
+        return draft.labels[rows.window_of]
+    tree_of = np.zeros(len(rows.problem.classes), dtype=np.int64)
+    tree_of[rows.problem.class_of] = draft.labels
+    return tree_of[rows.class_of]

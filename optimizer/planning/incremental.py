@@ -12,8 +12,7 @@ from optimizer.cost.omega import least_omega
 from optimizer.cost.tree_cost import RAW, feed, finals, partials
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure, Plan, Traffic
-from optimizer.planning.draft_group import cost_model
-from optimizer.planning.group import Group
+from optimizer.planning.draft_group import Group, cost_model
 from optimizer.planning.names import AUTO, techniques_for
 from optimizer.planning.windows import plan_drafts
 from optimizer.strategies.contract.draft import Draft
@@ -42,6 +41,14 @@ class RunningPlan:
     """Trees of query ids. A query joins where it adds least; `rebuild` weaves all of them anew.
 
     The tolerance is how far the cost may rise above what the performance slope predicts before a rebuild is due.
+
+    >>> running = RunningPlan(Traffic(rate=1.2), "panes")
+    >>> for query, window in (("a", Window(16, 4)), ("b", Window(10, 5)), ("c", Window(8, 4))):
+    ...     running.add(query, window)
+    >>> sorted(map(sorted, running.trees)), round(running.cost, 3)
+    ([['a', 'b', 'c']], 4.4)
+    >>> running.rebuild(), sorted(map(sorted, running.trees)), round(running.cost, 3)
+    (True, [['a', 'c'], ['b']], 4.3)
     """
 
     def __init__(
@@ -102,11 +109,11 @@ class RunningPlan:
         return self._forest.rebuild(len(self.members))
 
     def plan(self, stream: str = "") -> Plan:
-        """The plan as it is, as data."""
+        """Return the plan as it is, as data."""
         return plan_drafts(stream, STRATEGY, [self.draft()], self.technique, self.traffic)
 
     def draft(self) -> tuple[Group, Draft]:
-        """The plan as it is, as a search leaves it."""
+        """Return the plan as it is, in the form that a search leaves."""
         group = self._group()
         place = {query: number for number, tree in enumerate(self.trees) for query in tree}
         labels = np.zeros(len(group.rows.problem.windows), dtype=np.int64)
@@ -114,13 +121,13 @@ class RunningPlan:
         return group, Draft(labels, (RAW,) * len(self.trees))
 
     def _price(self, tree: frozenset[str]) -> float:
-        """Operations per second of a tree of these queries, remembered."""
+        """Return the operations per second of a tree of these queries; every price is computed once."""
         members = frozenset(self.members[query] for query in tree)
         if members not in self._prices:
-            self._prices[members] = self._priced(members)
+            self._prices[members] = self._compute_price(members)
         return self._prices[members]
 
-    def _priced(self, members: frozenset[Member]) -> float:
+    def _compute_price(self, members: frozenset[Member]) -> float:
         rows = next((member.window.rows for member in members), False)
         keys = self.traffic.keys_of(self.group_by, rows)
         edges = union(progressions(member.window) for member in members)
@@ -134,13 +141,13 @@ class RunningPlan:
         return total * self.traffic.ticks_per_second(rows)
 
     def _group(self) -> Group:
-        """The queries in the order of their ids, as rows."""
+        """Return the queries as rows, in the order of their ids."""
         ids = sorted(self.members)
         members = [self.members[query] for query in ids]
         measures = sorted({measure for member in members for measure in member.measures})
-        needed_by = [np.array([measure in member.measures for member in members]) for measure in measures]
+        wanted = [np.array([measure in member.measures for member in members]) for measure in measures]
         windows = WindowSet.of(member.window for member in members)
-        return Group(make_measures_problem(windows, needed_by, measures), ids, self.group_by)
+        return Group(make_measures_problem(windows, wanted, measures), ids, self.group_by)
 
     def _weave(self, trees: list[frozenset[str]]) -> list[frozenset[str]]:
         """Return what WeaveShare makes of all queries, whatever their trees are now."""

@@ -15,13 +15,26 @@ from optimizer.strategies.contract.card import Card
 AUTO = "auto"
 
 
-def strategy_named(name: str) -> Card:
-    """The strategy of this name, or one line that says which there are."""
+def find_strategy(name: str) -> Card:
+    """Return the strategy of this name; refuse, in one line, a name that there is not.
+
+    >>> find_strategy("weave_share").full_name
+    'Weave Share'
+    >>> find_strategy("weaveshare")
+    Traceback (most recent call last):
+    optimizer.errors.HeddleError: there is no strategy 'weaveshare'; did you mean weave_share?
+    """
     return STRATEGIES[_check_name("strategy", name, STRATEGIES)]
 
 
 def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, ...], ...]:
-    """Per measure, the techniques that a search may use: the named one, or all that the algebra allows."""
+    """Return, per measure, the techniques that a search may use: the named one, or all that the algebra allows.
+
+    >>> techniques_for("daba", [Measure("max", ("x",)), Measure("sum", ("x",))])
+    (('daba',), ('daba',))
+    >>> techniques_for("auto", [Measure("max", ("x",))])
+    (('panes', 'flat_fat', 'daba', 'slick_deque_noninv', 'two_stacks_block'),)
+    """
     if name == AUTO:
         return tuple(_allowed(measure.component) for measure in measures)
     _check_name("technique", name, [AUTO, *CARDS])
@@ -32,7 +45,7 @@ def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, .
 
 
 def _allowed(component: str) -> tuple[str, ...]:
-    """What the algebra allows, the block form first; of techniques with one formula, the first stands for all."""
+    """Return what the algebra allows, the default first; of techniques with one formula, the first stands for all."""
     fitting = [name for name in (TECHNIQUE, *CARDS) if _fits(name, component)]
     return tuple({OMEGA[name]: name for name in reversed(fitting)}.values())[::-1]
 

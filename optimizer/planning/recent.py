@@ -1,4 +1,4 @@
-"""What planning asks of recent events."""
+"""What a planner needs to know of recent events, whoever reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from optimizer.plan.definition import Tree
 
 @dataclass(frozen=True)
 class Passing:
-    """Per recent event: those that pass any of some predicates, the shards they make, and both by predicate."""
+    """Shares of the recent events: those that pass any of some predicates, the shards they make, both by predicate."""
 
     events: float
     shards: float
@@ -20,13 +20,13 @@ class Passing:
 
 
 class Recent(Protocol):
-    """Events that came lately, asked by the planner."""
+    """Events that came lately."""
 
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
-        """How many groups are active in a slice of this length, on average."""
+        """Return how many groups are active in a slice of this length, on average."""
 
     def share(self, where: str) -> float:
-        """The share of events that pass a predicate; all pass ""."""
+        """Return the share of events that pass a predicate; all pass ""."""
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
-        """How the events that pass the predicates ("" passes all) fall into the tree's slices."""
+        """Count how the events that pass the predicates ("" passes all) fall into the tree's slices."""

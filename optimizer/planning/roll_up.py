@@ -6,69 +6,76 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from optimizer.plan.cost import tree_cost
-from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
+from optimizer.plan.definition import EVENTS, Traffic, Tree
+from optimizer.planning.draft_group import lend_measures
 from optimizer.planning.recent import Recent
-from optimizer.planning.shards import measured
+from optimizer.planning.shards import measure_shards
 from optimizer.strategies.contract.pricing import EPSILON
-from optimizer.windows.columns import WindowSet
 from optimizer.windows.edge_space import EdgeSpace
 
-MOST_TREES = 64  # that read raw events; every pair of them is looked at
+MOST_TREES = 64  # that read raw events; every pair of them is tried
 
 
 def roll_up_groupings(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -> list[Tree]:
-    """The same trees; where the plan gets cheaper by it, one that reads raw events is fed by a finer grouping's."""
-    tree_of = {tree.id: tree for tree in trees}
+    """Feed trees that read raw events by a finer grouping's trees, where that makes the plan cheaper.
+
+    A tree by region can read the partials of a tree by region and machine, if those are fewer than the events.
+
+    >>> from fractions import Fraction
+    >>> from optimizer.plan.definition import Demand, Measure
+    >>> from optimizer.windows.columns import WindowSet
+    >>> from optimizer.windows.window import Window
+    >>> windows = WindowSet.of([Window(10, 10)])
+    >>> highest = Demand(Measure("max", ("x",)), "panes", windows)
+    >>> traffic = Traffic(1000.0, groups=((("region",), 2.0), (("region", "machine"), 10.0)))
+    >>> by_machine = Tree("1", ("a",), windows, Fraction(1, 10), (highest,), EVENTS, ("region", "machine"), 0.0)
+    >>> by_region = replace(by_machine, id="2", queries=("b",), group_by=("region",))
+    >>> trees = [replace(tree, cost=tree_cost(tree, None, traffic)) for tree in (by_machine, by_region)]
+    >>> [(tree.id, tree.feed, tree.cost) for tree in roll_up_groupings(trees, None, traffic)]
+    [('1', 'events', 1001.0), ('2', '1', 1.2)]
+    """
+    by_id = {tree.id: tree for tree in trees}
     roots = [tree.id for tree in trees if tree.feed == EVENTS and not tree.windows.rows]
     if len(roots) > MOST_TREES:
         return list(trees)
-    for id in sorted(roots, key=lambda id: (-len(tree_of[id].group_by), id)):
-        ways = [
-            _fed_by(tree_of, id, other, recent, traffic) for other in roots if _may_feed(tree_of[other], tree_of[id])
-        ]
-        ways = [changed for changed in ways if not _turned(tree_of, changed)]
-        gains = [sum(tree_of[name].cost - tree.cost for name, tree in changed.items()) for changed in ways]
-        if gains and max(gains) > EPSILON * tree_of[id].cost:
-            tree_of |= ways[gains.index(max(gains))]
-    return list(tree_of.values())
+    for id in sorted(roots, key=lambda id: (-len(by_id[id].group_by), id)):
+        ways = [_feed_by(by_id, id, other, recent, traffic) for other in roots if _may_feed(by_id[other], by_id[id])]
+        ways = [changed for changed in ways if not _changes_kind(by_id, changed)]
+        gains = [sum(by_id[name].cost - tree.cost for name, tree in changed.items()) for changed in ways]
+        if gains and max(gains) > EPSILON * by_id[id].cost:
+            by_id |= ways[gains.index(max(gains))]
+    return list(by_id.values())
 
 
 def _may_feed(finer: Tree, tree: Tree) -> bool:
-    """Whether all partials of a tree can be made from those of the finer one."""
-    if not set(tree.group_by) < set(finer.group_by) or not _alike(finer, tree):
+    """Say whether all partials of a tree can be made from those of the finer one."""
+    if not set(tree.group_by) < set(finer.group_by) or not _fits_shards(finer, tree):
         return False
     space = EdgeSpace([finer.edges(), tree.edges()])
     return space.rate(0b11) == space.rate(0b01) and space.exact
 
 
-def _alike(finer: Tree, tree: Tree) -> bool:
-    """Shards are rolled up into shards of the same predicates, or into partials without any."""
+def _fits_shards(finer: Tree, tree: Tree) -> bool:
+    """Say whether shards, if any, roll up: into shards of the same predicates, or into partials without any."""
     wheres = {measure.where for measure in tree.measures} - {""}
     if not finer.sharded:
         return not tree.sharded
     return not wheres or (tree.sharded and wheres <= {measure.where for measure in finer.measures})
 
 
-def _turned(tree_of: dict[str, Tree], changed: dict[str, Tree]) -> bool:
-    """Whether what is lent turns partials into shards or back, which those that are fed already do not fit."""
-    return any(tree.sharded != tree_of[name].sharded for name, tree in changed.items())
+def _changes_kind(by_id: dict[str, Tree], changed: dict[str, Tree]) -> bool:
+    """Say whether lending turns partials into shards or back, which trees that are fed already do not fit."""
+    return any(tree.sharded != by_id[name].sharded for name, tree in changed.items())
 
 
-def _fed_by(tree_of: dict[str, Tree], id: str, other: str, recent: Recent, traffic: Traffic) -> dict[str, Tree]:
-    """The trees that change when one feeds the other: both, and those the feeder is rolled up from itself."""
-    tree = replace(tree_of[id], feed=other)
+def _feed_by(by_id: dict[str, Tree], id: str, other: str, recent: Recent, traffic: Traffic) -> dict[str, Tree]:
+    """Return the trees that change when tree `other` feeds tree `id`: both, and what the feeder is rolled up from."""
+    tree = replace(by_id[id], feed=other)
     changed = {}
     needed, name = set(tree.measures), other
     while name != EVENTS:
-        feeder = tree_of[name]
-        missing = sorted(needed - set(feeder.measures))
-        feeder = replace(feeder, demands=feeder.demands + tuple(map(_lent, missing)))
-        changed[name] = feeder = measured(feeder, tree_of.values(), recent, traffic)
+        changed[name] = feeder = measure_shards(lend_measures(by_id[name], needed), by_id.values(), recent, traffic)
         name = feeder.feed
     for name, feeder in changed.items():
         changed[name] = replace(feeder, cost=tree_cost(feeder, changed.get(feeder.feed), traffic))
     return {**changed, id: replace(tree, cost=tree_cost(tree, changed[other], traffic))}
-
-
-def _lent(measure: Measure) -> Demand:
-    return Demand(measure, "", WindowSet.of(()))

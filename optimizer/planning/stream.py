@@ -1,4 +1,4 @@
-"""Planning a catalog's stream: its queries grouped by clock and group-by columns, each group with its measures."""
+"""From a catalog's stream to a plan: its queries grouped by clock and group-by columns, with their measures."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from optimizer.catalog.model.table import QueryTable
 from optimizer.plan.definition import Measure, Plan, Traffic
 from optimizer.plan.measures import measures_of
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.group import Group
-from optimizer.planning.names import strategy_named
+from optimizer.planning.draft_group import Group
+from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
-from optimizer.planning.windows import plan_groups, positive
+from optimizer.planning.windows import plan_groups, require_positive
 from optimizer.strategies.contract.problem import make_measures_problem
 from optimizer.strategies.contract.watch import Watch
 from optimizer.windows.columns import BoolArray, IntArray, WindowSet
@@ -37,25 +37,42 @@ def plan_stream(
     """Plan the queries of a stream at `rate` events per second; costs are operations per second.
 
     Recent events tell how many keys there are, and whether predicates are better evaluated together.
+
+    >>> from optimizer.catalog.model.query import Stream
+    >>> from optimizer.catalog.model.table import Shape, TableBuilder
+    >>> from optimizer.windows.window import Window
+    >>> queries = TableBuilder()
+    >>> for name, seconds in (("a", 60), ("b", 30)):
+    ...     queries.add(name, name, Shape("s", "max", ("x",), "", (), name), Window(seconds * 10**6, 10 * 10**6))
+    >>> catalog = Catalog({"s": Stream("s", "ts", 0)}, queries.table(), {})
+    >>> [(tree.id, tree.queries, round(tree.cost, 3)) for tree in plan_stream(catalog, "s", rate=1000.0).trees]
+    [('t1', ('a', 'b'), 1000.6)]
     """
-    card = strategy_named(strategy)
+    card = find_strategy(strategy)
     table = catalog.of_stream(stream)
     ids = table.ids.to_pylist()
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
     groups = [_group(table, ids, part, card.per_query) for part in _parts(table, order[shared[order]])]
     slides = [(g.group_by, int(g.rows.windows.slide.min())) for g in groups if not g.rows.windows.rows]
-    counts = measured_keys(slides, recent) if recent and keys == 1.0 else ()
-    traffic = Traffic(positive(rate, "rate"), positive(keys, "keys"), MICROSECONDS, counts)
+    counts = count_keys(slides, recent) if recent and keys == 1.0 else ()
+    traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS, counts)
     plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent)
     unshared = tuple(ids[row] for row in order[~shared[order]])
     return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
 
 
-def measured_keys(
+def count_keys(
     slides: Iterable[tuple[tuple[str, ...], int]], recent: Recent
 ) -> tuple[tuple[tuple[str, ...], float], ...]:
-    """The keys active in a slice of every grouping, a slice being as long as its shortest slide."""
+    """Count the keys active in a slice of every grouping, a slice being as long as the grouping's shortest slide.
+
+    >>> class TwoKeysATick:
+    ...     def keys(self, group_by, slide):
+    ...         return 2.0 * slide
+    >>> count_keys([(("machine",), 10), ((), 3), (("machine",), 5)], TwoKeysATick())
+    ((('machine',), 10.0),)
+    """
     shortest: dict[tuple[str, ...], int] = {}
     for group_by, slide in sorted(slides):
         if group_by:
@@ -64,8 +81,10 @@ def measured_keys(
 
 
 def _parts(table: QueryTable, rows: IntArray) -> list[IntArray]:
-    """Rows that can share a tree: the same clock, the same group-by columns. Where the clock counts rows, a predicate
-    decides which of them: only windows of the same one share it."""
+    """Part the rows by what can share a tree: the same clock and the same group-by columns.
+
+    Where the clock counts rows, the predicate decides which rows it counts, so it has to be the same, too.
+    """
     in_time, in_rows = _numbers(table, rows, with_where=False), _numbers(table, rows, with_where=True)
     kind = np.where(table.windows.rows[rows], in_rows * 2 + 1, in_time * 2)
     return [rows[kind == number] for number in np.unique(kind)]
@@ -89,7 +108,7 @@ def _group(table: QueryTable, ids: Sequence[str], rows: IntArray, per_query: boo
 
 
 def _needs(table: QueryTable, rows: IntArray, measures: Sequence[Measure]) -> list[BoolArray]:
-    """Per measure, which of the rows need it."""
+    """Return, per measure, which of the rows need it."""
     needed = [set(measures_of(shape)) for shape in table.shapes]
     codes = table.codes[rows]
-    return [np.array([measure in own for own in needed], dtype=np.bool_)[codes] for measure in measures]
+    return [np.array([measure in shape for shape in needed], dtype=np.bool_)[codes] for measure in measures]

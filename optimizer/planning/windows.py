@@ -1,4 +1,4 @@
-"""Planning: from windows or a catalog's stream to a plan, by a strategy of one's choice."""
+"""From windows to a plan, by a strategy of one's choice: `optimize`, and what planning a stream shares with it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.planning.baselines import no_share_cost, shared_cost
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.draft_group import cost_model, draft_group, trees_of
-from optimizer.planning.group import Group
-from optimizer.planning.names import strategy_named
+from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group
+from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import roll_up_groupings
 from optimizer.strategies.contract.card import Card
@@ -36,9 +35,16 @@ def optimize(
     technique: str = TECHNIQUE,
     watch: Watch | None = None,
 ) -> Plan:
-    """Plan windows given as a list, or as arrays of ranges, slides and offsets; `rate` is in events per tick."""
-    card = strategy_named(strategy)
-    traffic = Traffic(positive(rate, "rate"))
+    """Plan windows, given as a list or as arrays of ranges, slides and offsets; `rate` is in events per tick.
+
+    >>> plan = optimize([Window(16, 4), Window(10, 5), Window(8, 4)], 1.2, "weave_share", "panes")
+    >>> [list(tree.queries) for tree in plan.trees], round(plan.cost, 3)
+    ([[0, 2], [1]], 4.3)
+    >>> {name: round(cost, 3) for name, cost in plan.baselines.items()}
+    {'no_share': 5.5, 'shared': 4.4}
+    """
+    card = find_strategy(strategy)
+    traffic = Traffic(require_positive(rate, "rate"))
     groups = [Group(make_problem(part, card.per_query), Ids(at), ()) for part, at in _by_clock(windows)]
     return plan_groups("", groups, card, technique, traffic, watch or Watch())
 
@@ -52,7 +58,15 @@ def plan_groups(
     watch: Watch,
     recent: Recent | None = None,
 ) -> Plan:
-    """Plan every group on its own, and put the trees into one plan."""
+    """Plan every group on its own, and put the trees into one plan.
+
+    >>> from optimizer.strategies import STRATEGIES
+    >>> windows = {"a": Window(8, 4), "b": Window(6, 3)}
+    >>> groups = [Group(make_problem(WindowSet.of([window])), (name,), ()) for name, window in windows.items()]
+    >>> plan = plan_groups("s", groups, STRATEGIES["shared"], "auto", Traffic(1.2), Watch())
+    >>> [(tree.id, tree.queries) for tree in plan.trees]
+    [('t1', ('b',)), ('t2', ('a',))]
+    """
     drafts = [(group, draft_group(group, card, technique, traffic, watch, recent)) for group in groups]
     return plan_drafts(stream, card.name, drafts, technique, traffic, recent)
 
@@ -65,12 +79,18 @@ def plan_drafts(
     traffic: Traffic,
     recent: Recent | None = None,
 ) -> Plan:
-    """The plan of drafts that are made already."""
+    """Make a plan of drafts: trees built and numbered, costs added up, and the baselines beside them.
+
+    >>> one_tree = Draft(np.array([0, 0]), (-1,))
+    >>> group = Group(make_problem(WindowSet.of([Window(8, 4), Window(6, 3)])), ("a", "b"), ())
+    >>> plan_drafts("s", "by_hand", [(group, one_tree)], "panes", Traffic(1.2)).trees[0].queries
+    ('a', 'b')
+    """
     trees: list[Tree] = []
     no_share, shared = 0.0, 0.0
     for number, (group, draft) in enumerate(drafts):
         model = cost_model(group, technique, traffic)
-        trees += _prefix_ids(trees_of(group, draft, technique, traffic, recent), f"{number}.")
+        trees += _prefix_ids(build_trees(group, draft, technique, traffic, recent), f"{number}.")
         rows = group.rows.windows.rows
         scale = traffic.ticks_per_second(rows) * traffic.keys_of(group.group_by, rows)
         shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
@@ -83,15 +103,22 @@ def plan_drafts(
     )
 
 
-def positive(value: float, name: str) -> float:
-    """A rate or a number of keys that makes sense, or one line."""
+def require_positive(value: float, name: str) -> float:
+    """Return a rate or a number of keys; refuse one that makes no sense.
+
+    >>> require_positive(3, "rate")
+    3.0
+    >>> require_positive(0, "rate")
+    Traceback (most recent call last):
+    optimizer.errors.HeddleError: rate 0 makes no sense; give a number above 0
+    """
     if not (math.isfinite(value) and value > 0):
         raise HeddleError(f"{name} {value} makes no sense; give a number above 0")
     return float(value)
 
 
 def _by_clock(windows: Sequence[Window] | Columns) -> list[tuple[WindowSet, IntArray]]:
-    """The windows as columns with their positions, those in ticks before those in rows."""
+    """Return the windows as columns with their positions, those in ticks before those in rows."""
     if not len(windows):
         raise HeddleError("there are no windows to plan; give at least one")
     if isinstance(windows[0], Window):
@@ -123,7 +150,7 @@ def _check(windows: WindowSet) -> None:
 
 
 def _prefix_ids(trees: list[Tree], prefix: str) -> list[Tree]:
-    """Local ids made different from those of other groups."""
+    """Make local ids different from those of other groups."""
     return [
         replace(tree, id=prefix + tree.id, feed=tree.feed if tree.feed == EVENTS else prefix + tree.feed)
         for tree in trees
@@ -131,11 +158,11 @@ def _prefix_ids(trees: list[Tree], prefix: str) -> list[Tree]:
 
 
 def _number_trees(trees: list[Tree]) -> tuple[Tree, ...]:
-    """The trees in an order that only depends on what they are, feeders first, and ids by that order."""
-    tree_of = {tree.id: tree for tree in trees}
+    """Number the trees in an order that only depends on what they are, feeders first."""
+    by_id = {tree.id: tree for tree in trees}
 
     def depth(tree: Tree) -> int:
-        return 0 if tree.feed == EVENTS else 1 + depth(tree_of[tree.feed])
+        return 0 if tree.feed == EVENTS else 1 + depth(by_id[tree.feed])
 
     def place(tree: Tree) -> tuple[Any, ...]:
         return tree.group_by, tree.windows.rows, depth(tree), tree.windows[0], tuple(tree.queries[:1])
