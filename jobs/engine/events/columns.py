@@ -50,19 +50,19 @@ class Events:
         return signatures(list(self.predicates.values()))
 
     def signatures_of(self, names: Sequence[str]) -> Signatures:
-        """Which of these predicates each event passes."""
+        """Return which of these predicates each event passes."""
         place = {name: number for number, name in enumerate(self.predicates)}
-        return self.signatures.of([place[name] for name in names])
+        return self.signatures.select([place[name] for name in names])
 
 
 def events_from(table: pa.Table, program: Program) -> Events:
-    """Take apart a table whose columns are the time, the keys, and the program's inputs by name."""
+    """Split a table into events; its columns are the time, the keys, and the program's inputs by name."""
     time = table[TIME]
     without_time = time.null_count
     if without_time:
         table = table.filter(pc.is_valid(time))
     names = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    keys = _keys(table.select(sorted(names)))
+    keys = _without_negative_zero(table.select(sorted(names)))
     if any(grouping.keys == (ALL,) for grouping in program.groupings):
         keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
     return Events(
@@ -76,14 +76,14 @@ def events_from(table: pa.Table, program: Program) -> Events:
 
 
 def with_arrival(table: pa.Table, file: str, position: int) -> pa.Table:
-    """A table of inputs that says where its events stood: in this file, from this position on."""
+    """Return a table of inputs with columns that say where its events stood: in this file, from this position on."""
     names = pa.DictionaryArray.from_arrays(np.zeros(table.num_rows, np.int32), pa.array([file]))
     positions = pa.array(np.arange(position, position + table.num_rows))
     return table.append_column(FILE, names).append_column(POSITION, positions)
 
 
-def _keys(keys: pa.Table) -> pa.Table:
-    """Spark groups -0.0 with 0.0."""
+def _without_negative_zero(keys: pa.Table) -> pa.Table:
+    """Return the keys with 0.0 for -0.0: Spark groups them together."""
     for number, field in enumerate(keys.schema):
         if pa.types.is_floating(field.type):
             keys = keys.set_column(number, field.name, pc.add(keys[number], pa.scalar(0.0, field.type)))
@@ -91,7 +91,12 @@ def _keys(keys: pa.Table) -> pa.Table:
 
 
 def value_of(column: pa.Array) -> Value:
-    """Numbers and nulls of a column of any type a measure can fold."""
+    """Return the numbers and nulls of a column of any type a measure can fold.
+
+    >>> value = value_of(pa.array([3, None, 5]))
+    >>> value.numbers.tolist(), None if value.valid is None else value.valid.tolist()
+    ([3, 0, 5], [True, False, True])
+    """
     if pa.types.is_timestamp(column.type):
         column = column.cast(plain_type(column.type))
     valid = pc.is_valid(column).to_numpy(zero_copy_only=False) if column.null_count else None
@@ -99,7 +104,11 @@ def value_of(column: pa.Array) -> Value:
 
 
 def microseconds(column: pa.Array) -> Ints:
-    """Timestamps of any unit as microseconds since the epoch."""
+    """Return timestamps of any unit as microseconds since the epoch.
+
+    >>> microseconds(pa.array([2], pa.timestamp("s", "UTC"))).tolist()
+    [2000000]
+    """
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
     return np.asarray(column.view(pa.int64()))
@@ -108,29 +117,33 @@ def microseconds(column: pa.Array) -> Ints:
 def _numbers(column: pa.Array) -> Rows:
     kind = column.type
     if pa.types.is_floating(kind):
-        return np.asarray(_filled(column.cast(pa.float64()), 0.0))
+        return np.asarray(_fill_nulls(column.cast(pa.float64()), 0.0))
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
-        return np.asarray(_filled(column.cast(pa.int64()), 0))
+        return np.asarray(_fill_nulls(column.cast(pa.int64()), 0))
     if pa.types.is_timestamp(kind):
-        return microseconds(_filled(column, pa.scalar(0, kind)))
+        return microseconds(_fill_nulls(column, pa.scalar(0, kind)))
     if pa.types.is_date32(kind):
-        return np.asarray(_filled(column.view(pa.int32()).cast(pa.int64()), 0))
+        return np.asarray(_fill_nulls(column.view(pa.int32()).cast(pa.int64()), 0))
     return text_ranks(column)
 
 
-def _filled(column: pa.Array, value: Any) -> pa.Array:
+def _fill_nulls(column: pa.Array, value: Any) -> pa.Array:
     return pc.fill_null(column, value) if column.null_count else column
 
 
 def _truth(column: pa.ChunkedArray) -> Bools:
-    """A predicate keeps an event only when it is true; unknown is not."""
-    known = pc.fill_null(to_array(column).cast(pa.bool_()), False)
-    bits = np.frombuffer(known.buffers()[1], np.uint8) if len(known) else np.empty(0, np.uint8)
-    return np.unpackbits(bits, count=known.offset + len(known), bitorder="little")[known.offset :].view(np.bool_)
+    """Return where a predicate is true: it keeps an event only then, and unknown (null) is not true."""
+    truth = pc.fill_null(to_array(column).cast(pa.bool_()), False)
+    bits = np.frombuffer(truth.buffers()[1], np.uint8) if len(truth) else np.empty(0, np.uint8)
+    return np.unpackbits(bits, count=truth.offset + len(truth), bitorder="little")[truth.offset :].view(np.bool_)
 
 
 def text_ranks(values: pa.Array) -> Ints:
-    """A number per text, ordered as Spark orders texts: byte by byte in UTF-8. Equal texts have equal numbers."""
+    """Return a number per text, ordered as Spark orders texts: byte by byte in UTF-8. Equal texts have equal numbers.
+
+    >>> text_ranks(pa.array(["b", "a", "é", "b"])).tolist()
+    [1, 0, 2, 1]
+    """
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     ranks = np.empty(len(encoded.dictionary) + 1, np.int64)
     ranks[np.asarray(pc.sort_indices(encoded.dictionary))] = np.arange(len(encoded.dictionary))

@@ -24,7 +24,12 @@ class Keys(NamedTuple):
 
 
 def key_codes(columns: pa.Table) -> Keys:
-    """Number the distinct rows of some columns; null is a key like any other."""
+    """Number the distinct rows of some columns; null is a key like any other.
+
+    >>> keys = key_codes(pa.table({"k": ["b", "a", "b", None]}))
+    >>> keys.codes.tolist(), keys.distinct.to_pydict()
+    ([0, 1, 0, 2], {'k': ['b', 'a', None]})
+    """
     codes, distinct = _column_codes(columns.column(0))
     parts = [(codes, distinct)]
     for column in columns.columns[1:]:
@@ -34,15 +39,15 @@ def key_codes(columns: pa.Table) -> Keys:
     if len(parts) == 1:
         return Keys(codes, pa.table([distinct], names=columns.column_names))
     used, codes = renumber_used(codes, math.prod(max(1, len(values)) for _, values in parts))
-    taken, left = [], used
+    columns_taken, left = [], used
     for _, values in reversed(parts):
         left, index = np.divmod(left, max(1, len(values)))
-        taken.append(values.take(pa.array(index)))
-    return Keys(codes, pa.table(taken[::-1], names=columns.column_names))
+        columns_taken.append(values.take(pa.array(index)))
+    return Keys(codes, pa.table(columns_taken[::-1], names=columns.column_names))
 
 
 def drop_unused_keys(keys: Keys) -> Keys:
-    """Without the keys that no row has: a dictionary may know more of them."""
+    """Return the keys without those that no row has: a dictionary may list more values than occur."""
     used = np.bincount(keys.codes, minlength=keys.distinct.num_rows) > 0
     if used.all():
         return keys
@@ -50,7 +55,12 @@ def drop_unused_keys(keys: Keys) -> Keys:
 
 
 def renumber_used(numbers: Ints, possible: int) -> tuple[Ints, Ints]:
-    """The numbers that occur, of 0 to `possible` - 1, and for every entry which of them it is."""
+    """Return the numbers that occur, of 0 to `possible` - 1, and for every entry which of them it is.
+
+    >>> used, places = renumber_used(np.array([7, 2, 7]), 10)
+    >>> used.tolist(), places.tolist()
+    ([2, 7], [1, 0, 1])
+    """
     if possible > ROOMY * len(numbers) + 65_536:
         encoded = pa.array(numbers).dictionary_encode()
         return np.asarray(encoded.dictionary), np.asarray(encoded.indices).astype(np.int64)
@@ -75,7 +85,11 @@ def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
 
 
 def bucket_numbers(keys: pa.Table, count: int) -> Ints:
-    """The bucket of every key: a digest of its values, the same in every process and every run."""
+    """Return the bucket of every key by a digest of its values: the same in every process and every run.
+
+    >>> bucket_numbers(pa.table({"k": ["a", "b", "a"]}), 4).tolist()
+    [3, 1, 3]
+    """
     if count == 1 or not keys.num_rows:
         return np.zeros(keys.num_rows, np.int64)
     texts = pc.binary_join_element_wise(
@@ -90,9 +104,9 @@ def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def dictionary_column(keys: pa.Array, index: npt.NDArray[np.integer[Any]]) -> pa.Array:
-    """The keys at some rows of a column, as a dictionary; null is none of its values (Arrow could not unify them)."""
+    """Return the keys at some rows as a dictionary column; null is none of its values (Arrow could not unify them)."""
     if not keys.null_count:
         return pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32, copy=False)), keys)
-    known = keys.is_valid().to_numpy(zero_copy_only=False)
-    among_known = (np.cumsum(known) - 1).astype(np.int32)
-    return pa.DictionaryArray.from_arrays(pa.array(among_known[index], mask=~known[index]), keys.drop_null())
+    valid = keys.is_valid().to_numpy(zero_copy_only=False)
+    among_valid = (np.cumsum(valid) - 1).astype(np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(among_valid[index], mask=~valid[index]), keys.drop_null())

@@ -28,8 +28,8 @@ class Signatures(NamedTuple):
         """Which signatures pass any predicate at all."""
         return np.asarray(self.tests.any(axis=1))
 
-    def of(self, predicates: Sequence[int]) -> Signatures:
-        """The signatures of some of the predicates alone."""
+    def select(self, predicates: Sequence[int]) -> Signatures:
+        """Return the signatures of some of the predicates alone; those that then are equal get one number."""
         if list(predicates) == list(range(self.tests.shape[1])):
             return self
         codes, tests = number_signatures(
@@ -39,7 +39,12 @@ class Signatures(NamedTuple):
 
 
 def signatures(masks: Sequence[Bools]) -> Signatures:
-    """The signatures of all events, from one mask per predicate."""
+    """Return the signatures of all events, from one mask per predicate.
+
+    >>> signed = signatures([np.array([True, False, True]), np.array([True, True, True])])
+    >>> signed.codes.tolist(), signed.tests.tolist()
+    ([0, 1, 0], [[True, True], [False, True]])
+    """
     events = len(masks[0])
     packed = np.zeros((-(-len(masks) // 8), events), np.uint8)
     shifted = np.empty(events, np.uint8)
@@ -50,12 +55,12 @@ def signatures(masks: Sequence[Bools]) -> Signatures:
 
 
 def signature_column(tests: Bools) -> pa.Array:
-    """Signatures as bytes, eight predicates each."""
+    """Return signatures as a column of bytes, eight predicates to a byte; `unpack_signatures` reads them back."""
     return _binary(np.packbits(tests, axis=1, bitorder="little"))
 
 
 def unpack_signatures(column: pa.ChunkedArray, predicates: int) -> Bools:
-    """Which predicates each of some signatures passes, back from their bytes."""
+    """Return which predicates each of some signatures passes, from the bytes that `signature_column` made."""
     flat = column.combine_chunks()
     whole = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
     width = whole.type.byte_width
@@ -63,16 +68,18 @@ def unpack_signatures(column: pa.ChunkedArray, predicates: int) -> Bools:
     return _unpacked(packed.reshape(-1, width), predicates)
 
 
-def sign_keys(keys: Keys, found: Signatures) -> Keys:
-    """Keys and signatures together as keys: what shards are grouped by."""
-    count = max(1, len(found.tests))
-    used, codes = renumber_used(keys.codes * count + found.codes, keys.distinct.num_rows * count)
+def sign_keys(keys: Keys, signatures: Signatures) -> Keys:
+    """Return keys and signatures together as keys: what shards are grouped by."""
+    count = max(1, len(signatures.tests))
+    used, codes = renumber_used(keys.codes * count + signatures.codes, keys.distinct.num_rows * count)
     distinct = keys.distinct.take(pa.array(used // count))
-    return Keys(codes, distinct.append_column(SIGNATURE, signature_column(found.tests).take(pa.array(used % count))))
+    return Keys(
+        codes, distinct.append_column(SIGNATURE, signature_column(signatures.tests).take(pa.array(used % count)))
+    )
 
 
 def number_signatures(packed: Bytes, predicates: int) -> tuple[Ints, Bools]:
-    """The code of every signature given as bytes, and what the codes stand for."""
+    """Return the number of every signature given as bytes, and which predicates each numbered signature passes."""
     encoded = _binary(packed).dictionary_encode()
     codes = np.asarray(encoded.indices).astype(np.int64)
     return codes, unpack_signatures(pa.chunked_array([encoded.dictionary]), predicates)

@@ -23,48 +23,64 @@ class Cells(NamedTuple):
 
 
 def find_cells(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
-    """The cells of events at some times."""
+    """Return the cells of events at some times, of keys 0 to `groups` - 1.
+
+    >>> cells = find_cells(((10, 0),), times=np.array([3, 12, 7]), codes=np.array([1, 0, 1]), groups=2)
+    >>> cells.cell.tolist(), cells.code.tolist(), cells.start.tolist()
+    ([1, 0, 1], [0, 1], [10, 0])
+    """
     if not len(times):
         none = np.empty(0, np.int64)
         return Cells(none, none, none)
     first, last = int(times.min()), int(times.max())
-    if _roomy(count_between(edges, first, last) * groups, len(times)):
+    if _is_dense(count_between(edges, first, last) * groups, len(times)):
         starts = edges_between(edges, first, last)
         used = np.zeros(groups * len(starts), np.bool_)
         cell = cell_numbers(starts, times, codes, used)
-        occurring = np.flatnonzero(used)
-        if len(occurring) < len(used):
+        pairs = np.flatnonzero(used)
+        if len(pairs) < len(used):
             renumber(cell, np.cumsum(used) - 1)
-        return Cells(cell, occurring // len(starts), starts[occurring % len(starts)])
+        return Cells(cell, pairs // len(starts), starts[pairs % len(starts)])
     return cells_of_starts(slice_starts(edges, times), codes, groups)
 
 
 def cells_of_starts(start: Ints, codes: Ints, groups: int) -> Cells:
-    """The cells of partials whose slices start at some times."""
+    """Return the cells of partials whose slices start at some times.
+
+    >>> cells = cells_of_starts(np.array([10, 0, 10]), codes=np.array([0, 0, 0]), groups=1)
+    >>> cells.cell.tolist(), cells.start.tolist()
+    ([1, 0, 1], [0, 10])
+    """
     encoded = pa.array(start).dictionary_encode()  # a third of the price of np.unique
     starts = encoded.dictionary.to_numpy()
     order = np.argsort(starts)
     rank = np.empty(len(starts), np.int64)
     rank[order] = np.arange(len(starts))
-    return _numbered(codes, groups, rank[encoded.indices.to_numpy()], starts[order])
+    return _number_pairs(codes, groups, rank[encoded.indices.to_numpy()], starts[order])
 
 
 def cells_in_order(start: Ints, codes: Ints) -> Cells:
-    """The same for partials that come key by key and in slice order."""
+    """Return the cells of partials that come key by key and in slice order: no sort is needed.
+
+    >>> cells = cells_in_order(np.array([0, 0, 10, 0]), codes=np.array([0, 0, 0, 1]))
+    >>> cells.cell.tolist(), cells.code.tolist(), cells.start.tolist()
+    ([0, 0, 1, 2], [0, 0, 1], [0, 10, 0])
+    """
     first = np.ones(len(start), np.bool_)
     first[1:] = (start[1:] != start[:-1]) | (codes[1:] != codes[:-1])
     return Cells(np.cumsum(first) - 1, codes[first], start[first])
 
 
-def _numbered(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells:
+def _number_pairs(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells:
     pair = codes * len(starts) + number
-    if _roomy(groups * len(starts), len(pair)):
+    if _is_dense(groups * len(starts), len(pair)):
         used = np.bincount(pair, minlength=groups * len(starts)) > 0
-        occurring, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[pair]
+        pairs, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[pair]
     else:
-        occurring, cell = np.unique(pair, return_inverse=True)
-    return Cells(cell.astype(np.int64, copy=False), occurring // len(starts), starts[occurring % len(starts)])
+        pairs, cell = np.unique(pair, return_inverse=True)
+    return Cells(cell.astype(np.int64, copy=False), pairs // len(starts), starts[pairs % len(starts)])
 
 
-def _roomy(cells: int, entries: int) -> bool:
+def _is_dense(cells: int, entries: int) -> bool:
+    """Whether an array with a place for every possible cell takes about as much memory as the entries."""
     return cells <= ROOMY * entries + 65_536

@@ -18,7 +18,7 @@ OVERLAP = 1.1  # the times that tables span, of the time that they span together
 
 
 def label(grouping: Grouping, tree: TreeProgram) -> str:
-    """What a tree's slices are called in parcels and state files: keys, edges, and which of several such trees."""
+    """Return what parcels and state files call a tree's slices: keys, edges, and which of several such trees."""
     return f"{grouping.name}|{tree.digest}|{tree.id}"
 
 
@@ -26,18 +26,18 @@ def pack_by_bucket(
     partials: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], count: int
 ) -> Iterator[tuple[int, bytes]]:
     """Yield every bucket that has partials, with its tables packed; partials that need not be joined come as tables."""
-    sorted_out: dict[int, dict[str, pa.Table]] = {}
+    tables_of: dict[int, dict[str, pa.Table]] = {}
     for grouping, tree, slices in partials:
         if isinstance(slices, pa.Table):
             for bucket, table in _by_bucket(grouping, slices, count):
-                sorted_out.setdefault(bucket, {})[label(grouping, tree)] = table
+                tables_of.setdefault(bucket, {})[label(grouping, tree)] = table
             continue
         of_group = bucket_numbers(slices.keys.select(list(grouping.keys)), count)
         of_slice = of_group[slices.group]
         for bucket in np.unique(of_slice).tolist():
-            kept = None if count == 1 else np.flatnonzero(of_slice == bucket)
-            sorted_out.setdefault(bucket, {})[label(grouping, tree)] = to_table(slices, kept)
-    for bucket, tables in sorted_out.items():
+            positions = None if count == 1 else np.flatnonzero(of_slice == bucket)
+            tables_of.setdefault(bucket, {})[label(grouping, tree)] = to_table(slices, positions)
+    for bucket, tables in tables_of.items():
         yield bucket, pack(tables)
 
 
@@ -53,7 +53,14 @@ def _by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tupl
 
 
 def unpack_parcels(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
-    """The tables of many parcels by label; in one order, whichever task was the fastest, so that sums round alike."""
+    """Return the tables of many parcels by label.
+
+    They come in the order of their bytes, whichever task was the fastest, so that sums round alike in every run.
+
+    >>> late, early = pack({"t1": pa.table({"n": [2]})}), pack({"t1": pa.table({"n": [1]})})
+    >>> unpack_parcels([late, early]) == unpack_parcels([early, late])
+    True
+    """
     tables: dict[str, list[pa.Table]] = {}
     for content in sorted(contents):
         for name, table in unpack(content).items():
@@ -62,7 +69,13 @@ def unpack_parcels(contents: Iterable[bytes]) -> dict[str, list[pa.Table]]:
 
 
 def hardly_overlap(tables: Sequence[pa.Table]) -> bool:
-    """Whether each has slices of another time than the others, so that to join them would not make them fewer."""
+    """Return whether the tables have slices of different times, so that to merge them would not make them fewer.
+
+    >>> hardly_overlap([pa.table({"start": [0, 10]}), pa.table({"start": [10, 20]})])
+    True
+    >>> hardly_overlap([pa.table({"start": [0, 20]}), pa.table({"start": [0, 20]})])
+    False
+    """
     ends = [pc.min_max(table["start"]).as_py() for table in tables if table.num_rows]
     spans = sum(end["max"] - end["min"] for end in ends)
     whole = max((end["max"] for end in ends), default=0) - min((end["min"] for end in ends), default=0)
@@ -72,7 +85,7 @@ def hardly_overlap(tables: Sequence[pa.Table]) -> bool:
 def merge_tables(
     grouping: Grouping, tree: TreeProgram, tables: list[pa.Table], measures: Sequence[MeasureProgram] = ()
 ) -> Slices:
-    """One tree's slices from its tables, with what it holds or with more."""
+    """Return a tree's slices from its tables: with the measures of its partials, or with more."""
     names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
     return from_tables(tables, names, measures or tree.partial_measures)
 

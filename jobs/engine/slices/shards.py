@@ -33,13 +33,13 @@ class TreeShards:
                 shards.rows[base.key][:, 1] = np.arange(len(shards.start))
 
     def slices(self, measures: Sequence[MeasureProgram]) -> tuple[Slices, int]:
-        """The tree's slices with some measures, and how many shards were folded for all of them together."""
+        """Return the tree's slices with some measures, and how many shards were folded for all of them together."""
         bits = np.array(sorted({self.bit[measure.where] for measure in measures if measure.where}), np.int64)
         everything = any(not measure.where for measure in measures)
-        taken = np.flatnonzero(everything | np.asarray(self.tests[:, bits].any(axis=1))[self.code])
-        start, groups = self.shards.start[taken], self.keys.distinct.num_rows
-        cells = cells_of_starts(start, self.keys.codes[self.shards.group[taken]], groups)
-        rows, folded = self._folded(Shards(cells.cell, self.code[taken], taken, self.shards.rows), measures, bits)
+        needed = np.flatnonzero(everything | np.asarray(self.tests[:, bits].any(axis=1))[self.code])
+        start, groups = self.shards.start[needed], self.keys.distinct.num_rows
+        cells = cells_of_starts(start, self.keys.codes[self.shards.group[needed]], groups)
+        rows, folded = self._fold(Shards(cells.cell, self.code[needed], needed, self.shards.rows), measures, bits)
         carried: dict[str, pa.Array] = {}
         for measure in measures:
             sources = zip(measure.carries, self.tree.bases[measure.key].carries, strict=True)
@@ -48,29 +48,29 @@ class TreeShards:
         offsets = np.concatenate([[0], np.cumsum(np.bincount(cells.code, minlength=groups))])
         return Slices(self.keys.distinct, offsets, cells.start, rows, carried), folded
 
-    def _folded(self, shards: Shards, measures: Sequence[MeasureProgram], bits: Ints) -> tuple[dict[str, Rows], int]:
+    def _fold(self, shards: Shards, measures: Sequence[MeasureProgram], bits: Ints) -> tuple[dict[str, Rows], int]:
         base = {measure.key: self.tree.bases[measure.key] for measure in measures}
         cells = int(shards.cell.max(initial=-1)) + 1
         rows: dict[str, Rows] = {}
         for measure in measures:
             if not measure.where:
-                rows[measure.key] = _merged(base[measure.key], shards, cells)
+                rows[measure.key] = _merge(base[measure.key], shards, cells)
         folded = len(rows) * len(shards.cell)
         if not len(bits):
             return rows, folded
-        asking = {bit: [m for m in measures if m.where and self.bit[m.where] == bit] for bit in bits.tolist()}
-        unfolding = Unfolding({bit: [base[m.key] for m in asked] for bit, asked in asking.items()}, cells)
+        by_bit = {bit: [m for m in measures if m.where and self.bit[m.where] == bit] for bit in bits.tolist()}
+        unfolding = Unfolding({bit: [base[m.key] for m in readers] for bit, readers in by_bit.items()}, cells)
         tests = self.tests[:, bits]
         order = order_by_likeness(tests)
-        for bit, found in unfolding.each(shards, tests[:, order], bits[order]):
-            for measure in asking[bit]:
-                rows[measure.key] = _merged(base[measure.key], found, cells)
-                folded += len(found.cell)
+        for bit, passing in unfolding.by_predicate(shards, tests[:, order], bits[order]):
+            for measure in by_bit[bit]:
+                rows[measure.key] = _merge(base[measure.key], passing, cells)
+                folded += len(passing.cell)
         return rows, folded + unfolding.folded
 
 
-def _merged(base: MeasureProgram, found: Shards, cells: int) -> Rows:
-    out = merge_rows(base.op, found.rows[base.key], found.row, found.cell, cells)
-    if base.op == COUNT:
+def _merge(base: MeasureProgram, shards: Shards, cells: int) -> Rows:
+    out = merge_rows(base.op, shards.rows[base.key], shards.row, shards.cell, cells)
+    if base.op == COUNT:  # of a cell where no event passes, it is 0, not null
         out[:, VALID] = 1
     return out

@@ -40,19 +40,20 @@ class Slices:
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def since(self, time: int) -> Slices:
-        """The slices that start at `time` or later."""
-        kept = self.start >= time
-        return self if kept.all() else self._take(np.flatnonzero(kept))
+        """Return the slices that start at `time` or later."""
+        later = self.start >= time
+        return self if later.all() else self.take(np.flatnonzero(later))
 
-    def _take(self, kept: Ints) -> Slices:
+    def take(self, positions: Ints) -> Slices:
+        """Return the slices at some positions, in order."""
         groups = len(self.offsets) - 1
-        sizes = np.bincount(self.group[kept], minlength=groups)
+        sizes = np.bincount(self.group[positions], minlength=groups)
         return Slices(
             self.keys,
             np.concatenate([[0], np.cumsum(sizes)]),
-            self.start[kept],
-            {key: rows[kept] for key, rows in self.rows.items()},
-            {name: column.take(pa.array(kept)) for name, column in self.carried.items()},
+            self.start[positions],
+            {key: rows[positions] for key, rows in self.rows.items()},
+            {name: column.take(pa.array(positions)) for name, column in self.carried.items()},
         )
 
 
@@ -67,31 +68,46 @@ class Partials(NamedTuple):
 
 
 def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
-    """Slices from partials in any order: those of the same key and slice are combined into one."""
+    """Return slices from partials in any order: those of the same key and slice are combined into one.
+
+    >>> from jobs.kernels.algebra.operators import MAX, lift
+    >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
+    >>> keys, rows = pa.table({"k": ["a", "b"]}), {"max(x)": lift(MAX, np.array([3, 5, 4]))}
+    >>> slices = merge(Partials(np.array([0, 1, 0]), keys, np.array([10, 0, 10]), rows, {}), [largest])
+    >>> slices.offsets.tolist(), slices.start.tolist(), slices.rows["max(x)"][:, 0].tolist()
+    ([0, 1, 2], [10, 0], [4, 5])
+    """
     ordered = order_by_runs(partials)
     if ordered is None:
-        return _combined(partials, cells_of_starts(partials.start, partials.codes, partials.keys.num_rows), measures)
-    if _none_twice(ordered):
-        return _as_they_are(ordered, measures)
-    return _combined(ordered, cells_in_order(ordered.start, ordered.codes), measures)
+        return _combine(partials, cells_of_starts(partials.start, partials.codes, partials.keys.num_rows), measures)
+    if _has_no_duplicates(ordered):
+        return _slices_from_distinct(ordered, measures)
+    return _combine(ordered, cells_in_order(ordered.start, ordered.codes), measures)
 
 
-def _combined(partials: Partials, cells: Cells, measures: Sequence[MeasureProgram]) -> Slices:
+def _combine(partials: Partials, cells: Cells, measures: Sequence[MeasureProgram]) -> Slices:
     everything = np.arange(len(cells.cell))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
-        held = partials.rows[measure.key]
+        unmerged = partials.rows[measure.key]
         if measure.carries:
-            held[:, 1] = everything
-        rows[measure.key] = merge_rows(measure.op, held, everything, cells.cell, len(cells.start))
+            unmerged[:, 1] = everything
+        rows[measure.key] = merge_rows(measure.op, unmerged, everything, cells.cell, len(cells.start))
         carried |= take_carried(measure, rows[measure.key], partials.carried)
     sizes = np.bincount(cells.code, minlength=partials.keys.num_rows)
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)
 
 
 def order_by_runs(partials: Partials) -> Partials | None:
-    """The same partials key by key and in slice order, by moving whole runs of them; None where runs overlap."""
+    """Return the partials key by key and in slice order, by moving whole runs of them; None where runs overlap.
+
+    >>> keys = pa.table({"k": ["a"]})
+    >>> partials = Partials(np.array([0, 0, 0, 0]), keys, np.array([20, 30, 0, 10]), {}, {})
+    >>> ordered = order_by_runs(partials)
+    >>> ordered.start.tolist() if ordered else None
+    [0, 10, 20, 30]
+    """
     codes, start = partials.codes, partials.start
     breaks = np.flatnonzero((codes[1:] != codes[:-1]) | (start[1:] < start[:-1])) + 1
     low, high = np.concatenate([[0], breaks]), np.concatenate([breaks, [len(start)]])
@@ -101,10 +117,10 @@ def order_by_runs(partials: Partials) -> Partials | None:
     low, high = low[order], high[order]
     if np.any((codes[low[1:]] == codes[low[:-1]]) & (start[low[1:]] < start[high[:-1] - 1])):
         return None
-    return partials if np.all(np.diff(order) == 1) else _moved(partials, list(zip(low, high, strict=True)))
+    return partials if np.all(np.diff(order) == 1) else _move_runs(partials, list(zip(low, high, strict=True)))
 
 
-def _moved(partials: Partials, runs: Sequence[tuple[int, int]]) -> Partials:
+def _move_runs(partials: Partials, runs: Sequence[tuple[int, int]]) -> Partials:
     def move(column: Rows) -> Rows:
         return np.concatenate([column[low:high] for low, high in runs])
 
@@ -120,11 +136,11 @@ def _moved(partials: Partials, runs: Sequence[tuple[int, int]]) -> Partials:
     )
 
 
-def _none_twice(ordered: Partials) -> bool:
+def _has_no_duplicates(ordered: Partials) -> bool:
     return not np.any((ordered.codes[1:] == ordered.codes[:-1]) & (ordered.start[1:] == ordered.start[:-1]))
 
 
-def _as_they_are(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
+def _slices_from_distinct(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     rows = {measure.key: partials.rows[measure.key] for measure in measures}
     carried = {name: partials.carried[name] for measure in measures for name in measure.carries}
     for measure in measures:
@@ -135,7 +151,18 @@ def _as_they_are(partials: Partials, measures: Sequence[MeasureProgram]) -> Slic
 
 
 def take_carried(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """What selective rows carry along: the column's values at the rows' positions, which then become 0, 1, 2, ..."""
+    """Return what selective rows carry along: the columns' values at the rows' positions (their second number).
+
+    The rows are changed in place: their positions become 0, 1, 2, ..., those in the columns that are returned.
+
+    >>> from jobs.kernels.algebra.operators import MAX, lift
+    >>> rows = lift(MAX, np.array([9, 8]))
+    >>> rows[:, 1] = [2, 0]
+    >>> measure = MeasureProgram("max_by(s, x)", "argmax", MAX, "int64", "x", "s", "")
+    >>> columns = take_carried(measure, rows, {"payload max_by(s, x)": pa.array(["a", "b", "c"])})
+    >>> columns["payload max_by(s, x)"].to_pylist(), rows[:, 1].tolist()
+    (['c', 'a'], [0, 1])
+    """
     if not measure.carries:
         return {}
     position = pa.array(rows[:, 1].astype(np.int64))
@@ -144,16 +171,32 @@ def take_carried(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.A
 
 
 def fold_into(edges: Edges, parent: Slices, measures: Sequence[MeasureProgram]) -> Slices:
-    """A tree's slices from the partials of the tree that feeds it."""
+    """Return a tree's slices from the finer slices of the tree that feeds it.
+
+    >>> from jobs.kernels.algebra.operators import MAX, lift
+    >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
+    >>> rows = {"max(x)": lift(MAX, np.array([3, 5, 4]))}
+    >>> finer = Slices(pa.table({"k": ["a"]}), np.array([0, 3]), np.array([0, 10, 20]), rows, {})
+    >>> coarser = fold_into(((20, 0),), finer, [largest])
+    >>> coarser.start.tolist(), coarser.rows["max(x)"][:, 0].tolist()
+    ([0, 20], [5, 4])
+    """
     rows = {m.key: parent.rows[m.key].copy() if m.carries else parent.rows[m.key] for m in measures}
     starts = slice_starts(edges, parent.start)
     partials = Partials(parent.group, parent.keys, starts, rows, parent.carried)
-    return _combined(partials, cells_in_order(starts, partials.codes), measures)
+    return _combine(partials, cells_in_order(starts, partials.codes), measures)
 
 
-def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
-    """Slices as an Arrow table: the key's columns, the slice's start, the columns of every measure, the payloads."""
-    chosen = slices if kept is None else slices._take(kept)
+def to_table(slices: Slices, positions: Ints | None = None) -> pa.Table:
+    """Return slices, or those at some positions, as a table: key, start, the columns of every measure, the payloads.
+
+    >>> from jobs.kernels.algebra.operators import COUNT, lift
+    >>> rows = {"count(x)": lift(COUNT, np.array([3, 5]))}
+    >>> slices = Slices(pa.table({"k": ["a"]}), np.array([0, 2]), np.array([0, 10]), rows, {})
+    >>> to_table(slices, np.array([1])).to_pydict()
+    {'key k': ['a'], 'start': [10], 'rows count(x) 0': [5]}
+    """
+    chosen = slices if positions is None else slices.take(positions)
     columns = _keys_of(chosen)
     columns["start"] = pa.array(chosen.start)
     for key, rows in chosen.rows.items():
@@ -162,29 +205,40 @@ def to_table(slices: Slices, kept: Ints | None = None) -> pa.Table:
 
 
 def measure_columns(key: str, rows: Rows) -> dict[str, pa.Array]:
-    """A measure's rows as Arrow columns. Those that say nothing are left out: zeros, or that no row is null."""
-    told = np.flatnonzero(telling(rows)).tolist()
-    return {_named(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *told)}
+    """Return a measure's rows as Arrow columns, without those that say nothing: zeros, or that no row is null.
+
+    >>> from jobs.kernels.algebra.operators import COUNT, lift
+    >>> pa.table(measure_columns("count(x)", lift(COUNT, np.array([3, 5])))).to_pydict()
+    {'rows count(x) 0': [3, 5]}
+    """
+    informative = np.flatnonzero(telling(rows)).tolist()
+    return {_column_name(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *informative)}
 
 
 def measure_rows(table: pa.Table, key: str) -> Rows:
-    """A measure's rows, back from the columns that are there."""
-    first = _column(table, _named(key, 0))
+    """Return a measure's rows from the columns that `measure_columns` made of them.
+
+    >>> from jobs.kernels.algebra.operators import MAX, lift
+    >>> rows = lift(MAX, np.array([3, 5]))
+    >>> bool((measure_rows(pa.table(measure_columns("max(x)", rows)), "max(x)") == rows).all())
+    True
+    """
+    first = _column(table, _column_name(key, 0))
     rows = np.empty((len(first), WIDTH), first.type.to_pandas_dtype())
     fill(rows, first.to_numpy(zero_copy_only=False))
     for number in range(1, WIDTH):
-        if _named(key, number) in table.column_names:
-            column = _column(table, _named(key, number))
+        if _column_name(key, number) in table.column_names:
+            column = _column(table, _column_name(key, number))
             rows[:, number] = pc.fill_null(column, int(number == VALID)) if column.null_count else column
     return rows
 
 
-def _named(key: str, number: int) -> str:
+def _column_name(key: str, number: int) -> str:
     return f"rows {key} {number}"
 
 
 def _keys_of(slices: Slices) -> dict[str, pa.Array]:
-    """The key of every slice; keys without a slice are forgotten."""
+    """Return the key of every slice; keys without a slice are left out."""
     sizes = np.diff(slices.offsets)
     used = np.flatnonzero(sizes)
     index = np.repeat(np.arange(len(used)), sizes[used])
@@ -193,13 +247,28 @@ def _keys_of(slices: Slices) -> dict[str, pa.Array]:
 
 
 def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram]) -> Slices:
-    """Slices from tables of partials, in any order and number (at least one)."""
+    """Return slices from tables of partials, in any order and number (at least one).
+
+    >>> from jobs.kernels.algebra.operators import MAX
+    >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
+    >>> tables = [pa.table({"key k": ["a"], "start": [0], "rows max(x) 0": [x]}) for x in (3, 5)]
+    >>> from_tables(tables, ["k"], [largest]).rows["max(x)"][:, 0].tolist()
+    [5]
+    """
     table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
     return merge(partials_of(table, names, measures), measures)
 
 
 def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[MeasureProgram]) -> Partials:
-    """The partials of a table, as they stand in it."""
+    """Return the partials of a table, in the order of its rows.
+
+    >>> from jobs.kernels.algebra.operators import MAX
+    >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
+    >>> table = pa.table({"key k": ["b", "a", "b"], "start": [0, 0, 10], "rows max(x) 0": [7, 8, 9]})
+    >>> partials = partials_of(table, ["k"], [largest])
+    >>> partials.codes.tolist(), partials.keys["k"].to_pylist(), partials.start.tolist()
+    ([0, 1, 0], ['b', 'a'], [0, 0, 10])
+    """
     keys = drop_unused_keys(key_codes(table.select([key_column(name) for name in names]).rename_columns(list(names))))
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}

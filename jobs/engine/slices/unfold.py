@@ -32,42 +32,58 @@ class Shards(NamedTuple):
 
 
 class Unfolding:
-    """Unfolds shards; `bases` are the measures that each predicate asks for."""
+    """Unfolds shards into those of every predicate. `bases` are the measures that each predicate needs.
+
+    Two shards in one cell, of the signatures (1, 1) and (0, 1): the first passes predicates 0 and 1, the second only 1.
+
+    >>> from jobs.kernels.algebra.operators import COUNT, lift
+    >>> count = MeasureProgram("count(*)", "count", COUNT, "int64", "", "", "")
+    >>> shards = Shards(np.array([0, 0]), np.array([0, 1]), np.arange(2), {"count(*)": lift(COUNT, np.array([3, 4]))})
+    >>> tests = np.array([[True, True], [False, True]])
+    >>> unfolding = Unfolding({0: [count], 1: [count]}, cells=1)
+    >>> {bit: passing.row.tolist() for bit, passing in unfolding.by_predicate(shards, tests, np.arange(2))}
+    {0: [0], 1: [0, 1]}
+    """
 
     def __init__(self, bases: Mapping[int, Sequence[MeasureProgram]], cells: int) -> None:
         self.bases, self.cells = bases, cells
         self.folded = 0
 
-    def each(self, shards: Shards, tests: Bools, bits: Ints) -> Iterator[tuple[int, Shards]]:
-        """Every predicate (a column of the tests) with shards of it alone."""
+    def by_predicate(self, shards: Shards, tests: Bools, bits: Ints) -> Iterator[tuple[int, Shards]]:
+        """Yield every predicate (a column of the tests) with the shards that pass it, and none that do not."""
         if len(bits) == 1:
-            held = np.flatnonzero(tests[shards.code, 0])
-            yield int(bits[0]), shards._replace(cell=shards.cell[held], code=shards.code[held], row=shards.row[held])
+            passing = np.flatnonzero(tests[shards.code, 0])
+            cell, code, row = shards.cell[passing], shards.code[passing], shards.row[passing]
+            yield int(bits[0]), shards._replace(cell=cell, code=code, row=row)
             return
         middle = len(bits) // 2
         for half in (slice(None, middle), slice(middle, None)):
-            yield from self.each(*self._fewer(shards, tests[:, half], bits[half]), bits[half])
+            yield from self.by_predicate(*self._fold_alike(shards, tests[:, half], bits[half]), bits[half])
 
-    def _fewer(self, shards: Shards, tests: Bools, bits: Ints) -> tuple[Shards, Bools]:
-        """The shards of some of the predicates, those alike folded into one where that pays."""
-        held = np.flatnonzero(np.asarray(tests.any(axis=1))[shards.code])
+    def _fold_alike(self, shards: Shards, tests: Bools, bits: Ints) -> tuple[Shards, Bools]:
+        """Return the shards of some of the predicates; equal signatures are folded into one where that pays."""
+        passing = np.flatnonzero(np.asarray(tests.any(axis=1))[shards.code])
         codes, tests = number_signatures(np.packbits(tests, axis=1, bitorder="little"), tests.shape[1])
         passed = tests.sum(axis=1)
-        kept = Shards(shards.cell[held], codes[shards.code[held]], shards.row[held], shards.rows)
-        folds = int(passed[kept.code].sum())
-        if folds <= LEAST * len(held):
-            return kept, tests
-        used, place = renumber_used(kept.cell * len(tests) + kept.code, self.cells * len(tests))
-        if len(held) + int(passed[used % len(tests)].sum()) >= folds:
-            return kept, tests
+        fewer = Shards(shards.cell[passing], codes[shards.code[passing]], shards.row[passing], shards.rows)
+        folds = int(passed[fewer.code].sum())
+        if folds <= LEAST * len(passing):
+            return fewer, tests
+        used, place = renumber_used(fewer.cell * len(tests) + fewer.code, self.cells * len(tests))
+        if len(passing) + int(passed[used % len(tests)].sum()) >= folds:
+            return fewer, tests
         bases = {base.key: base for bit in bits.tolist() for base in self.bases[bit]}
-        self.folded += len(held) * len(bases)
-        rows = {key: merge_rows(base.op, kept.rows[key], kept.row, place, len(used)) for key, base in bases.items()}
+        self.folded += len(passing) * len(bases)
+        rows = {key: merge_rows(base.op, fewer.rows[key], fewer.row, place, len(used)) for key, base in bases.items()}
         return Shards(used // len(tests), used % len(tests), np.arange(len(used)), rows), tests
 
 
 def order_by_likeness(tests: Bools) -> Ints:
-    """The predicates in an order in which neighbours pass much the same signatures: each time the nearest one left."""
+    """Return the predicates in an order in which neighbours pass much the same signatures: next is the nearest left.
+
+    >>> order_by_likeness(np.array([[True, False, True], [True, False, True], [False, True, True]])).tolist()
+    [2, 0, 1]
+    """
     passed = tests.astype(np.float32)
     common = passed.T @ passed
     size = np.diag(common)

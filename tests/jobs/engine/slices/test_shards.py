@@ -37,7 +37,7 @@ def test_signatures_are_what_the_masks_say(events: list[int], predicates: int, d
     assert np.array_equal(found.tests[found.codes], np.array(masks, np.bool_).T.reshape(len(events), predicates))
     assert len(found.tests) == len({event % (1 << predicates) for event in events})
     some = sorted(data.draw(st.sets(st.integers(0, predicates - 1), min_size=1)))
-    part = found.of(some)
+    part = found.select(some)
     assert np.array_equal(part.tests[part.codes], found.tests[found.codes][:, some])
     assert len(np.unique(part.tests, axis=0)) == len(part.tests)
     column = signature_column(part.tests)

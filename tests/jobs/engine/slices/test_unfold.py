@@ -31,7 +31,7 @@ def unfolded(shards: Shards, tests: np.ndarray) -> tuple[dict[tuple[int, str], l
     assert sorted(order.tolist()) == list(range(tests.shape[1]))
     unfolding = Unfolding(dict.fromkeys(range(tests.shape[1]), BASES), CELLS)
     found, folds = {}, 0
-    for bit, held in unfolding.each(shards, tests[:, order], order):
+    for bit, held in unfolding.by_predicate(shards, tests[:, order], order):
         for base in BASES:
             rows = merge_rows(base.op, held.rows[base.key], held.row, held.cell, CELLS)
             found[bit, base.key] = rows[:, [0, 3]].tolist()
