@@ -1,0 +1,55 @@
+"""Raw events: the files of each batch that may hold events since a time, and from when on none is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.engine.warehouse.consumed_files import COMPACT_AT, Record, add_record, batch_by_file, load_records
+from jobs.engine.warehouse.input_files import list_input_files
+from jobs.engine.warehouse.manifest import Manifest, Mark
+from jobs.engine.warehouse.raw_events import PastBatch, RawEvents, raw_events
+from jobs.host.storage import Storage
+from optimizer.windows.window import BEGINNING
+
+MANIFEST = Manifest(sequence=2, batch=2, latest=90, marks=(Mark(0, 30, 20), Mark(1, 60, 50), Mark(2, 90, 80)))
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Storage:
+    """Three batches with a file each, of 1, 2 and 3 bytes."""
+    storage, records = Storage(str(tmp_path / "warehouse")), list[Record]()
+    (tmp_path / "data").mkdir()
+    for batch in range(3):
+        path = tmp_path / "data" / f"{batch}.parquet"
+        path.write_bytes(b"x" * (batch + 1))
+        records = add_record(storage, records, batch, [(str(path), batch + 1)])
+    return storage
+
+
+def test_only_batches_that_may_hold_such_events(tmp_path: Path, storage: Storage) -> None:
+    paths = [str(tmp_path / "data" / f"{batch}.parquet") for batch in range(3)]
+    assert raw_events(storage, MANIFEST, 31) == RawEvents(
+        [PastBatch(1, 20, [(paths[1], 2)]), PastBatch(2, 50, [(paths[2], 3)])], BEGINNING
+    )
+    assert raw_events(storage, MANIFEST, BEGINNING).files == [(paths[0], 1), (paths[1], 2), (paths[2], 3)]
+
+
+def test_files_that_are_gone(tmp_path: Path, storage: Storage) -> None:
+    (tmp_path / "data" / "1.parquet").unlink()
+    raw = raw_events(storage, MANIFEST, BEGINNING)
+    assert [past.batch for past in raw.batches] == [0, 2]
+    assert raw.since == 61, "the latest event of the batch was at 60"
+    assert [Path(path).name for path, _ in list_input_files(str(tmp_path / "data"))] == ["0.parquet", "2.parquet"]
+
+
+def test_records_become_compact(tmp_path: Path) -> None:
+    storage, records = Storage(str(tmp_path)), list[Record]()
+    for batch in range(COMPACT_AT + 2):
+        records = add_record(storage, records, batch, [(f"f{batch}", 1)])
+    assert [record.batch for record in records] == [COMPACT_AT, COMPACT_AT + 1]
+    assert load_records(storage) == records
+    batches = batch_by_file(storage, Manifest(batch=COMPACT_AT + 1))
+    assert len(batches) == COMPACT_AT + 2
+    assert (batches["f0"], batches[f"f{COMPACT_AT}"]) == (COMPACT_AT - 1, COMPACT_AT)

@@ -1,0 +1,33 @@
+"""Retained slices: the file is named by its content, and its format is that of older warehouses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree, load_retained, save_retained
+from jobs.host.storage import Storage
+from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
+
+TREE = RetainedTree("k", "[]", ((5, 0), (6, 1)), ("sum n by 2 as int64",), 20, 40)
+RETAINED = RetainedSlices({"k|d|t1": TREE}, {"old@1": BEGINNING, "new@2": 70})
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    storage = Storage(str(tmp_path))
+    name = save_retained(storage, RETAINED)
+    assert load_retained(storage, name) == RETAINED
+    assert save_retained(storage, RETAINED) == name
+    assert json.loads(storage.read(name)).keys() == {"trees", "asked"}, "the format on disk"
+    assert load_retained(storage, "") == RetainedSlices()
+    with pytest.raises(HeddleError, match="is damaged or missing"):
+        load_retained(storage, "standing/none.json")
+
+
+def test_what_can_be_answered() -> None:
+    assert RETAINED.joined == {"new@2": 70}
+    assert TREE.complete_from(50) == 40, "all events since 40 are in the slices"
+    assert TREE.complete_from(90) == 71, "slices that end 20 before the watermark are dropped"
