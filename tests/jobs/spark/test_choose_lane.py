@@ -1,0 +1,52 @@
+"""The file lane where Arrow gives Spark's answers, else the frame lane; and when unshared queries are due."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from jobs.engine.program.program import Unshared
+from jobs.engine.work import Work
+from jobs.spark.choose_lane import choose_lane
+from jobs.spark.unshared import ends, first_start
+from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING, Window
+from tests.worlds.streams import SECOND, odd_row
+from tests.worlds.warehouse import make_world, query
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.spark
+def test_the_lane_depends_on_the_expressions(spark: SparkSession, tmp_path: Path) -> None:
+    plain, hard = query("q", "sum(i + 1)", SECOND), query("q", "sum(i / 3)", SECOND)  # a division is Spark's
+    for number, (entry, lane, kind) in enumerate([(plain, "file", pa.int32()), (hard, "frame", pa.float64())]):
+        world = make_world(tmp_path / str(number), [[odd_row(0, 1)]], [entry], 0)
+        files = [(str(file), file.stat().st_size) for file in world.files]
+        plan = world.plan("shared")
+        chosen, program, schema = choose_lane(spark, world.catalog, plan, files, "auto")
+        assert chosen == lane
+        assert (schema is None) == (lane == "file")
+        assert [program.types[value.sql] for value in program.values] == [kind]
+        assert choose_lane(spark, world.catalog, plan, files, "frame")[0] == "frame"
+    with pytest.raises(HeddleError, match=r"the file lane cannot evaluate .*; use --lane frame or auto"):
+        choose_lane(spark, world.catalog, plan, files, "file")
+
+
+@pytest.mark.parametrize(("emitted", "until"), [(10, 10), (10, 14), (10, 15), (12, 40), (-7, 3)])
+def test_an_unshared_query_is_due_when_one_of_its_windows_ends(emitted: int, until: int) -> None:
+    query = Unshared("q", "q@1", Window(range=10, slide=5, offset=2), "", ())
+    work = Work("w", 0, emitted, until, 1)
+    ending = [start for start in range(-98, 100, 5) if emitted < start + 10 <= until]
+    assert ends(query, work) == bool(ending)
+    assert first_start(query, work) == min(start for start in range(-98, 100, 5) if start + 10 > emitted)
+
+
+def test_before_the_first_event_no_window_ends() -> None:
+    query = Unshared("q", "q@1", Window(range=10, slide=5), "", ())
+    assert not ends(query, Work("w", 0, BEGINNING, BEGINNING, 1))
+    assert ends(query, Work("w", 0, BEGINNING, 100, 1))
