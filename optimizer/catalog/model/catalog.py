@@ -16,7 +16,7 @@ from optimizer.errors import HeddleError
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """Equal catalogs have the same content, whatever files it was in and in whatever order."""
+    """Streams, queries and tables. Equal catalogs have the same content, in whatever files and order it was."""
 
     streams: Mapping[str, Stream]
     queries: QueryTable
@@ -25,22 +25,22 @@ class Catalog:
 
     @cached_property
     def statements(self) -> Mapping[str, Statement]:
-        """The user's queries by id, each made when it is asked for."""
+        """The user's statements by id, made when someone reads them."""
         return Statements(self)
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
-        """Where each query id stands in `queries`."""
+        """The row of every query id in `queries`."""
         return {query: row for row, query in enumerate(self.queries.ids.to_pylist())}
 
     def query(self, query: str) -> Query:
-        """The query of an id."""
+        """Return the query of an id."""
         if query not in self.rows:
             raise HeddleError(f"{query}: the catalog has no such query; `heddle catalog show` lists them")
         return self.queries[self.rows[query]]
 
     def of_stream(self, stream: str) -> QueryTable:
-        """The queries over one stream."""
+        """Return the queries over one stream."""
         if stream not in self.streams:
             raise HeddleError(f"{stream}: the catalog has no such stream; it has {', '.join(self.streams)}")
         return self.queries.of_stream(stream)
@@ -52,20 +52,20 @@ class Catalog:
         return sorted(query for query, code in zip(table.ids.to_pylist(), table.codes, strict=True) if not shared[code])
 
     def windows_of(self, stream: str) -> tuple[Int64s, Int64s, Int64s]:
-        """Range, slide and offset of every query over a stream, in the order of `of_stream`."""
+        """Return range, slide and offset of every query over a stream, in the order of `of_stream`."""
         windows = self.of_stream(stream).windows
         return windows.range, windows.slide, windows.offset
 
     def fingerprint(self, stream: str | None = None) -> str:
-        """A hash of the content, of one stream or of all; files and their order do not matter."""
+        """Return a hash of the content, of one stream or of all; files and their order do not matter."""
         queries = self.queries if stream is None else self.of_stream(stream)
         alone = stream is not None and not self.streams[stream].sql
         streams = [stream] if stream is not None and alone else sorted(self.streams)
         tables = [] if alone else sorted(self.tables)
         sources = [_identity(self.streams[name]) for name in streams]
         sources += [_identity(self.tables[name]) for name in tables]
-        kept = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
-        columns = [(name, *map(astuple, self.columns[name])) for name in sorted(kept)]
+        named = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
+        columns = [(name, *map(astuple, self.columns[name])) for name in sorted(named)]
         return hashlib.sha256(repr((sources, columns, queries.digest())).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -76,7 +76,7 @@ class Catalog:
 
 
 def _identity(source: Stream | Table) -> tuple[object, ...]:
-    """A source as the catalog says it, not where this machine found it."""
+    """Return a source as the catalog says it, not where it is on this machine."""
     if isinstance(source, Stream):
         shown: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql)
     else:
@@ -85,13 +85,13 @@ def _identity(source: Stream | Table) -> tuple[object, ...]:
 
 
 class Statements(Mapping[str, Statement]):
-    """Statements by id, derived from the queries when they are asked for."""
+    """Statements by id, derived from the queries when someone reads them."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
 
     def __getitem__(self, statement: str) -> Statement:
-        """The statement of an id."""
+        """Return the statement of an id."""
         catalog = self._catalog
         columns = catalog.columns.get(statement)
         if columns is None:
@@ -113,5 +113,5 @@ class Statements(Mapping[str, Statement]):
 
 
 def default_columns(shape: Shape, query: str) -> tuple[Column, ...]:
-    """Keys, window, aggregate: what a query has whose columns nobody ordered or named."""
+    """Return the columns of a query whose columns nobody ordered or named: keys, window, aggregate."""
     return (*(Column(key, key) for key in shape.group_by), Column("window", "window"), Column(shape.name, query))

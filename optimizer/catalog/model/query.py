@@ -22,7 +22,7 @@ class Stream:
 
     @property
     def in_parquet(self) -> bool:
-        """Whether it is Parquet files, which any process reads; all else takes Spark."""
+        """Whether the stream is Parquet files, which any process reads; all else takes Spark."""
         return self.format == "parquet" and bool(self.path) and not self.sql
 
 

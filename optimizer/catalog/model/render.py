@@ -12,28 +12,34 @@ from optimizer.windows.window import Window
 
 
 def oracle_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: str) -> str:
-    """Plain Spark SQL over the stream's name: the oracle of the answers."""
+    """Return a statement as plain Spark SQL over the stream's name: the oracle of its answers."""
     return _select(queries, columns, time, lambda query: oracle_aggregate(query, time))
 
 
 def user_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: str) -> str:
-    """The statement as a catalog writes it: loading this text gives the same statement."""
+    """Return a statement as a catalog writes it: loading this text gives the same statement."""
     return _select(queries, columns, time, user_aggregate)
 
 
 def oracle_aggregate(query: Query, time: str) -> str:
-    """The aggregate in Spark's own functions."""
+    """Return the aggregate in Spark's own functions."""
     x, y = (*(f"({a})" if " " in a else a for a in query.arguments), "")[:2]
     return AGGREGATES[query.aggregate].spark.format(x=x, y=y, ts=quote(time))
 
 
 def user_aggregate(query: Query) -> str:
-    """The aggregate under the catalog's own name."""
+    """Return the aggregate under the catalog's own name."""
     return f"{query.aggregate}({', '.join(query.arguments)})"
 
 
 def window_call(window: Window, time: str) -> str:
-    """Spark's window(time, range, slide, offset), as short as it can be."""
+    """Return Spark's window(time, range, slide, offset), as short as it can be.
+
+    >>> window_call(Window(60_000_000, 10_000_000), "ts")
+    "window(ts, '1 minute', '10 seconds')"
+    >>> window_call(Window(60_000_000, 60_000_000), "ts")
+    "window(ts, '1 minute')"
+    """
     lengths = [window.range, window.slide, window.offset]
     while len(lengths) > 1 and lengths[-1] == (0 if len(lengths) == 3 else window.range):
         lengths.pop()
@@ -53,7 +59,7 @@ def _select(
 
 
 def _in_rows(query: Query, source: str, time: str) -> str:
-    """The events once for each full window of rows that holds them; a key's rows are numbered from 0 in event time."""
+    """Repeat every event for each full window of rows that holds it; a key's rows are numbered from 0 in event time."""
     size, slide, offset = query.window.range, query.window.slide, query.window.offset
     keys = ", ".join(map(quote, query.group_by))
     timed = f"(SELECT * FROM {source}) WHERE {quote(time)} IS NOT NULL"

@@ -19,7 +19,7 @@ Int64s = npt.NDArray[np.int64]
 
 
 class Shape(NamedTuple):
-    """What a query asks apart from its window; a catalog has few of them however many queries it has."""
+    """A query without its window; a catalog has few shapes, however many queries it has."""
 
     stream: str
     aggregate: str
@@ -40,7 +40,7 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class QueryTable(Sequence[Query]):
-    """A sequence of queries kept as columns."""
+    """A sequence of queries, stored as columns."""
 
     ids: Any  # pyarrow strings
     statements: Any  # pyarrow strings; the same object as ids when every query is its own statement
@@ -56,13 +56,13 @@ class QueryTable(Sequence[Query]):
     @overload
     def __getitem__(self, index: slice) -> QueryTable: ...
     def __getitem__(self, index: int | slice) -> Query | QueryTable:
-        """One query, or a table of some."""
+        """Return one query, or a table of some."""
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
         return self._query(range(len(self))[index])
 
     def __iter__(self) -> Iterator[Query]:
-        """Every query, one after the other."""
+        """Yield every query, one after the other."""
         columns = zip(*(column.tolist() for column in self.windows), strict=True)
         rows = zip(self.ids.to_pylist(), self.statements.to_pylist(), self.codes.tolist(), columns, strict=True)
         for query, statement, code, window in rows:
@@ -76,7 +76,7 @@ class QueryTable(Sequence[Query]):
         return Query(name, stream, aggregate, arguments, window, where, group_by, statement)
 
     def take(self, rows: npt.NDArray[np.int64]) -> QueryTable:
-        """The queries of the given rows."""
+        """Return the queries of these rows."""
         ids = self.ids.take(pa.array(rows))
         statements = ids if self.statements is self.ids else self.statements.take(pa.array(rows))
         ranges, slides, offsets, in_rows = self.windows
@@ -84,18 +84,18 @@ class QueryTable(Sequence[Query]):
         return QueryTable(ids, statements, self.shapes, self.codes[rows], windows)
 
     def of_stream(self, stream: str) -> QueryTable:
-        """The queries over one stream."""
+        """Return the queries over one stream."""
         wanted = np.array([shape.stream == stream for shape in self.shapes], dtype=bool)
         if wanted.all():
             return self
         return self.take(np.flatnonzero(wanted[self.codes]))
 
     def shape(self, row: int) -> Shape:
-        """What the query of a row asks."""
+        """Return the shape of the query in a row."""
         return self.shapes[int(self.codes[row])]
 
     def digest(self) -> str:
-        """A hash of the queries, whatever their order."""
+        """Return a hash of the queries that does not depend on their order."""
         if not len(self):
             return ""
         shapes = pa.array([hashlib.sha256(repr(tuple(shape)).encode()).hexdigest() for shape in self.shapes])
@@ -113,19 +113,19 @@ def _contents(array: Any) -> Iterator[Any]:
 
 
 class TableBuilder:
-    """Collects queries one by one and gives them as a table."""
+    """Collects queries one by one into a table."""
 
     def __init__(self) -> None:
         self._codes: dict[Shape, int] = {}
         self._rows: list[tuple[str, str, int, Window]] = []
 
     def add(self, query: str, statement: str, shape: Shape, window: Window) -> None:
-        """One more query."""
+        """Add one query."""
         code = self._codes.setdefault(shape, len(self._codes))
         self._rows.append((query, statement, code, window))
 
     def table(self) -> QueryTable:
-        """The queries collected so far."""
+        """Return the queries collected so far."""
         ids, statements, codes, windows = zip(*self._rows, strict=True) if self._rows else ((), (), (), ())
         columns = Windows(
             np.array([window.range for window in windows], dtype=np.int64),
@@ -138,7 +138,7 @@ class TableBuilder:
 
 
 def join_tables(tables: Iterable[QueryTable]) -> QueryTable:
-    """Several tables as one."""
+    """Join several tables into one."""
     parts = [table for table in tables if len(table)]
     if len(parts) == 1:
         return parts[0]

@@ -34,7 +34,7 @@ def read_bulk(draft: Draft, file: Path) -> None:
 
 
 def read_table(file: Path) -> Any:
-    """The file's columns as they are."""
+    """Return the file's columns as they are."""
     try:
         return pq.read_table(file) if file.suffix == ".parquet" else _read_csv(file)
     except (pa.ArrowException, OSError) as error:
@@ -61,7 +61,7 @@ def _check_fields(names: list[str]) -> None:
 
 
 class _Bulk:
-    """Every distinct value of a column is understood once; rows refer to it by number."""
+    """A reader that parses every distinct value of a column once; rows refer to it by number."""
 
     def __init__(self, draft: Draft, file: str, table: Any) -> None:
         self.draft, self.file, self.table = draft, file, table
@@ -69,7 +69,7 @@ class _Bulk:
         self.ids = _texts(table, "id")
 
     def queries(self) -> QueryTable:
-        """The rows as queries; those with problems are noted and come out as nonsense, for the draft then fails."""
+        """Return the rows as queries; rows with problems are noted and come out as nonsense: the draft then fails."""
         self._check_ids()
         shapes, codes = self._shapes()
         return QueryTable(self.ids, self.ids, shapes, codes, self._windows())
@@ -86,7 +86,7 @@ class _Bulk:
         self.refuse(bad, lambda row: Mistake(f"{show(self.ids[row].as_py())} is no id", ID_RIGHT, "id"))
 
     def _understood(self, field: str, parse: Callable[[str], Any], otherwise: Any) -> tuple[list[Any], Any]:
-        """The meanings of a column's distinct texts, and each row's number among them."""
+        """Parse a column's distinct texts; return their meanings, and every row's number among them."""
         if field not in self.table.column_names:
             return [otherwise], np.zeros(self.rows, dtype=np.int64)
         texts, codes = _distinct(self.table, field)
@@ -98,8 +98,8 @@ class _Bulk:
             except Mistake as mistake:
                 meanings.append(otherwise)
                 refused.append((code, Mistake(mistake.wrong, mistake.right, mistake.field or field)))
-        for code, found in refused[:REPORTED]:
-            self.refuse(codes == code, lambda row, found=found: found)  # type: ignore[misc]
+        for code, refusal in refused[:REPORTED]:
+            self.refuse(codes == code, lambda row, refusal=refusal: refusal)  # type: ignore[misc]
         return meanings, codes
 
     def _shapes(self) -> tuple[tuple[Shape, ...], Any]:
@@ -118,7 +118,7 @@ class _Bulk:
                 shapes.append(Shape("", "count", ("*",), "", (), ""))
                 refused += 1
                 if refused <= REPORTED:
-                    self.refuse(codes == number, lambda row, found=mistake: found)  # type: ignore[misc]
+                    self.refuse(codes == number, lambda row, mistake=mistake: mistake)  # type: ignore[misc]
         self._check_keys(shapes, codes)
         return tuple(shapes), codes.astype(np.int32)
 
@@ -129,7 +129,7 @@ class _Bulk:
             try:
                 check_keys([self.ids[row].as_py()], shapes[codes[row]].group_by)
             except Mistake as mistake:
-                self.refuse(np.arange(self.rows) == row, lambda row, found=mistake: found)  # type: ignore[misc]
+                self.refuse(np.arange(self.rows) == row, lambda row, mistake=mistake: mistake)  # type: ignore[misc]
 
     def _stream(self, name: str) -> str:
         if name not in self.draft.streams and not self.draft.has_refused(name):
@@ -158,7 +158,7 @@ class _Bulk:
         return Windows(range_, slide, np.mod(offset, np.maximum(slide, 1)), in_rows)
 
     def _lengths(self, field: str, otherwise: tuple[Any, Any] | None) -> tuple[Any, Any]:
-        """Ticks and whether they are rows; whole numbers are microseconds."""
+        """Return the ticks of a column, and whether they are rows; whole numbers are microseconds."""
         if field not in self.table.column_names and otherwise is not None:
             return otherwise
         column = self.table.column(field)
@@ -191,7 +191,11 @@ def _shape(stream: str, where: str, keys: tuple[str, ...], selected: Selected | 
 
 
 def plain_durations(texts: Any) -> Any:
-    """The microseconds of texts like '90 seconds', all at once; None where one of them is written in another way."""
+    """Return the microseconds of texts like '90 seconds', all at once; None where one is written in another way.
+
+    >>> plain_durations(pa.array(["90 seconds", "1 minute"])).tolist()
+    [90000000, 60000000]
+    """
     parts = pc.extract_regex(texts, r"^(?P<count>[0-9]{1,15}) (?P<unit>[a-z]+)$")
     if parts.null_count or not len(texts):
         return None
@@ -212,7 +216,7 @@ def _window_mistake(range_: int, slide: int, offset: int) -> Mistake:
 
 
 def _texts(table: Any, field: str) -> Any:
-    """A column as one array of texts without nulls."""
+    """Return a column as one array of texts without nulls."""
     column = table.column(field)
     if not pa.types.is_string(column.type):
         column = _cast(column, field)
@@ -237,7 +241,7 @@ def _distinct(table: Any, field: str) -> tuple[list[str], Any]:
 
 
 def _combine(columns: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Distinct combinations of several columns of numbers: a row of each, and each row's number among them."""
+    """Find the distinct combinations of several columns: return a row of each, and every row's number among them."""
     codes = columns[0]
     for column in columns[1:]:
         # numbered again at every step, so that products stay below rows * rows

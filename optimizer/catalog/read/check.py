@@ -27,7 +27,7 @@ class Report:
 
 
 def check_catalog(path: str | os.PathLike[str]) -> Report:
-    """Load a catalog and check it against the events it names; raises CatalogError with all problems."""
+    """Load a catalog and check it against its events; raise CatalogError with all problems."""
     draft = read_folder(Path(path))
     catalog = draft.finish()
     schemas: dict[str, Schema] = {}
@@ -58,8 +58,8 @@ def _check_shapes(draft: Draft, catalog: Catalog, schemas: dict[str, Schema]) ->
 
 
 def query_mistakes(query: Query, schema: Schema) -> list[Mistake]:
-    """What a query asks that the events cannot answer."""
-    found = []
+    """Return the mistakes of a query that the events cannot answer."""
+    mistakes = []
     for field, check in (
         ("select", lambda: result_type(query, schema)),
         ("where", lambda: condition_type(query.where, schema) if query.where else None),
@@ -68,8 +68,8 @@ def query_mistakes(query: Query, schema: Schema) -> list[Mistake]:
         try:
             in_field(field, lambda text, check=check: check(), "")  # type: ignore[misc]
         except Mistake as mistake:
-            found.append(mistake)
-    return found
+            mistakes.append(mistake)
+    return mistakes
 
 
 def _check_keys(query: Query, schema: Schema) -> None:

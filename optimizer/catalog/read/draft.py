@@ -32,7 +32,7 @@ class Origin:
 
 
 def at_line(file: str, line: int) -> Origin:
-    """An origin that is one line, whatever the field."""
+    """Return an origin that is one line, whatever the field."""
     return Origin(file, lambda field: line)
 
 
@@ -51,7 +51,7 @@ class Draft:
         self.origins: list[Origin] = []  # of the queries that are not from bulk files, which come first
 
     def guard(self, file: Path, read: Callable[[Draft, Path], None]) -> None:
-        """Read one file; what it cannot give becomes a problem of the file."""
+        """Read one file; whatever fails becomes a problem of the file."""
         try:
             read(self, file)
         except Mistake as mistake:
@@ -69,7 +69,7 @@ class Draft:
         self.problems.append(Problem(origin.file, line, shown, named, mistake.wrong, mistake.right))
 
     def finish(self) -> Catalog:
-        """The catalog, once nothing is wrong with it."""
+        """Return the catalog; raise CatalogError with all problems if there are any."""
         for name, mistake in check_sources(self.streams, self.tables):
             self.refuse(self.places[name], name, mistake, "source")
         builder = TableBuilder()
@@ -89,7 +89,7 @@ class Draft:
         return Catalog(self.streams, table, self.columns, self.tables)
 
     def has_refused(self, stream: str) -> bool:
-        """Whether a stream is there, and wrong."""
+        """Say whether a stream is in the catalog and wrong."""
         return stream in self.places and stream not in self.streams and stream not in self.tables
 
     def _check_stream(self, parsed: Parsed) -> None:
@@ -122,7 +122,7 @@ class Draft:
             self.refuse(self.origin(row), query, mistake)
 
     def origin(self, row: int) -> Origin:
-        """Where the query of a row of the finished table is written."""
+        """Return where the query of a row is written."""
         if row < len(self.origins):
             return self.origins[row]
         line = row - len(self.origins)
@@ -134,19 +134,19 @@ class Draft:
 
 
 def unknown_stream(name: str, streams: dict[str, Stream]) -> Mistake:
-    """The mistake of naming a stream that is not there."""
-    known = f"streams: {', '.join(sorted(streams)[:10])}" if streams else "declare it under streams: in a YAML file"
-    return Mistake(f"there is no stream {show(name)}", did_you_mean(name, streams, known), "stream")
+    """Return the mistake of naming a stream that the catalog does not have."""
+    hint = f"streams: {', '.join(sorted(streams)[:10])}" if streams else "declare it under streams: in a YAML file"
+    return Mistake(f"there is no stream {show(name)}", did_you_mean(name, streams, hint), "stream")
 
 
 def check_id(text: str) -> None:
-    """Refuse what is no id."""
+    """Refuse a text that is no id."""
     if not ID.fullmatch(text):
         raise Mistake(f"{show(text)} is no id", ID_RIGHT, "id")
 
 
 def check_keys(ids: Sequence[str], group_by: Sequence[str]) -> None:
-    """A result column is named by its source, so a query and one of its keys cannot share a name."""
+    """Refuse a query with the name of one of its keys: a result column is named by its source."""
     for key in group_by:
         if key in ids or key.lower() == "window":
             wrong = f"the key {show(key)} has the name of {'the window' if key.lower() == 'window' else 'the query'}"
@@ -154,7 +154,7 @@ def check_keys(ids: Sequence[str], group_by: Sequence[str]) -> None:
 
 
 def query_ids(statement: str, names: list[str]) -> list[str]:
-    """The ids of a statement's queries: its own when it has one aggregate, else one for each column name."""
+    """Return the ids of a statement's queries: its own if it has one aggregate, else one per column name."""
     if len(names) == 1:
         return [statement]
     ids: list[str] = []

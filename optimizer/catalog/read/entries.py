@@ -37,16 +37,16 @@ class YamlFile:
 
     @cached_property
     def lines(self) -> dict[Place, int]:
-        """The line of every place."""
+        """The line of every place in the file."""
         return lines_of(self.text)
 
     def origin(self, *place: str | int) -> Origin:
-        """Where an entry is written."""
+        """Return where an entry is written."""
         return Origin(self.name, lambda field: self.lines.get((*place, field)) or self.lines.get(place, 1))
 
 
 def read_text(file: Path) -> str:
-    """A file's text; other encodings than UTF-8 are the user's to mend."""
+    """Return a file's text; refuse other encodings than UTF-8."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -72,7 +72,7 @@ def add_yaml(draft: Draft, file: Path) -> None:
 
 
 def checked(model: type[M], content: Any, draft: Draft, origin: Origin, name: str) -> M | None:
-    """The content in its model, or None with the problems noted."""
+    """Return the content in its model, or None after noting its problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -83,11 +83,11 @@ def checked(model: type[M], content: Any, draft: Draft, origin: Origin, name: st
 
 
 def _shape_mistake(model: type[BaseModel], field: str, entry: Any) -> Mistake:
-    known = SourceModel.model_fields if len(entry["loc"]) > 1 and field == "source" else model.model_fields
-    names = ", ".join(known)
+    fields = SourceModel.model_fields if len(entry["loc"]) > 1 and field == "source" else model.model_fields
+    names = ", ".join(fields)
     if entry["type"] == "extra_forbidden":
         inner = str(entry["loc"][-1])
-        right = did_you_mean(inner, known, f"fields: {names}")
+        right = did_you_mean(inner, fields, f"fields: {names}")
         return Mistake(f"there is no field {show(inner)}", right, field)
     if entry["type"] == "missing":
         return Mistake(f"{entry['loc'][-1]} is missing", f"fields: {names}", field)
@@ -141,7 +141,7 @@ def add_query_entry(draft: Draft, entry: Any, origin: Origin) -> None:
 
 
 def from_fields(model: Any) -> Parsed:
-    """A query from its columns."""
+    """Make a statement of a query that is written in fields."""
     texts = model.select if isinstance(model.select, list) else [model.select]
     keys = group_keys(model.group_by)
     selected = tuple(in_field("select", parse_selected, text) for text in texts)
@@ -154,7 +154,7 @@ def from_fields(model: Any) -> Parsed:
 
 
 def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]) -> tuple[tuple[str, str | int], ...]:
-    """Keys, window, aggregates."""
+    """Return the columns of a statement in their default order: keys, window, aggregates."""
     named: list[tuple[str, str | int]] = [(key, key) for key in (*keys, "window")]
     columns = (*named, *((chosen.name, index) for index, chosen in enumerate(selected)))
     check_names([name for name, _ in columns])
@@ -162,7 +162,7 @@ def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]
 
 
 def group_keys(group_by: Any) -> tuple[str, ...]:
-    """Group-by columns from a list, or from a text with commas."""
+    """Return the group-by columns of a list, or of a text with commas."""
     if not group_by:
         return ()
     texts = group_by.split(",") if isinstance(group_by, str) else group_by

@@ -22,12 +22,12 @@ READERS: dict[str, Callable[[Draft, Path], None]] = {
 
 
 def load_catalog(path: str | os.PathLike[str]) -> Catalog:
-    """Read a catalog folder; raises CatalogError with all its problems, one line each."""
+    """Read a catalog folder; raise CatalogError with all its problems, one line each."""
     return read_folder(Path(path)).finish()
 
 
 def read_folder(folder: Path) -> Draft:
-    """All files of a catalog folder, read but not yet judged as a whole."""
+    """Read all files of a catalog folder, without judging them as a whole."""
     draft = Draft(folder)
     for file in catalog_files(folder):
         draft.guard(file, READERS[file.suffix])
@@ -35,13 +35,13 @@ def read_folder(folder: Path) -> Draft:
 
 
 def catalog_files(folder: Path) -> list[Path]:
-    """The catalog's files: streams first, since queries name them."""
+    """Return the catalog's files: streams first, since queries name them."""
     try:
-        found = [file for file in folder.iterdir() if file.suffix in READERS and not file.name.startswith(".")]
+        files = [file for file in folder.iterdir() if file.suffix in READERS and not file.name.startswith(".")]
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
         raise CatalogError([Problem(str(folder), 0, "", "", reason, "name a catalog folder")]) from None
-    if not found:
+    if not files:
         right = f"put {', '.join(READERS)} files into it"
         raise CatalogError([Problem(str(folder), 0, "", "", f"{show(folder.name)} has no catalog files", right)])
-    return sorted(found, key=lambda file: (list(READERS).index(file.suffix), file.name))
+    return sorted(files, key=lambda file: (list(READERS).index(file.suffix), file.name))

@@ -23,12 +23,16 @@ class Selected(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def parse_selected(text: str) -> Selected:
-    """An aggregate with an optional AS name, from its text."""
+    """Parse an aggregate with an optional AS name.
+
+    >>> parse_selected("max(price) AS top").name
+    'top'
+    """
     return selected(parse(text))
 
 
 def selected(tree: exp.Expr) -> Selected:
-    """An aggregate with an optional AS name and FILTER, from its tree."""
+    """Return the aggregate of a tree, with an optional AS name and FILTER."""
     inner, name = unalias(tree)
     whole = inner.unnest()
     only = whole.expression.this if isinstance(whole, exp.Filter) else None
@@ -40,7 +44,7 @@ def selected(tree: exp.Expr) -> Selected:
 
 
 def _filtered(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tuple[str, ...]:
-    """FILTER as an argument that is null elsewhere: a WHERE would lose the windows in which nothing passes."""
+    """Turn FILTER into an argument that is null elsewhere: a WHERE would lose the windows in which nothing passes."""
     if aggregate in ("first", "last"):
         raise Mistake(f"FILTER is refused on {aggregate}", "write it as a query of its own, with WHERE")
     *others, last = arguments
@@ -50,7 +54,7 @@ def _filtered(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tup
 
 
 def unalias(tree: exp.Expr) -> tuple[exp.Expr, str]:
-    """What is selected, and the name given to it ("" for none)."""
+    """Return what is selected, and its AS name ("" for none)."""
     if not isinstance(tree, exp.Alias):
         return tree, ""
     name = tree.args["alias"]
@@ -105,7 +109,7 @@ def _named(tree: exp.Expr, *names: str) -> bool:
 
 
 def canonical_all(tree: exp.Expr) -> list[str]:
-    """The arguments of a function, checked and printed."""
+    """Check and print the arguments of a function."""
     return [canonical(argument) for argument in tree.expressions]
 
 

@@ -38,12 +38,12 @@ class Parsed:
 
 
 def parse_statement(text: str) -> Parsed:
-    """A statement from its SQL text. Statements that differ in their windows alone are parsed once."""
-    found = list(_WINDOW.finditer(text))
-    if len(found) != 1 or _UNSURE.search(text) or text.count("'", 0, found[0].start()) % 2:
+    """Parse a statement's SQL. Statements that differ in their windows alone are parsed once."""
+    windows = list(_WINDOW.finditer(text))
+    if len(windows) != 1 or _UNSURE.search(text) or text.count("'", 0, windows[0].start()) % 2:
         return _parse_statement(text)
-    time, *lengths = found[0].groups()
-    parsed = _parse_statement(f"{text[: found[0].start()]}window({time}, '1 second'){text[found[0].end() :]}")
+    time, *lengths = windows[0].groups()
+    parsed = _parse_statement(f"{text[: windows[0].start()]}window({time}, '1 second'){text[windows[0].end() :]}")
     return replace(parsed, window=_window([parse_duration(length) for length in lengths if length is not None]))
 
 
@@ -72,7 +72,7 @@ def _check_shape(tree: exp.Select) -> None:
 
 
 def _strip_qualifiers(tree: exp.Select) -> str:
-    """The stream's name; columns written stream.x or alias.x become x."""
+    """Return the stream's name; columns written stream.x or alias.x become x."""
     table = tree.args["from_"].this
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
         raise Mistake("FROM does not name a stream", "read FROM one stream; subqueries and functions are refused")
@@ -156,12 +156,12 @@ def _columns(
 
 
 def check_names(names: list[str]) -> None:
-    """Two columns of a result never share a name (nor differ in case alone)."""
-    seen: set[str] = set()
+    """Refuse two columns of a result whose names are equal, or differ in case alone."""
+    lower_names: set[str] = set()
     for name in names:
-        if name.lower() in seen:
+        if name.lower() in lower_names:
             raise Mistake(f"two columns are named {show(name)}", "give one of them another name with AS")
-        seen.add(name.lower())
+        lower_names.add(name.lower())
 
 
 def _window_part(tree: Any, window: Window) -> str:

@@ -1,19 +1,23 @@
-"""Streams and static tables: their sources, and the SQL of streams that are made from others."""
+"""Streams and static tables: their sources, where their files may be, and the SQL of streams made from others."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sqlglot import exp
 
 from optimizer.catalog.model.query import Stream, Table
-from optimizer.catalog.read.paths import locate
 from optimizer.catalog.read.yaml_shape import SourceModel, StreamModel
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.catalog.sql.expressions import NAME, check, column_name, parse, print_tree
 from optimizer.errors import Mistake, did_you_mean, in_field, show
 
+ROOTS = "HEDDLE_ROOTS"  # the folders that paths must stay inside of, if they are configured
+SCHEMES = ("hdfs", "s3a")  # that Spark reads
 FORMATS = ("parquet", "csv", "json", "orc")
 _OPTIONS = (
     "header sep delimiter encoding quote escape comment dateFormat timestampFormat timestampNTZFormat nullValue "
@@ -26,7 +30,7 @@ JOINED = "join streams and tables of this catalog by their plain names"
 
 
 def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
-    """A stream from its YAML entry."""
+    """Make a stream of its YAML entry."""
     source = model.source
     lateness = in_field("lateness", parse_duration, model.lateness)
     if lateness < 0:
@@ -41,7 +45,7 @@ def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
 
 
 def make_table(name: str, source: SourceModel, folder: Path) -> Table:
-    """A static table from its YAML entry."""
+    """Make a static table of its YAML entry."""
     if source.sql or not source.path:
         raise Mistake("a table has a path", "write source: {format: parquet, path: ...}", "source")
     return Table(name, source.format, _check_source(source, folder), dict(source.options), source.path)
@@ -61,7 +65,7 @@ def _check_source(source: SourceModel, folder: Path) -> str:
 
 
 def stream_sql(text: str) -> str:
-    """The SQL of a stream, checked: a SELECT over tables with joins and WHERE, made of allowed expressions."""
+    """Check the SQL of a stream: a SELECT over tables with joins and WHERE, made of allowed expressions."""
     tree = parse(text.strip().removesuffix(";"))
     if not isinstance(tree, exp.Select):
         raise Mistake(
@@ -110,30 +114,76 @@ def _check_item(item: exp.Expr) -> None:
 
 
 def sources_of(sql: str) -> list[str]:
-    """The names a stream's SQL reads from."""
+    """Return the names that a stream's SQL reads from.
+
+    >>> sources_of("SELECT * FROM trades JOIN close ON trades.symbol = close.symbol")
+    ['close', 'trades']
+    """
     return sorted({str(table.name) for table in parse(sql).find_all(exp.Table)})
 
 
 def check_sources(streams: Mapping[str, Stream], tables: Mapping[str, Table]) -> Iterator[tuple[str, Mistake]]:
-    """Every stream by SQL reads from streams and tables that exist, and not from itself."""
+    """Yield a mistake for every stream whose SQL reads from something that does not exist, or from itself."""
     reads = {name: sources_of(stream.sql) for name, stream in streams.items() if stream.sql}
     for name, sources in reads.items():
         for source in sources:
             if source not in streams and source not in tables:
-                known = f"declare {source} under streams: or tables:"
-                yield name, Mistake(f"there is no {show(source)}", did_you_mean(source, [*streams, *tables], known))
+                hint = f"declare {source} under streams: or tables:"
+                yield name, Mistake(f"there is no {show(source)}", did_you_mean(source, [*streams, *tables], hint))
         if _reaches(name, name, reads):
             yield name, Mistake("its SQL reads from itself", "break the circle")
 
 
 def _reaches(start: str, goal: str, reads: Mapping[str, list[str]]) -> bool:
-    seen: set[str] = set()
+    visited: set[str] = set()
     waiting = list(reads.get(start, ()))
     while waiting:
         name = waiting.pop()
         if name == goal:
             return True
-        if name not in seen:
-            seen.add(name)
+        if name not in visited:
+            visited.add(name)
             waiting.extend(reads.get(name, ()))
     return False
+
+
+def roots(folder: Path) -> list[Path]:
+    """Return the folders that paths must stay inside of: HEDDLE_ROOTS, or beside the catalog and the current folder."""
+    configured = os.environ.get(ROOTS, "")
+    if configured:
+        return [Path(root).resolve() for root in configured.split(os.pathsep) if root]
+    temporary = Path(tempfile.gettempdir()).resolve()
+    beside = folder.resolve().parent
+    return list(
+        dict.fromkeys([beside, Path.cwd().resolve(), *([temporary] if beside.is_relative_to(temporary) else [])])
+    )
+
+
+def locate(written: str, folder: Path) -> str:
+    """Return the path, ready to read; refuse what leaves the roots."""
+    if not written or len(written) > 1000 or any(ord(char) < 32 for char in written):
+        raise Mistake(f"{show(written)} is no path", "name a file or folder")
+    parts = urlsplit(written) if "://" in written or written.startswith("file:") else None
+    if parts is None:
+        return str(_inside(written, folder))
+    if parts.scheme == "file" and parts.netloc in ("", "localhost"):
+        return str(_inside(parts.path, folder))
+    if parts.scheme not in SCHEMES:
+        raise Mistake(f"the scheme {show(parts.scheme)} is refused", f"use a path, file://, {'://, '.join(SCHEMES)}://")
+    if ".." in parts.path.split("/") or "@" in parts.netloc:
+        raise Mistake(f"{show(written)} is refused", "write it without .. and without a password")
+    return written
+
+
+def _inside(written: str, folder: Path) -> Path:
+    allowed = roots(folder)
+    try:
+        places = [(base / written).resolve() for base in (folder.resolve().parent, Path.cwd())]
+        inside = [place for place in places if any(place.is_relative_to(root) for root in allowed)]
+        existing = [place for place in inside if place.exists()]
+    except (OSError, RuntimeError, ValueError):
+        raise Mistake(f"{show(written)} is no path", "name a file or folder") from None
+    if not inside:
+        shown = os.pathsep.join(map(str, allowed))
+        raise Mistake(f"{show(written)} is outside the allowed folders", f"set {ROOTS} to more than {shown}")
+    return (existing or inside)[0]

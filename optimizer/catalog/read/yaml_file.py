@@ -24,12 +24,16 @@ class YamlMistake(Mistake):
 
 
 def read_yaml(text: str) -> Any:
-    """The content of a YAML text: dictionaries, lists, texts and None."""
+    r"""Return the content of a YAML text: dictionaries, lists, texts and None.
+
+    >>> read_yaml("a: 1\nb: [x, null]")
+    {'a': '1', 'b': ['x', None]}
+    """
     return _guarded(text, _Reader())
 
 
 def lines_of(text: str) -> dict[Place, int]:
-    """The line of every key and list item; read again, because only a catalog with mistakes needs it."""
+    """Return the line of every key and list item; this reads again, because only a catalog with mistakes needs it."""
     reader = _LineReader()
     _guarded(text, reader)
     return reader.lines
@@ -56,7 +60,7 @@ class _Reader:
         self.documents = 0
 
     def read(self, loader: Any) -> Any:
-        """Consume all events."""
+        """Build the content from all events."""
         while (event := loader.get_event()) is not None:
             kind = type(event)
             if kind is yaml.ScalarEvent:
@@ -77,7 +81,7 @@ class _Reader:
         return self.root
 
     def scalar(self, event: Any) -> None:
-        """A text; without quotes it may be null."""
+        """Place a text, which may be null if it has no quotes."""
         if event.anchor or event.tag:
             _refuse(event)
         value = None if event.implicit[0] and event.value in NULLS else event.value
@@ -87,13 +91,13 @@ class _Reader:
             self.place(event, value)
 
     def key(self, event: Any) -> None:
-        """The next key of a mapping."""
+        """Open the next key of a mapping."""
         if event.value in self.stack[-1]:
             raise YamlMistake(_line(event), f"the key {show(event.value)} is there twice", "keep one of them")
         self.keys[-1] = event.value
 
     def open(self, event: Any, container: dict[str, Any] | list[Any]) -> None:
-        """A mapping or list begins."""
+        """Open a mapping or list."""
         if event.anchor or event.tag:
             _refuse(event)
         if len(self.stack) >= DEEPEST:
@@ -118,7 +122,7 @@ class _Reader:
 
 
 class _LineReader(_Reader):
-    """Keeps the line of every place as well."""
+    """A reader that also records the line of every place."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -143,7 +147,7 @@ class _LineReader(_Reader):
         super().place(event, value)
 
     def here(self) -> Place:
-        """The place the next value goes to."""
+        """Return the place that the next value goes to."""
         if not self.stack:
             return ()
         container = self.stack[-1]

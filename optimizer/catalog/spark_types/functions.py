@@ -36,8 +36,8 @@ def _rounded(types: list[str]) -> str:
     return _without_scale(types[0]) if len(types) == 1 else UNKNOWN
 
 
-def _without_scale(found: str) -> str:
-    match = re.fullmatch(DECIMAL, found)
+def _without_scale(kind: str) -> str:
+    match = re.fullmatch(DECIMAL, kind)
     return decimal(int(match[1]) - int(match[2]) + 1, 0) if match else UNKNOWN
 
 

@@ -11,13 +11,17 @@ DECIMAL = r"decimal\((\d+),(\d+)\)"
 _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 
 
-def numeric(found: str) -> bool:
-    """Is it a type one can add up?"""
-    return found in NUMERIC or found.startswith("decimal") or found == "void"
+def numeric(kind: str) -> bool:
+    """Say whether values of a type can be added up."""
+    return kind in NUMERIC or kind.startswith("decimal") or kind == "void"
 
 
 def decimal(precision: int, scale: int) -> str:
-    """A decimal, cut to Spark's 38 digits the way Spark cuts it: whole digits are kept, at least 6 after the point."""
+    """Return a decimal type, cut to 38 digits as Spark cuts it: whole digits stay, and at least 6 after the point.
+
+    >>> decimal(12, 2), decimal(45, 10)
+    ('decimal(12,2)', 'decimal(38,6)')
+    """
     if precision > 38:
         scale = max(38 - (precision - scale), min(scale, 6))
         precision = 38
@@ -25,7 +29,11 @@ def decimal(precision: int, scale: int) -> str:
 
 
 def literal(text: str) -> str:
-    """The type of a number as it is written."""
+    """Return the type of a number as it is written.
+
+    >>> literal("7"), literal("3000000000"), literal("1.50"), literal("1e3")
+    ('int', 'bigint', 'decimal(3,2)', 'double')
+    """
     if "e" in text.lower():
         return "double"
     whole, point, part = text.partition(".")
@@ -39,7 +47,11 @@ def literal(text: str) -> str:
 
 
 def wider(left: str, right: str) -> str:
-    """The type that two values of one column must have."""
+    """Return the type that two values of one column must have.
+
+    >>> wider("int", "bigint"), wider("int", "decimal(4,2)")
+    ('bigint', 'decimal(12,2)')
+    """
     if left == right or right == "void":
         return left
     if left == "void":
@@ -59,7 +71,11 @@ def wider(left: str, right: str) -> str:
 
 
 def arithmetic(operator: str, left: str, right: str) -> str:
-    """The type of `left operator right` (operators by sqlglot's names)."""
+    """Return the type of `left operator right`; operators have sqlglot's names.
+
+    >>> arithmetic("Add", "int", "double"), arithmetic("Div", "int", "int")
+    ('double', 'double')
+    """
     if UNKNOWN in (left, right) or not (numeric(left) and numeric(right)):
         return UNKNOWN
     if operator == "IntDiv":
@@ -69,9 +85,9 @@ def arithmetic(operator: str, left: str, right: str) -> str:
     return "double" if operator == "Div" else wider(left, right)
 
 
-def _digits(found: str) -> tuple[int, int]:
-    match = re.fullmatch(DECIMAL, found)
-    return (int(match[1]), int(match[2])) if match else (_DIGITS.get(found, 1), 0)
+def _digits(kind: str) -> tuple[int, int]:
+    match = re.fullmatch(DECIMAL, kind)
+    return (int(match[1]), int(match[2])) if match else (_DIGITS.get(kind, 1), 0)
 
 
 def _decimal_arithmetic(operator: str, p1: int, s1: int, p2: int, s2: int) -> str:

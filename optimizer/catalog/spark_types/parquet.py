@@ -33,11 +33,11 @@ _NAMES: dict[Any, str] = {
 
 
 class Unread(Exception):  # noqa: N818 (not a user's mistake)
-    """Why a stream's columns cannot be known without Spark."""
+    """The reason why a stream's columns cannot be read without Spark."""
 
 
 def read_schema(stream: Stream) -> Schema:
-    """The stream's columns and types; raises Unread where they cannot be read here and now."""
+    """Return the stream's columns and types; raise Unread where they cannot be read here and now."""
     import pyarrow.dataset as ds  # loads pandas
 
     if stream.sql:
@@ -55,8 +55,8 @@ def read_schema(stream: Stream) -> Schema:
 def _first_file(path: Path) -> str:
     if path.is_file():
         return str(path)
-    found = (file for file in path.rglob("*.parquet") if not any(part[0] in "._" for part in _below(file, path)))
-    return str(next(found, path / "none"))
+    files = (file for file in path.rglob("*.parquet") if not any(part[0] in "._" for part in _below(file, path)))
+    return str(next(files, path / "none"))
 
 
 def _below(file: Path, path: Path) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def _below(file: Path, path: Path) -> tuple[str, ...]:
 
 
 def spark_type(arrow: Any) -> str:
-    """Spark's name of the type it reads an Arrow type of a Parquet file as."""
+    """Return the name of the type as which Spark reads an Arrow type of a Parquet file."""
     if pa.types.is_dictionary(arrow):
         arrow = arrow.value_type
     if pa.types.is_timestamp(arrow) and arrow.unit != "ns":
@@ -75,12 +75,12 @@ def spark_type(arrow: Any) -> str:
 
 
 def check_time(stream: Stream, schema: Schema) -> None:
-    """The time column is there and is a timestamp."""
-    found = schema.get(stream.time)
-    if found is None:
+    """Refuse a stream whose time column is missing or no timestamp."""
+    time_type = schema.get(stream.time)
+    if time_type is None:
         from optimizer.catalog.spark_types.results import unknown_column
 
         raise unknown_column(stream.time, schema)
-    if not found.startswith("timestamp"):
+    if not time_type.startswith("timestamp"):
         right = "Spark's window needs a timestamp of milliseconds or microseconds"
-        raise Mistake(f"the time column {show(stream.time)} is {found}", right, "time")
+        raise Mistake(f"the time column {show(stream.time)} is {time_type}", right, "time")

@@ -29,7 +29,10 @@ CASTS = {"TEXT": "string", "TIMESTAMPTZ": "timestamp", "TIMESTAMPNTZ": "timestam
 
 
 def result_type(query: Query, schema: Mapping[str, str]) -> str:
-    """Spark's type of the query's answers ("unknown" where only Spark can tell); refuses arguments of a wrong type."""
+    """Return Spark's type of the query's answers, "unknown" where only Spark can tell.
+
+    Arguments of a wrong type are refused.
+    """
     if query.arguments == ("*",):
         return "bigint"
     types = [expression_type(argument, schema) for argument in query.arguments]
@@ -44,18 +47,22 @@ def result_type(query: Query, schema: Mapping[str, str]) -> str:
 
 def condition_type(text: str, schema: Mapping[str, str]) -> None:
     """Refuse a predicate that is not a condition."""
-    found = expression_type(text, schema)
-    if found not in ("boolean", UNKNOWN):
-        raise Mistake(f"{show(text)} is {found}", "a predicate is boolean", "where")
+    kind = expression_type(text, schema)
+    if kind not in ("boolean", UNKNOWN):
+        raise Mistake(f"{show(text)} is {kind}", "a predicate is boolean", "where")
 
 
 def expression_type(text: str, schema: Mapping[str, str]) -> str:
-    """Spark's type of a canonical expression."""
+    """Return Spark's type of a canonical expression.
+
+    >>> expression_type("x + 1", {"x": "bigint"}), expression_type("x / 2", {"x": "bigint"})
+    ('bigint', 'double')
+    """
     return _type(parse(text), schema)
 
 
 def unknown_column(name: str, schema: Mapping[str, str]) -> Mistake:
-    """The mistake of naming a column that the events do not have."""
+    """Return the mistake of naming a column that the events do not have."""
     return Mistake(f"there is no column {show(name)}", did_you_mean(name, schema, f"columns: {', '.join(schema)}"))
 
 
@@ -83,18 +90,18 @@ def _column(tree: Any, schema: Mapping[str, str]) -> str:
 def _arithmetic(tree: Any, schema: Mapping[str, str]) -> str:
     left, right = _type(tree.this, schema), _type(tree.expression, schema)
     left, right = _exact(tree.this, left, right), _exact(tree.expression, right, left)
-    for found in (left, right):
-        if found in ("string", "boolean", "binary"):
-            raise Mistake(f"arithmetic with a {found} in {show(tree.sql('spark'))}", "cast it to a number")
-        if found in ("float", "double") and isinstance(tree, exp.IntDiv):
-            raise Mistake(f"DIV with a {found} in {show(tree.sql('spark'))}", "cast it to a whole number")
+    for kind in (left, right):
+        if kind in ("string", "boolean", "binary"):
+            raise Mistake(f"arithmetic with a {kind} in {show(tree.sql('spark'))}", "cast it to a number")
+        if kind in ("float", "double") and isinstance(tree, exp.IntDiv):
+            raise Mistake(f"DIV with a {kind} in {show(tree.sql('spark'))}", "cast it to a whole number")
     return arithmetic(type(tree).__name__, left, right)
 
 
-def _exact(tree: Any, found: str, other: str) -> str:
-    """Beside a decimal, a whole number as it is written has just its own digits."""
-    whole = isinstance(tree, exp.Literal) and found in INTEGRAL and other.startswith("decimal")
-    return decimal(len(tree.name.lstrip("0")) or 1, 0) if whole else found
+def _exact(tree: Any, kind: str, other: str) -> str:
+    """Give a whole number written beside a decimal just its own digits."""
+    whole = isinstance(tree, exp.Literal) and kind in INTEGRAL and other.startswith("decimal")
+    return decimal(len(tree.name.lstrip("0")) or 1, 0) if whole else kind
 
 
 def _case(tree: Any, schema: Mapping[str, str]) -> str:
@@ -140,16 +147,16 @@ RULES: dict[type[exp.Expr], Callable[[Any, Mapping[str, str]], str]] = {
 }
 
 
-def _any(found: str) -> bool:
+def _any(kind: str) -> bool:
     return True
 
 
-def _integral(found: str) -> bool:
-    return found in INTEGRAL
+def _integral(kind: str) -> bool:
+    return kind in INTEGRAL
 
 
-def _boolean(found: str) -> bool:
-    return found == "boolean"
+def _boolean(kind: str) -> bool:
+    return kind == "boolean"
 
 
 NEEDS: dict[Callable[[str], bool], str] = {
@@ -160,24 +167,24 @@ NEEDS: dict[Callable[[str], bool], str] = {
 }
 
 
-def _same(found: str) -> str:
-    return found
+def _same(kind: str) -> str:
+    return kind
 
 
-def _sum(found: str) -> str:
-    match = re.fullmatch(DECIMAL, found)
+def _sum(kind: str) -> str:
+    match = re.fullmatch(DECIMAL, kind)
     if match:
         return decimal(min(38, int(match[1]) + 10), int(match[2]))
-    return "bigint" if found in INTEGRAL else "double"
+    return "bigint" if kind in INTEGRAL else "double"
 
 
-def _avg(found: str) -> str:
-    match = re.fullmatch(DECIMAL, found)
+def _avg(kind: str) -> str:
+    match = re.fullmatch(DECIMAL, kind)
     return decimal(int(match[1]) + 4, int(match[2]) + 4) if match else "double"
 
 
 def _becomes(name: str) -> Callable[[str], str]:
-    return lambda found: name
+    return lambda kind: name
 
 
 _double = _becomes("double")
@@ -188,8 +195,8 @@ RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     **dict.fromkeys(("bool_and", "bool_or"), (_boolean, _same)),
     **dict.fromkeys(("bit_and", "bit_or"), (_integral, _same)),
     "sum": (numeric, _sum),
-    "sum_squares": (numeric, lambda found: _sum(arithmetic("Mul", found, found))),
+    "sum_squares": (numeric, lambda kind: _sum(arithmetic("Mul", kind, kind))),
     "avg": (numeric, _avg),
-    "range": (numeric, lambda found: arithmetic("Sub", found, found)),
+    "range": (numeric, lambda kind: arithmetic("Sub", kind, kind)),
     "percentile_approx": (numeric, _same),
 }

@@ -54,7 +54,12 @@ BINARY: dict[type[exp.Expr], str] = {
 
 
 def spark_name(tree: exp.Expr) -> str:
-    """Spark's own name of an unnamed column."""
+    """Return the name that Spark gives a column without an alias.
+
+    >>> import sqlglot
+    >>> spark_name(sqlglot.parse_one("a + 2 * b", dialect="spark"))
+    '(a + (2 * b))'
+    """
     tree = tree.unnest()
     if type(tree) in BINARY:
         return f"({spark_name(tree.this)} {BINARY[type(tree)]} {spark_name(tree.expression)})"
@@ -103,7 +108,11 @@ def _literal(tree: Any) -> str:
 
 
 def java_double(value: float) -> str:
-    """A double as Java prints it."""
+    """Return a double as Java prints it.
+
+    >>> [java_double(value) for value in (0.5, 12.0, 1e7, 1.5e-5)]
+    ['0.5', '12.0', '1.0E7', '1.5E-5']
+    """
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return format(Decimal(repr(value)).normalize(), "f") + ("" if value % 1 else ".0")
     digits, exponent = f"{Decimal(repr(value)).normalize():E}".split("E")

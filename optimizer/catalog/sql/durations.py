@@ -43,7 +43,11 @@ _PART = re.compile(r"([+-]?)\s*'?([0-9]+(?:\.[0-9]+)?)'?\s*([a-z]+)\s*", re.IGNO
 
 @lru_cache(maxsize=65_536)
 def parse_duration(text: str) -> int:
-    """Microseconds, exactly; refuses what has no fixed length or no whole number of microseconds."""
+    """Return the exact microseconds of a duration; refuse what has no fixed length or no whole number of microseconds.
+
+    >>> parse_duration("1 minute 30 seconds"), parse_duration("90s"), parse_duration("INTERVAL '0.5' SECOND")
+    (90000000, 90000000, 500000)
+    """
     match = _WHOLE.fullmatch(text.strip()) if len(text) <= 200 else None
     if match is None:
         raise Mistake(f"{show(text)} is not a duration", RIGHT)
@@ -65,7 +69,11 @@ def _part(sign: str, number: str, unit: str) -> Fraction:
 
 
 def print_duration(ticks: int) -> str:
-    """The duration in the largest unit that divides it."""
+    """Write a duration in the largest unit that divides it.
+
+    >>> print_duration(90_000_000), print_duration(3_600_000_000)
+    ('90 seconds', '1 hour')
+    """
     unit = next(unit for unit, length in UNITS.items() if ticks % length == 0)
     count = ticks // UNITS[unit]
     return f"{count} {unit}" if abs(count) == 1 else f"{count} {unit}s"
@@ -76,20 +84,32 @@ _ROWS = re.compile(r"\s*([+-]?[0-9]{1,15})\s+rows?\s*", re.IGNORECASE)
 
 @lru_cache(maxsize=65_536)
 def parse_length(text: str) -> tuple[int, bool]:
-    """A duration in microseconds, or a number of rows: (ticks, in rows?)."""
+    """Return the ticks of a length, and whether they are rows; otherwise they are microseconds.
+
+    >>> parse_length("5 seconds"), parse_length("100 rows")
+    ((5000000, False), (100, True))
+    """
     rows = _ROWS.fullmatch(text) if len(text) <= 200 else None
     return (int(rows[1]), True) if rows else (parse_duration(text), False)
 
 
 def print_length(ticks: int, rows: bool) -> str:
-    """How the catalog writes a range, slide or offset."""
+    """Write a range, slide or offset as a catalog does.
+
+    >>> print_length(5_000_000, rows=False), print_length(100, rows=True)
+    ('5 seconds', '100 rows')
+    """
     if rows:
         return f"{ticks} row" if ticks == 1 else f"{ticks} rows"
     return print_duration(ticks)
 
 
 def make_window(range_: int, slide: int, offset: int = 0, rows: bool = False) -> Window:
-    """A checked window; its offset is brought into [0, slide), which leaves the windows as they are."""
+    """Check a window, and bring its offset into [0, slide), which leaves the windows as they are.
+
+    >>> make_window(60, 10, offset=25)
+    Window(range=60, slide=10, offset=5, rows=False)
+    """
     if slide < 1:
         raise Mistake(f"the slide is {print_length(slide, rows)}", "a slide is at least 1", "slide")
     if range_ < slide:
@@ -103,7 +123,11 @@ def make_window(range_: int, slide: int, offset: int = 0, rows: bool = False) ->
 
 @lru_cache(maxsize=65_536)
 def parse_window(range_: str, slide: str | None, offset: str | None) -> Window:
-    """The window of three texts as the catalog writes them; without a slide it is tumbling."""
+    """Return the window of three texts as a catalog writes them; without a slide it is tumbling.
+
+    >>> parse_window("1 minute", None, None).slide
+    60000000
+    """
     texts = {"range": range_, "slide": slide or range_, "offset": offset}
     lengths: dict[str, tuple[int, bool]] = {}
     for field, text in texts.items():

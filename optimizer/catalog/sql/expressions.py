@@ -33,15 +33,15 @@ Node = TypeVar("Node")
 
 
 class PlainSpark(Spark):
-    """Spark's grammar without sqlglot's knowledge of functions: each keeps the name and arguments it was given."""
+    """Spark's grammar without sqlglot's knowledge of functions: a function keeps its name and arguments as written."""
 
     class Tokenizer(Spark.Tokenizer):  # type: ignore[misc, valid-type]
-        """WINDOW as a keyword would make `GROUP BY window(...)` a clause of named windows."""
+        """Skip named windows: WINDOW as a keyword would make `GROUP BY window(...)` a clause of them."""
 
         KEYWORDS = {word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if word != "WINDOW"}  # noqa: RUF012
 
     class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
-        """Every function is anonymous, so that one list of names decides, and nothing is rewritten."""
+        """Parse every function as an anonymous one, so that one list of names decides, and nothing is rewritten."""
 
         FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012 (sqlglot's own way to configure a dialect)
         FUNCTION_PARSERS = {name: _PARSERS[name] for name in ("CAST", "TRY_CAST")}  # noqa: RUF012
@@ -54,7 +54,7 @@ _KEYWORDS = frozenset(PlainSpark.Tokenizer.KEYWORDS)
 
 
 def guarded(parse: Callable[[str], Node]) -> Callable[[str], Node]:
-    """Whatever a parser trips over becomes the user's one line."""
+    """Turn whatever a parser trips over into one line for the user."""
 
     def parse_or_refuse(text: str) -> Node:
         check_text(text)
@@ -102,7 +102,7 @@ def _depth(text: str) -> int:
 
 @guarded
 def parse(text: str) -> exp.Expr:
-    """The tree of one expression or statement, not yet checked."""
+    """Parse one expression or statement, without checking it against the allow list."""
     trees = _SPARK.parse(text)
     if len(trees) != 1 or trees[0] is None:
         raise Mistake("it is empty" if not text.strip() else "it is not one expression", "write one expression")
@@ -186,7 +186,11 @@ def _check_number(text: str) -> None:
 
 
 def print_tree(tree: exp.Expr) -> str:
-    """Canonical Spark SQL: the same text for every way to write the same tree."""
+    """Return canonical Spark SQL: the same text for every way to write the same tree.
+
+    >>> print_tree(parse("MAX( `x` )+1"))
+    'max(x) + 1'
+    """
     for name in tree.find_all(exp.Identifier):
         name.set("quoted", not plain(name.name))
     try:
@@ -197,18 +201,30 @@ def print_tree(tree: exp.Expr) -> str:
 
 
 def plain(name: str) -> bool:
-    """May this name stand without backquotes?"""
+    """Say whether a name may stand without backquotes.
+
+    >>> plain("price"), plain("two words"), plain("select")
+    (True, False, False)
+    """
     return NAME.fullmatch(name) is not None and name.upper() not in _KEYWORDS
 
 
 def quote(name: str) -> str:
-    """A column's name as SQL."""
+    """Return a name as SQL, in backquotes where it needs them.
+
+    >>> quote("price"), quote("two words")
+    ('price', '`two words`')
+    """
     return name if plain(name) else "`" + name.replace("`", "``") + "`"
 
 
 @lru_cache(maxsize=65_536)
 def expression(text: str) -> str:
-    """The canonical form of a user's expression, or a Mistake."""
+    """Return the canonical form of a user's expression; raise a Mistake for what the allow list lacks.
+
+    >>> expression("(Price*volume)")
+    'Price * volume'
+    """
     return canonical(parse(text))
 
 
@@ -221,7 +237,11 @@ def canonical(tree: exp.Expr) -> str:
 
 @lru_cache(maxsize=65_536)
 def column_name(text: str) -> str:
-    """The name of a plain column, without backquotes."""
+    """Return the name of a plain column, without backquotes.
+
+    >>> column_name("`two words`")
+    'two words'
+    """
     tree = parse(text)
     check(tree)
     if not isinstance(tree, exp.Column) or tree.args.get("table"):

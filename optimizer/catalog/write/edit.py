@@ -1,4 +1,4 @@
-"""One query added to or taken out of a catalog folder; a reader sees the folder before or after, never between."""
+"""Add or remove one query of a catalog folder; a reader sees the folder before or after, never between."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from optimizer.errors import CatalogError, HeddleError, Mistake, Problem, did_yo
 
 
 def add_query(path: str | os.PathLike[str], entry: Mapping[str, Any]) -> Path:
-    """Write one query (the mapping of a YAML entry) into a file of its own; refused unless the catalog stays right."""
+    """Write one query, a YAML entry, into a file of its own; refuse it unless the catalog stays right."""
     folder = Path(path)
     content = {field: value for field, value in entry.items() if value not in (None, "", [])}
     name = str(content.get("id", ""))
@@ -41,15 +41,15 @@ def add_query(path: str | os.PathLike[str], entry: Mapping[str, Any]) -> Path:
 
 
 def remove_query(path: str | os.PathLike[str], query: str) -> Path:
-    """Take one query out of the file it is written in."""
-    known: list[str] = []
+    """Remove one query from the file it is written in."""
+    all_ids: list[str] = []
     for file in catalog_files(Path(path)):
         ids = list(_ids(file))
-        known += ids
+        all_ids += ids
         if query in ids:
             _remove_from(file, query)
             return file
-    right = did_you_mean(query, known, "`heddle catalog show` lists them")
+    right = did_you_mean(query, all_ids, "`heddle catalog show` lists them")
     raise HeddleError(f"{query}: the catalog has no such query; {right}")
 
 
@@ -82,10 +82,10 @@ def _remove_from(file: Path, query: str) -> None:
         _remove_entry(file, query)
     else:
         table = read_table(file)
-        kept = table.filter(pc.not_equal(table.column("id"), query))
+        others = table.filter(pc.not_equal(table.column("id"), query))
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".") as place:
             new = Path(place) / file.name
-            (pq.write_table if file.suffix == ".parquet" else pa_csv.write_csv)(kept, new)
+            (pq.write_table if file.suffix == ".parquet" else pa_csv.write_csv)(others, new)
             os.replace(new, file)
 
 
@@ -104,7 +104,7 @@ def _remove_entry(file: Path, query: str) -> None:
 
 
 def _without_lines(text: str, index: int) -> str | None:
-    """The text without the lines of one entry, comments elsewhere kept; None where lines do not part the entries."""
+    """Return the text without the lines of one entry; None where lines do not part the entries."""
     places = lines_of(text)
     first = places[("queries", index)]
     later = sorted(line for line in places.values() if line > max(_own(places, index)))
@@ -119,16 +119,16 @@ def _own(places: Mapping[tuple[str | int, ...], int], index: int) -> list[int]:
 
 def _same(text: str, content: Any) -> bool:
     try:
-        found = read_yaml(text)
+        parsed = read_yaml(text)
     except Mistake:
         return False
-    if isinstance(found, dict) and not found.get("queries"):
-        found = {key: value for key, value in found.items() if key != "queries"}
-    return bool(found == content)
+    if isinstance(parsed, dict) and not parsed.get("queries"):
+        parsed = {key: value for key, value in parsed.items() if key != "queries"}
+    return bool(parsed == content)
 
 
 def write_atomically(file: Path, content: bytes) -> None:
-    """The file with its new content, all at once."""
+    """Write a file so that a reader sees its old content or its new one, never a part."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".")
     try:
         with os.fdopen(handle, "wb") as stream:

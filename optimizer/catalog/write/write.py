@@ -18,7 +18,7 @@ Entry = dict[str, Any]
 
 
 def print_catalog(catalog: Catalog) -> dict[str, str]:
-    """File names and their texts."""
+    """Return the catalog's files: names and texts."""
     streams = {name: print_stream(stream) for name, stream in sorted(catalog.streams.items())}
     tables = {name: {"source": _source(table)} for name, table in sorted(catalog.tables.items())}
     files = {"streams.yaml": dump({"streams": streams} | ({"tables": tables} if tables else {}))}
@@ -27,13 +27,13 @@ def print_catalog(catalog: Catalog) -> dict[str, str]:
 
 
 def dump(content: Any) -> str:
-    """YAML that a person can read."""
+    """Return YAML that a person can read."""
     text: str = yaml.dump(content, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text
 
 
 def print_stream(stream: Stream) -> Entry:
-    """A stream's YAML entry."""
+    """Return a stream's YAML entry."""
     source = {"sql": stream.sql} if stream.sql else _source(stream)
     return {"source": source, "time": quote(stream.time), "lateness": print_duration(stream.lateness)}
 
@@ -44,7 +44,7 @@ def _source(source: Stream | Table) -> Entry:
 
 
 def print_queries(catalog: Catalog) -> Iterator[Entry]:
-    """The YAML entry of every statement."""
+    """Yield the YAML entry of every statement."""
     members: dict[str, dict[str, Query]] = {}
     for query in catalog.queries:
         members.setdefault(query.statement, {})[query.id] = query
@@ -53,7 +53,7 @@ def print_queries(catalog: Catalog) -> Iterator[Entry]:
 
 
 def print_statement(catalog: Catalog, statement: str, queries: dict[str, Query]) -> Entry:
-    """One statement's entry: in fields where its columns allow it, else in SQL."""
+    """Return one statement's entry: in fields where its columns allow it, else in SQL."""
     query = next(iter(queries.values()))
     columns = catalog.columns.get(statement)
     if columns is None:

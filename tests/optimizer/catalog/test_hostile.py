@@ -9,7 +9,7 @@ import pytest
 
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.read.paths import roots
+from optimizer.catalog.read.streams import roots
 from optimizer.catalog.sql.allowed import FUNCTIONS
 from optimizer.catalog.sql.expressions import expression
 from optimizer.errors import CatalogError, Mistake
