@@ -130,7 +130,8 @@ def _newest(path: str, program: Program) -> list[pa.Table]:
 
 def measuring_program(catalog: Catalog, stream: str) -> Program:
     """Return a program that evaluates all keys and predicates of a stream, and folds nothing."""
-    shapes = catalog.of_stream(stream).shapes
+    table = catalog.of_stream(stream)
+    shapes = [table.shapes[code] for code in np.unique(table.codes).tolist()]  # the table knows those of all streams
     wheres = sorted({shape.where for shape in shapes} - {""})
     groupings = sorted({shape.group_by for shape in shapes})
     return Program(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import zlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from jobs.kernels.arrays import Ints
 
+LARGEST = (1 << 63) - 1  # a number of an int64
 ROOMY = 4  # codes are laid out densely while there are at most this many per row
 
 
@@ -30,20 +31,50 @@ def key_codes(columns: pa.Table) -> Keys:
     >>> keys.codes.tolist(), keys.distinct.to_pydict()
     ([0, 1, 0, 2], {'k': ['b', 'a', None]})
     """
-    codes, distinct = _column_codes(columns.column(0))
-    parts = [(codes, distinct)]
-    for column in columns.columns[1:]:
-        more, values = _column_codes(column)
-        parts.append((more, values))
-        codes = codes * max(1, len(values)) + more
+    parts = [_column_codes(column) for column in columns.columns]
     if len(parts) == 1:
-        return Keys(codes, pa.table([distinct], names=columns.column_names))
-    used, codes = renumber_used(codes, math.prod(max(1, len(values)) for _, values in parts))
-    columns_taken, left = [], used
-    for _, values in reversed(parts):
-        left, index = np.divmod(left, max(1, len(values)))
-        columns_taken.append(values.take(pa.array(index)))
-    return Keys(codes, pa.table(columns_taken[::-1], names=columns.column_names))
+        return Keys(parts[0][0], pa.table([parts[0][1]], names=columns.column_names))
+    combined = combine_codes([(codes, len(values)) for codes, values in parts])
+    distinct = [values.take(pa.array(place)) for (_, values), place in zip(parts, combined.places, strict=True)]
+    return Keys(combined.codes, pa.table(distinct, names=columns.column_names))
+
+
+class Combined(NamedTuple):
+    """Row i has the combination codes[i]; combination c is made of the code places[p][c] of every part p."""
+
+    codes: Ints
+    places: list[Ints]
+
+
+def combine_codes(parts: Sequence[tuple[Ints, int]]) -> Combined:
+    """Number the combinations of several codes that occur; each part comes with the number of codes it may have.
+
+    As many parts at a time as a whole number of 63 bits tells apart: what occurs of them is numbered anew, which takes
+    no more numbers than there are rows, and leaves room for the others.
+
+    >>> codes, places = combine_codes([(np.array([0, 1, 0]), 2), (np.array([5, 0, 5]), 6)])
+    >>> codes.tolist(), [place.tolist() for place in places]
+    ([0, 1, 0], [[0, 1], [5, 0]])
+    """
+    numbers, possible = parts[0]
+    counts = [max(1, count) for _, count in parts]
+    joined = 1
+    while joined < len(parts) and possible * counts[joined] <= LARGEST:
+        numbers = numbers * counts[joined] + parts[joined][0]
+        possible *= counts[joined]
+        joined += 1
+    used, codes = renumber_used(numbers, possible)
+    places: list[Ints] = []
+    rest = used
+    for count in reversed(counts[1:joined]):
+        rest, place = np.divmod(rest, count)
+        places.insert(0, place)
+    places.insert(0, rest)
+    if joined == len(parts):
+        return Combined(codes, places)
+    combined = combine_codes([(codes, len(used)), *parts[joined:]])
+    first = combined.places[0]
+    return Combined(combined.codes, [*(place[first] for place in places), *combined.places[1:]])
 
 
 def drop_unused_keys(keys: Keys) -> Keys:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.events.keys import Keys, renumber_used
+from jobs.engine.events.keys import Keys, combine_codes
 from jobs.kernels.arrays import Bools, Ints
 
 SIGNATURE = "__signature__"  # the column beside the group-by columns of a shard
@@ -70,12 +70,10 @@ def unpack_signatures(column: pa.ChunkedArray, predicates: int) -> Bools:
 
 def sign_keys(keys: Keys, signatures: Signatures) -> Keys:
     """Return keys and signatures together as keys: what shards are grouped by."""
-    count = max(1, len(signatures.tests))
-    used, codes = renumber_used(keys.codes * count + signatures.codes, keys.distinct.num_rows * count)
-    distinct = keys.distinct.take(pa.array(used // count))
-    return Keys(
-        codes, distinct.append_column(SIGNATURE, signature_column(signatures.tests).take(pa.array(used % count)))
-    )
+    parts = [(keys.codes, keys.distinct.num_rows), (signatures.codes, len(signatures.tests))]
+    codes, (key, signature) = combine_codes(parts)
+    column = signature_column(signatures.tests).take(pa.array(signature))
+    return Keys(codes, keys.distinct.take(pa.array(key)).append_column(SIGNATURE, column))
 
 
 def number_signatures(packed: Bytes, predicates: int) -> tuple[Ints, Bools]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from jobs.engine.events.keys import LARGEST
 from jobs.kernels.arrays import Ints
 from jobs.kernels.slices.edges import cell_numbers, count_between, edges_between, renumber, slice_starts
 from optimizer.windows.edges import Edges
@@ -72,6 +73,8 @@ def cells_in_order(start: Ints, codes: Ints) -> Cells:
 
 
 def _number_pairs(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells:
+    if groups * len(starts) > LARGEST:
+        return _sort_pairs(codes, number, starts)
     pair = codes * len(starts) + number
     if _is_dense(groups * len(starts), len(pair)):
         used = np.bincount(pair, minlength=groups * len(starts)) > 0
@@ -79,6 +82,15 @@ def _number_pairs(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells
     else:
         pairs, cell = np.unique(pair, return_inverse=True)
     return Cells(cell.astype(np.int64, copy=False), pairs // len(starts), starts[pairs % len(starts)])
+
+
+def _sort_pairs(codes: Ints, number: Ints, starts: Ints) -> Cells:
+    """Number the cells without a product of keys and slices, which would not fit."""
+    order = np.lexsort((number, codes))
+    ordered = cells_in_order(starts[number[order]], codes[order])
+    cell = np.empty(len(order), np.int64)
+    cell[order] = ordered.cell
+    return ordered._replace(cell=cell)
 
 
 def _is_dense(cells: int, entries: int) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.engine.events.keys import renumber_used
+from jobs.engine.events.keys import combine_codes
 from jobs.engine.events.signatures import number_signatures
 from jobs.engine.program.program import MeasureProgram
 from jobs.kernels.arrays import Bools, Ints
@@ -69,13 +69,13 @@ class Unfolding:
         folds = int(passed[fewer.code].sum())
         if folds <= LEAST * len(passing):
             return fewer, tests
-        used, place = renumber_used(fewer.cell * len(tests) + fewer.code, self.cells * len(tests))
-        if len(passing) + int(passed[used % len(tests)].sum()) >= folds:
+        place, (cell, code) = combine_codes([(fewer.cell, self.cells), (fewer.code, len(tests))])
+        if len(passing) + int(passed[code].sum()) >= folds:
             return fewer, tests
         bases = {base.key: base for bit in bits.tolist() for base in self.bases[bit]}
         self.folded += len(passing) * len(bases)
-        rows = {key: merge_rows(base.op, fewer.rows[key], fewer.row, place, len(used)) for key, base in bases.items()}
-        return Shards(used // len(tests), used % len(tests), np.arange(len(used)), rows), tests
+        rows = {key: merge_rows(base.op, fewer.rows[key], fewer.row, place, len(cell)) for key, base in bases.items()}
+        return Shards(cell, code, np.arange(len(cell)), rows), tests
 
 
 def order_by_likeness(tests: Bools) -> Ints:

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from jobs.measure.recent_events import recent_events
 from jobs.measure.recent_on_spark import recent_by
 from jobs.runs.request import Request
+from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from tests.worlds.streams import SECOND, Row, odd_row
@@ -143,3 +146,26 @@ def test_other_formats_and_streams_by_sql(spark: SparkSession, tmp_path: Path) -
     assert "as its newest files have" in lines[0]
     assert plan.traffic.keys_of(("k",), rows=False) == pytest.approx(3.0)
     assert [tree.shards is not None for tree in plan.trees] == [True]
+
+
+def test_the_shapes_of_other_streams_are_not_asked_for(tmp_path: Path) -> None:
+    """One catalog, two streams: each is measured by its own columns, which the other one's events lack."""
+    world = make_world(tmp_path, [steady(100, 4)], overlapping(2), 0)
+    other = tmp_path / "other"
+    other.mkdir()
+    pq.write_table(pa.table({"at": pa.array([0, SECOND], pa.timestamp("us", "UTC")), "z": [1, 2]}), other / "a.parquet")
+    document = {
+        "streams": {"others": {"source": {"format": "parquet", "path": str(other)}, "time": "at"}},
+        "queries": [
+            {"id": "of_z", "stream": "others", "select": "sum(z)", "where": "z > 1", "range": "1 s", "group_by": "z"},
+        ],
+    }
+    (tmp_path / "catalog" / "others.yaml").write_text(json.dumps(document))
+    catalog = load_catalog(tmp_path / "catalog")
+    first, second = recent_events(catalog, STREAM), recent_events(catalog, "others")
+    assert first is not None
+    assert second is not None
+    assert first.names == recent_events(world.catalog, STREAM).names  # type: ignore[union-attr]
+    assert list(second.names) == ["z > 1"]
+    assert second.share("z > 1") == 0.5
+    assert second.keys(("z",), SECOND) == 1.0
