@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
+from jobs.engine.events.file_types import file_types, named_columns, require_time
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import move_unfoldable
 from jobs.engine.program.program import Program
@@ -21,13 +22,12 @@ from optimizer.plan.definition import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-from jobs.engine.events.file_types import file_types, named_columns, require_time
 
 Lane = Literal["file", "frame"]
 
 
 def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.DataType]:
-    """The types of all expressions and columns, from Spark's own analysis."""
+    """Return the types of all expressions and columns, from Spark's own analysis."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     values, predicates = expressions(catalog, plan)
@@ -44,7 +44,7 @@ def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.
 def choose_lane(
     spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
 ) -> tuple[Lane, Program, StructType | None]:
-    """The file lane where it gives Spark's answers, else the frame lane; its program, and the schema of the files."""
+    """Choose the file lane where it gives Spark's answers, else the frame lane; return its program and schema, too."""
     driver = driver_of(catalog, plan.stream)
     if forced != "frame":
         try:

@@ -43,7 +43,7 @@ FeedResult = tuple[FeedReport, list[Parcel]]
 
 
 def fold_reason(sample: DataFrame, program: Program) -> str:
-    """Why every event is folded on its own; "" when Spark aggregates them first."""
+    """Return why every event is folded on its own; "" when Spark aggregates them first."""
     reason = why_not(program)
     if reason:
         return reason
@@ -148,14 +148,14 @@ def _pairs(batches: Batches, program: Program) -> Iterator[tuple[pa.Table, pa.Ta
 
 
 def _input_names(program: Program) -> dict[str, str]:
-    """What the prepared events call the time (under ""), the keys, the values and the predicates."""
+    """Return the names of the prepared columns: of the time (under ""), the keys, the values and the predicates."""
     place = {name: f"__c{number}" for number, name in enumerate(columns_needed(program))}
     inputs = {item.name: place.get(item.sql, item.name) for item in (*program.values, *program.predicates)}
     return place | inputs | {"": place[program.time]}
 
 
 def prepare_inputs(frame: DataFrame, program: Program) -> DataFrame:
-    """The columns of the events that are needed, and what is more than a column, evaluated by Spark."""
+    """Select the columns of the events that are needed, and what is more than a column, evaluated by Spark."""
     needed = columns_needed(program)
     columns = [f"{quote(name)} AS __c{number}" for number, name in enumerate(needed)]
     tests = [f"({item.sql}) AS {item.name}" for item in program.predicates if item.sql not in needed]
@@ -164,7 +164,7 @@ def prepare_inputs(frame: DataFrame, program: Program) -> DataFrame:
 
 
 def _arrival(frame: DataFrame) -> list[str]:
-    """Where every event stood: in a file, where Spark can tell, and before or after others of the same task."""
+    """Return SQL for where every event stood: in a file, where Spark can tell, and its place within the task."""
     from pyspark.errors import AnalysisException
 
     file = "concat(_metadata.file_path, '#', lpad(_metadata.file_block_start, 20, '0'))"
@@ -176,7 +176,7 @@ def _arrival(frame: DataFrame) -> list[str]:
 
 
 def _where_needed(item: Input, program: Program) -> str:
-    """A value only where a query looks at it: what Spark refuses elsewhere (a division by zero) does not matter."""
+    """Return SQL for a value only where a query reads it: an error elsewhere (a division by zero) does not matter."""
     sql = {test.name: test.sql for test in program.predicates}
     wheres = program.wheres(item.name)
     if not wheres:  # of a tree that this program is without: some take over, others are rebuilt
@@ -191,7 +191,7 @@ def _events(table: pa.Table, program: Program) -> pa.Table:
 
 
 def frame_inputs(table: pa.Table, program: Program) -> pa.Table:
-    """What the fold wants, from what Spark evaluated."""
+    """Return the columns the fold needs, from what Spark evaluated."""
     events = _events(table, program)
     keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
     columns = {name: events[name] for name in keys} | {TIME: events[program.time]}

@@ -14,7 +14,11 @@ COMPRESSED = ipc.IpcWriteOptions(compression="lz4")
 
 
 def to_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """A column as one array; copied only if it comes in parts."""
+    """Return a column as one array; it is copied only if it comes in parts.
+
+    >>> to_array(pa.chunked_array([[1, 2], [3]])).to_pylist()
+    [1, 2, 3]
+    """
     if not isinstance(column, pa.ChunkedArray):
         return column
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])

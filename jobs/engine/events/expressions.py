@@ -1,7 +1,7 @@
 """Evaluates an expression on Arrow columns where that gives exactly what Spark gives; otherwise says so.
 
 The file lane uses it. What is not listed here (functions, division, decimals, casts of texts ...) is left to Spark,
-in the frame lane: `NotExact` is how that is found out, before any event is read.
+in the frame lane: `NotExact` says so before any event is read.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class CachedColumns(dict[str, Value]):
         self.compared: dict[str, Value] = {}
 
 
-TEXT = "text"  # of a comparison, kept beside it
+TEXT = "text"  # of a comparison, in its node's own dictionary
 WIDTHS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 
 
@@ -54,12 +54,16 @@ class NotExact(Exception):  # noqa: N818 (not an error: it chooses the lane)
 
 @lru_cache(maxsize=8_192)
 def parse_cached(sql: str) -> exp.Expr:
-    """The tree of an expression, parsed once; nobody may change it."""
+    """Return the tree of an expression, parsed once; nobody may change it."""
     return parse(sql)
 
 
 def evaluate(sql: str, columns: Columns) -> Value:
-    """The value of an expression for every row; ArrowInvalid where Spark's ANSI mode would refuse a row, too."""
+    """Return the value of an expression for every row; ArrowInvalid where Spark's ANSI mode would refuse a row, too.
+
+    >>> evaluate("n + 1", {"n": pa.array([1, None])}).to_pylist()
+    [2, None]
+    """
     value = _value(parse_cached(sql), columns)
     if isinstance(value, Decimal):
         raise NotExact(sql)
@@ -67,17 +71,17 @@ def evaluate(sql: str, columns: Columns) -> Value:
 
 
 def evaluate_some(sql: str, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
-    """The value of an expression where `rows` is true, and null elsewhere, whatever it would be there."""
+    """Return the value of an expression where `rows` is true, and null elsewhere, whatever it would be there."""
     return _some(parse_cached(sql), columns, rows)
 
 
 def _some(node: Any, columns: Columns, rows: npt.NDArray[np.bool_]) -> Value:
-    kept = np.flatnonzero(rows)
-    value = _value(node, {name: column.take(pa.array(kept)) for name, column in columns.items()})
+    positions = np.flatnonzero(rows)
+    value = _value(node, {name: column.take(pa.array(positions)) for name, column in columns.items()})
     if isinstance(value, pa.Scalar):
         return value
     place = np.full(len(rows), -1)
-    place[kept] = np.arange(len(kept))
+    place[positions] = np.arange(len(positions))
     return value.take(pa.array(place, mask=place < 0))
 
 
@@ -93,16 +97,16 @@ def _value(node: Any, columns: Columns) -> Value:
 
 
 def _column(node: exp.Expression, columns: Columns) -> Value:
-    found = columns.get(node.name)
-    if found is None:
+    column = columns.get(node.name)
+    if column is None:
         raise NotExact(f"the first file has no column {node.name}")
     if node.args.get("table"):
         raise NotExact(node.sql("spark"))
-    if pa.types.is_dictionary(found.type):
-        found = found.cast(found.type.value_type)
-    if not (_number(found.type) or pa.types.is_boolean(found.type) or _plain(found.type)):
-        raise NotExact(f"{node.name} is a {found.type}")
-    return found
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (_number(column.type) or pa.types.is_boolean(column.type) or _plain(column.type)):
+        raise NotExact(f"{node.name} is a {column.type}")
+    return column
 
 
 def _literal(node: exp.Expression, columns: Columns) -> Value:
@@ -129,7 +133,7 @@ class Decimal:
 
 
 def _numbers(a: Value, b: Value) -> tuple[Value, Value]:
-    """Both sides in the type Spark computes in."""
+    """Return both sides in the type Spark computes in."""
     if isinstance(a, Decimal) or isinstance(b, Decimal):
         return _doubles(a, b)
     if not (_number(a.type) and _number(b.type)):
@@ -159,7 +163,7 @@ def _compared(node: Any, columns: Columns) -> Value:
 
 
 def _compare(kind: type, a: Value, b: Value) -> Value:
-    """Comparison in Spark's order, where NaN equals NaN and is above every number."""
+    """Compare in Spark's order, where NaN equals NaN and is above every number."""
     if isinstance(a, Decimal) or isinstance(b, Decimal) or (_number(a.type) and _number(b.type)):
         a, b = _numbers(a, b)
     elif a.type != b.type or not (_plain(a.type) or pa.types.is_boolean(a.type)):
@@ -174,20 +178,20 @@ def _compare(kind: type, a: Value, b: Value) -> Value:
     if kind is exp.GT:
         return pc.or_kleene(answer, pc.and_kleene(a_nan, pc.invert(b_nan)))
     if kind is exp.GTE:
-        return pc.or_kleene(answer, pc.and_kleene(a_nan, _known(b_nan)))
+        return pc.or_kleene(answer, pc.and_kleene(a_nan, _true_or_null(b_nan)))
     if kind is exp.LT:
         return pc.or_kleene(answer, pc.and_kleene(b_nan, pc.invert(a_nan)))
-    return pc.or_kleene(answer, pc.and_kleene(b_nan, _known(a_nan)))
+    return pc.or_kleene(answer, pc.and_kleene(b_nan, _true_or_null(a_nan)))
 
 
 def _may_hold_nan(side: Value) -> bool:
-    """A sum with NaN is NaN; so is one of opposite infinities, which then only costs time."""
+    """Whether a side may hold NaN: a sum with NaN is NaN; so is one of opposite infinities, which only costs time."""
     total = (side if isinstance(side, pa.Scalar) else pc.sum(side)).as_py()
     return total is not None and total != total
 
 
-def _known(test: Value) -> Value:
-    """True, or null where the test is null: a comparison with null stays null."""
+def _true_or_null(test: Value) -> Value:
+    """Return true, or null where the test is null: a comparison with null stays null."""
     return pc.or_kleene(test, pc.invert(test))
 
 

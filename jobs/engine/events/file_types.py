@@ -19,7 +19,7 @@ KEY_TYPES = (*WIDTHS, pa.string(), pa.date32(), pa.bool_(), pa.timestamp("us", "
 
 
 def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType]:
-    """The types of all expressions and columns, from one file's schema; NotExact where Spark must evaluate them."""
+    """Return the types of all expressions and columns by one file's schema; NotExact where Spark must evaluate them."""
     if not catalog.streams[plan.stream].in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
     with open_parquet(path) as file:
@@ -27,24 +27,24 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
     columns = {name: empty[name] for name in empty.column_names}
     require_time(catalog.streams[plan.stream], {name: column.type for name, column in columns.items()})
     values, predicates = expressions(catalog, plan)
-    found = {sql: _type(sql, columns) for sql in (*values, *predicates)}
+    types = {sql: _type(sql, columns) for sql in (*values, *predicates)}
     for sql in predicates:
-        if found[sql] != pa.bool_():
+        if types[sql] != pa.bool_():
             raise NotExact(sql)
     for name in named_columns(catalog, plan):
         if name not in columns or plain_type(columns[name].type) not in KEY_TYPES:
             raise NotExact(name)
-    return {name: column.type for name, column in columns.items()} | found
+    return {name: column.type for name, column in columns.items()} | types
 
 
 def require_time(stream: Stream, types: Mapping[str, pa.DataType]) -> None:
     """Refuse events whose time is missing or no timestamp: windows would be of something else."""
-    found = types.get(stream.time)
-    if found is None:
+    kind = types.get(stream.time)
+    if kind is None:
         raise HeddleError(f"the events of {stream.name} have no column {stream.time}; mend `time` in the catalog")
-    if not pa.types.is_timestamp(found):
+    if not pa.types.is_timestamp(kind):
         raise HeddleError(
-            f"the time of {stream.name}, {stream.time}, is a {found}; it must be a timestamp: name another column, or "
+            f"the time of {stream.name}, {stream.time}, is a {kind}; it must be a timestamp: name another column, or "
             "make one by the SQL of another stream"
         )
 
@@ -57,5 +57,5 @@ def _type(sql: str, columns: Columns) -> pa.DataType:
 
 
 def named_columns(catalog: Catalog, plan: Plan) -> list[str]:
-    """The time and the group-by columns, as the catalog names them."""
+    """Return the time and the group-by columns, as the catalog names them."""
     return [catalog.streams[plan.stream].time, *group_by_columns(catalog, plan)]

@@ -32,7 +32,11 @@ class Split:
 
 
 def splits_of(files: Sequence[tuple[str, int]], parts: int) -> list[list[Split]]:
-    """Splits in at most `parts` heaps of about the same size."""
+    """Return the splits of some files (path, bytes) in at most `parts` heaps of about the same size.
+
+    >>> [[split.path for split in heap] for heap in splits_of([("a", 3), ("b", 2), ("c", 2)], 2)]
+    [['a'], ['b', 'c']]
+    """
     heaps: list[list[Split]] = [[] for _ in range(max(1, parts))]
     weights = [0] * len(heaps)
     for split in sorted((s for path, size in files for s in _split(path, size)), key=lambda s: (-s.size, s.path)):
@@ -51,7 +55,7 @@ def _split(path: str, size: int) -> list[Split]:
 
 
 def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
-    """A Parquet file, or one line that says why it cannot be read."""
+    """Open a Parquet file, or raise one line that says why it cannot be read."""
     folder, _, name = path.rpartition("/")
     storage = Storage(folder)
     try:
@@ -66,13 +70,13 @@ def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
 
 
 def unreadable_error(path: str, error: Exception) -> HeddleError:
-    """The one line for a file that cannot be read."""
+    """Return the error, one line, for a file that cannot be read."""
     reason = str(error).splitlines()[0][:160]
     return HeddleError(f"{path}: cannot be read as Parquet ({reason}); mend or remove the file, then run again")
 
 
 def columns_needed(program: Program) -> list[str]:
-    """The columns of the events that the program reads."""
+    """Return the columns of the events that the program reads."""
     keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
     read = {
         column.parts[0].name
@@ -84,13 +88,13 @@ def columns_needed(program: Program) -> list[str]:
 
 
 def read_split(split: Split, program: Program, earlier: bool = False) -> Iterator[pa.Table]:
-    """The events of a split, a batch of rows at a time; columns that earlier files do not have yet are null."""
+    """Yield the events of a split, a batch of rows at a time; with `earlier`, columns that a file lacks are null."""
     needed = columns_needed(program)
     keys = [name for grouping in program.groupings for name in grouping.keys]
     with open_parquet(split.path) as probe:
         absent = [name for name in needed if earlier and name not in probe.schema_arrow.names]
         needed = [name for name in needed if name not in absent]
-        widened = _widened(split.path, probe.schema_arrow, needed, program)
+        widened = _wider_types(split.path, probe.schema_arrow, needed, program)
         texts = [
             name
             for name in dict.fromkeys(keys)
@@ -105,17 +109,17 @@ def read_split(split: Split, program: Program, earlier: bool = False) -> Iterato
         raise unreadable_error(split.path, error) from None
 
 
-def _widened(path: str, schema: pa.Schema, needed: Sequence[str], program: Program) -> dict[str, pa.DataType]:
-    """The columns that this file holds in a narrower type than the first one; any other difference is refused."""
+def _wider_types(path: str, schema: pa.Schema, needed: Sequence[str], program: Program) -> dict[str, pa.DataType]:
+    """Return the types to cast to where this file has narrower ones than the first; refuse any other difference."""
     widened = {}
     for name in needed:
         if name not in schema.names:
             raise HeddleError(f"{path}: has no column {name}; it has {', '.join(schema.names)}")
-        found = plain_type(schema.field(name).type)
-        wanted = program.columns.get(name, found)
-        if found != wanted and not can_widen(found, wanted):
-            raise HeddleError(f"{path}: column {name} is {found}; write it as {wanted}, as it was in the files before")
-        if found != wanted:
+        kind = plain_type(schema.field(name).type)
+        wanted = program.columns.get(name, kind)
+        if kind != wanted and not can_widen(kind, wanted):
+            raise HeddleError(f"{path}: column {name} is {kind}; write it as {wanted}, as it was in the files before")
+        if kind != wanted:
             widened[name] = wanted
     return widened
 
@@ -133,14 +137,14 @@ def _with_nulls(table: pa.Table, absent: Sequence[str], program: Program) -> pa.
 
 
 def with_inputs(table: pa.Table, program: Program) -> pa.Table:
-    """The columns the fold wants: time, keys, and every input evaluated once."""
+    """Return the columns the fold needs: time, keys, and every input evaluated once."""
     columns = CachedColumns({name: table[name] for name in table.column_names})
     out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
     out[TIME] = columns[program.time]
     for item in program.predicates:
-        out[item.name] = _whole(_evaluated(item, lambda sql: evaluate(sql, columns)), table.num_rows)
+        out[item.name] = _repeat_scalar(_evaluate_or_refuse(item, lambda sql: evaluate(sql, columns)), table.num_rows)
     for item in program.values:
-        out[item.name] = _whole(_value(item, columns, program, out), table.num_rows)
+        out[item.name] = _repeat_scalar(_value(item, columns, program, out), table.num_rows)
     return pa.table(out)
 
 
@@ -148,23 +152,23 @@ def _value(item: Input, columns: Mapping[str, Any], program: Program, out: Mappi
     try:
         return evaluate(item.sql, columns)
     except pa.ArrowInvalid:  # Spark refuses only the rows that it has to look at
-        return _evaluated(item, lambda sql: evaluate_some(sql, columns, _looked_at(item, program, out)))
+        return _evaluate_or_refuse(item, lambda sql: evaluate_some(sql, columns, _rows_needed(item, program, out)))
 
 
-def _evaluated(item: Input, evaluation: Callable[[str], Any]) -> Any:
+def _evaluate_or_refuse(item: Input, evaluation: Callable[[str], Any]) -> Any:
     try:
         return evaluation(item.sql)
     except pa.ArrowInvalid as error:
         raise HeddleError(f"{item.sql}: {error}, and Spark would refuse it too; cast to double first") from None
 
 
-def _looked_at(item: Input, program: Program, out: Mapping[str, Any]) -> Any:
-    """The rows that some query aggregates: they have a time, and pass its predicate."""
+def _rows_needed(item: Input, program: Program, out: Mapping[str, Any]) -> Any:
+    """Return the rows that some query aggregates: they have a time, and pass its predicate."""
     rows = np.zeros(len(out[TIME]), np.bool_)
     for where in program.wheres(item.name):
         rows |= np.asarray(pc.fill_null(out[where], False)) if where else True
     return rows & np.asarray(pc.is_valid(out[TIME]))
 
 
-def _whole(value: Any, rows: int) -> Any:
+def _repeat_scalar(value: Any, rows: int) -> Any:
     return pa.repeat(value, rows) if isinstance(value, pa.Scalar) else value

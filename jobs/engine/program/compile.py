@@ -11,7 +11,7 @@ from sqlglot import exp
 from jobs.engine.program.definition import (
     BY_TIME,
     COUNT_ALL,
-    aligned,
+    align,
     answer_type,
     inputs_of,
     label_of,
@@ -39,7 +39,7 @@ from optimizer.plan.measures import measures_of
 
 
 def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
-    """The expressions and the predicates that the plan's queries evaluate, each once, in a fixed order."""
+    """Return the expressions and the predicates that the plan's queries evaluate, without duplicates, sorted."""
     values, predicates = set(), set()
     for tree in plan.trees:
         for query in map(catalog.query, map(str, tree.queries)):
@@ -50,11 +50,11 @@ def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
 
 
 def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> Program:
-    """The program of a plan; `types` holds the type of every expression and group-by column."""
+    """Compile the program of a plan; `types` holds the type of every expression and group-by column."""
     stream, fingerprint = catalog.streams[plan.stream], plan.fingerprint()
     plan = move_unfoldable(catalog, plan, types)
     values, predicates = expressions(catalog, plan)
-    compiler = Compiler(catalog, stream.time, types, dict(_named("__v", values)), dict(_named("__p", predicates)))
+    compiler = Compiler(catalog, stream.time, types, dict(_name_all("__v", values)), dict(_name_all("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
     compiler.group_by.update({tree.id: tree.group_by for tree in plan.trees})
     compiled = [compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings]
@@ -65,26 +65,26 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
         tuple(grouping for grouping in compiled if grouping.trees),
         stream.lateness,
         fingerprint,
-        {name: plain_type(types[name]) for name in _typed(catalog, plan, types)},
+        {name: plain_type(types[name]) for name in _names_with_types(catalog, plan, types)},
         {name: plain_type(kind) for name, kind in types.items()},
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
     )
 
 
 def group_by_columns(catalog: Catalog, plan: Plan) -> list[str]:
-    """The columns that some query groups by."""
+    """Return the columns that some query groups by."""
     unshared = (catalog.query(id).group_by for id in plan.unshared)
     return sorted({key for keys in (*(tree.group_by for tree in plan.trees), *unshared) for key in keys})
 
 
-def _typed(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> list[str]:
-    """The columns and expressions whose types tell the types of all answers."""
+def _names_with_types(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> list[str]:
+    """Return the columns and expressions whose types give the types of all answers."""
     values, _ = expressions(catalog, plan)
     labels = [label for id in plan.unshared if (label := label_of(catalog.query(id))) in types]
     return [catalog.streams[plan.stream].time, *group_by_columns(catalog, plan), *values, *labels]
 
 
-def _named(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+def _name_all(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     return [(text, f"{letter}{number}") for number, text in enumerate(texts)]
 
 
@@ -100,18 +100,18 @@ class Compiler:
     group_by: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of every tree
 
     def grouping(self, keys: tuple[str, ...], trees: Sequence[Tree]) -> Grouping:
-        """The trees of one grouping, feeders first, each holding what the trees below it need."""
-        fed: dict[str, list[Tree]] = {}
+        """Compile the trees of one grouping, feeders first; a feeder has the measures of the trees below it, too."""
+        children: dict[str, list[Tree]] = {}
         for tree in trees:
-            fed.setdefault(self._feed(tree), []).append(tree)
+            children.setdefault(self._feed(tree), []).append(tree)
         ordered = []
-        queue = list(fed.get(EVENTS, []))
+        queue = list(children.get(EVENTS, []))
         while queue:
             ordered.append(queue.pop(0))
-            queue += fed.get(ordered[-1].id, [])
+            queue += children.get(ordered[-1].id, [])
         compiled: dict[str, TreeProgram] = {}
         for tree in reversed(ordered):
-            below = [compiled[child.id] for child in fed.get(tree.id, []) if child.id in compiled]
+            below = [compiled[child.id] for child in children.get(tree.id, []) if child.id in compiled]
             if tree.queries or below:
                 compiled[tree.id] = self._tree(tree, below)
         types = tuple(self.types[key] for key in keys) or (pa.bool_(),)
@@ -143,11 +143,11 @@ class Compiler:
         )
 
     def _feed(self, tree: Tree) -> str:
-        """What feeds a tree within its grouping; from another one, partials come as those of the events do."""
+        """Return what feeds a tree within its grouping; from another one, partials come as those of the events do."""
         return tree.feed if self.group_by.get(tree.feed) == tree.group_by else EVENTS
 
     def _rows_where(self, tree: Tree, measures: Mapping[str, MeasureProgram]) -> str:
-        """The predicate that decides which events are numbered; the planner keeps those of others apart."""
+        """Return the predicate that decides which events are numbered; a plan has one per tree."""
         wheres = {measure.where for measure in measures.values()}
         if len(wheres) > 1:
             raise HeddleError(f"tree {tree.id} numbers the rows of several predicates; make a new plan")
@@ -158,12 +158,12 @@ class Compiler:
         return tuple(Input(name, sql) for sql, name in self.predicates.items() if name in names)
 
     def _base(self, measure: MeasureProgram) -> MeasureProgram:
-        """The same measure of all events."""
+        """Return the measure without its predicate: the same of all events, which shards hold."""
         sql = next((sql for sql, name in self.predicates.items() if name == measure.where), "")
         return replace(measure, key=measure.key.removesuffix(f" where {sql}"), where="")
 
     def unshared(self, query: Query) -> Unshared:
-        """A query that plain Spark answers."""
+        """Compile a query that plain Spark answers."""
         if query.window.rows:
             raise HeddleError(
                 f"query {query.id}: {query.aggregate} is not woven here, so its windows are not in rows; use a time"
@@ -171,9 +171,7 @@ class Compiler:
         texts = [text for text in query.arguments if text != "*"]
         read = {column.parts[0].name for text in texts for column in parse(text).find_all(exp.Column)}
         where = self.predicates.get(query.where, "")
-        return Unshared(
-            query.id, label_of(query), aligned(query.window), where, tuple(sorted(read | {*query.group_by}))
-        )
+        return Unshared(query.id, label_of(query), align(query.window), where, tuple(sorted(read | {*query.group_by})))
 
     def _needed(self, query: Query) -> list[MeasureProgram]:
         needed = list(measures_of(query))
@@ -187,7 +185,7 @@ class Compiler:
         passing = str(Measure("count", COUNT_ALL, query.where)) if counted else ""
         return QueryProgram(
             query.id,
-            aligned(query.window),
+            align(query.window),
             query.aggregate,
             tuple(map(str, measures)),
             self.predicates.get(query.where, ""),

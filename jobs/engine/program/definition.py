@@ -20,21 +20,25 @@ COUNT_ALL = ("*",)
 BY_TIME = ("first", "last")
 
 
-def aligned(window: Window) -> Window:
-    """Offsets that differ by whole slides name the same windows."""
+def align(window: Window) -> Window:
+    """Return the window with its smallest offset: offsets that differ by whole slides name the same windows.
+
+    >>> align(Window(range=10, slide=5, offset=7)).offset
+    2
+    """
     return replace(window, offset=window.offset % window.slide)
 
 
 def label_of(query: Query) -> str:
-    """What result files call it: an answer belongs to a query as it was defined, not just to its id."""
-    window = aligned(query.window)
+    """Return what result files call a query: an answer belongs to a query as it was defined, not just to its id."""
+    window = align(query.window)
     clock = (window.range, window.slide, window.offset, window.rows)
     definition = (clock, query.aggregate, query.arguments, query.where, query.group_by)
     return f"{query.id}@{hashlib.sha256(repr(definition).encode()).hexdigest()[:12]}"
 
 
 def inputs_of(measure: Measure) -> list[str]:
-    """The expressions a measure folds: what is compared or added up last, what is carried before it."""
+    """Return the expressions a measure folds: what is compared or added up comes last, what is carried before it."""
     if measure.arguments == COUNT_ALL:
         return []
     if measure.component == "sum_squares":
@@ -44,15 +48,15 @@ def inputs_of(measure: Measure) -> list[str]:
     return list(measure.arguments)
 
 
-def typed_by(query: Query, known: Container[str]) -> list[str]:
-    """Whose types tell the type of a query's answers: its expressions, or, on plain Spark, the query itself."""
-    if not AGGREGATES[query.aggregate].shared or label_of(query) in known:
+def typed_by(query: Query, types: Container[str]) -> list[str]:
+    """Return whose types give the type of a query's answers: its expressions, or, on plain Spark, its own label."""
+    if not AGGREGATES[query.aggregate].shared or label_of(query) in types:
         return [label_of(query)]
     return [sql for measure in measures_of(query) for sql in inputs_of(measure)]
 
 
 def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
-    """The type of the query's answers, from the types of its expressions."""
+    """Return the type of the query's answers, from the types of its expressions."""
     if not AGGREGATES[query.aggregate].shared or label_of(query) in types:
         return types[label_of(query)]
     measures = measures_of(query)
@@ -64,8 +68,8 @@ Types = Mapping[str, pa.DataType]
 
 
 def is_foldable(query: Query, types: Types) -> bool:
-    """Whether partials can hold a query's values, as far as their types are known."""
-    if label_of(query) in types:  # then Spark told the type of its answers, since nobody else can
+    """Return whether partials can hold a query's values, as far as `types` has their types."""
+    if label_of(query) in types:  # then the type of its answers came from Spark, since nobody else has it
         return False
     measures = measures_of(query)
     if not all(sql in types for measure in measures for sql in inputs_of(measure)):
@@ -81,16 +85,16 @@ def is_foldable(query: Query, types: Types) -> bool:
 
 
 def move_unfoldable(catalog: Catalog, plan: Plan, types: Types) -> Plan:
-    """The plan, with the queries that cannot be folded (their values are decimals, say) among the unshared ones."""
-    if all(_codable(kind) and "@" not in name for name, kind in types.items()):  # "@": the label of a query
+    """Return the plan with the queries that cannot be folded (their values are decimals, say) as unshared ones."""
+    if all(_is_codable(kind) and "@" not in name for name, kind in types.items()):  # "@": the label of a query
         return plan
     queries = {str(id) for tree in plan.trees for id in tree.queries}
-    apart = {id for id in queries if not is_foldable(catalog.query(id), types)}
-    trees = (replace(tree, queries=[id for id in tree.queries if str(id) not in apart]) for tree in plan.trees)
-    return replace(plan, trees=tuple(trees), unshared=(*plan.unshared, *sorted(apart)))
+    unfoldable = {id for id in queries if not is_foldable(catalog.query(id), types)}
+    trees = (replace(tree, queries=[id for id in tree.queries if str(id) not in unfoldable]) for tree in plan.trees)
+    return replace(plan, trees=tuple(trees), unshared=(*plan.unshared, *sorted(unfoldable)))
 
 
-def _codable(kind: pa.DataType) -> bool:
+def _is_codable(kind: pa.DataType) -> bool:
     try:
         coding_of(kind)
     except Unfoldable:

@@ -32,7 +32,11 @@ class Unfoldable(HeddleError):  # noqa: N818 (such values are answered by Spark)
 
 
 def coding_of(kind: pa.DataType) -> Coding:
-    """How values of a type become numbers that order as Spark orders the values."""
+    """Return how values of a type become numbers that order as Spark orders the values.
+
+    >>> coding_of(pa.date32()), coding_of(pa.float32()), coding_of(pa.string())
+    ('int64', 'float64', 'text')
+    """
     if pa.types.is_floating(kind):
         return "float64"
     if (
@@ -48,20 +52,24 @@ def coding_of(kind: pa.DataType) -> Coding:
 
 
 def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType:
-    """The type of an aggregate's answers, as Spark has it."""
+    """Return the type of an aggregate's answers, as Spark has it.
+
+    >>> result_type("avg", [pa.int32()])
+    DataType(double)
+    """
     if not arguments:
         return pa.int64()
-    found = spark_type(arguments[0])
+    argument = spark_type(arguments[0])
     needs, finish = RESULTS["sum" if aggregate == "sum_squares" else aggregate]  # the squares are the argument here
-    if not needs(found):
-        raise HeddleError(f"{aggregate} of a {found}: it needs {NEEDS[needs]}; cast it first")
-    if finish(found) not in ARROW:
-        raise Unfoldable(f"{aggregate} of a {found} is not evaluated here; cast it to double or string first")
-    return ARROW[finish(found)]
+    if not needs(argument):
+        raise HeddleError(f"{aggregate} of a {argument}: it needs {NEEDS[needs]}; cast it first")
+    if finish(argument) not in ARROW:
+        raise Unfoldable(f"{aggregate} of a {argument} is not evaluated here; cast it to double or string first")
+    return ARROW[finish(argument)]
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """The type of a column's values, however a file happens to encode them."""
+    """Return the type of a column's values, however a file happens to encode them."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_timestamp(kind):
@@ -70,7 +78,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
-    """Whether every value of one type is a value of the other, as Spark's own reader has it."""
+    """Return whether every value of one type is a value of the other, as Spark's own reader has it."""
     for family in (pa.types.is_signed_integer, pa.types.is_floating):
         if family(narrow) and family(wide):
             return bool(narrow.bit_width <= wide.bit_width)
@@ -78,7 +86,7 @@ def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
 
 
 def parse_type(name: str) -> pa.DataType:
-    """The type whose text this is: what str(type) says, read back."""
+    """Return the type that this text names: what str(type) says, read back."""
     zoned = re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name)
     decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", name)
     if decimal:

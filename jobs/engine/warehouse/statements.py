@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from jobs.engine.program.definition import aligned, answer_type, label_of, typed_by
+from jobs.engine.program.definition import align, answer_type, label_of, typed_by
 from jobs.engine.program.program import ALL
 from jobs.engine.program.spark_types import INSTANT, parse_type
 from jobs.engine.warehouse.ledger import newest_ledger
@@ -48,7 +48,7 @@ class EvaluatedStatement:
     @property
     def window(self) -> Window:
         """The window of all its queries, its offset less than a slide."""
-        return aligned(self.first.window)
+        return align(self.first.window)
 
     @property
     def grouping(self) -> str:
