@@ -37,7 +37,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
         if tree.rows and tables:
             dropped = retained.get(dropped_label(source), [])
             numbered = number_rows(grouping, tree, [], tables, dropped, work.until, work.until)
-            slices |= {name: numbered.kept, dropped_label(name): numbered.before}
+            slices |= {name: numbered.needed, dropped_label(name): numbered.before}
         elif tables:
             folded = fold_into(tree.edges, merge_tables(grouping, tree, tables), tree.partial_measures)
             slices[name] = to_table(folded.since(work.until - tree.reach + 1))

@@ -35,16 +35,16 @@ class KeptSlices(NamedTuple):
         return to_table(self.slices.since(self.since))
 
 
-Kept = dict[str, KeptSlices | pa.Table]  # by label
+NextState = dict[str, KeptSlices | pa.Table]  # by label
 
 
 class TreeSlices(NamedTuple):
-    """Slices, the partials they were made from and how often these were folded, what to keep, which windows end."""
+    """A tree's slices, how many partials they were made from, what the next batch needs, and which windows end."""
 
     slices: TreeColumns | None  # None: no window ends
     partials: int
-    folded: int
-    kept: Kept
+    folded: int  # combine operations
+    next_state: NextState
     bounds: Bounds | None = None  # None: those that the watermark passes, in every group
 
 
@@ -72,13 +72,13 @@ def gather(
         table = pa.concat_tables(tables, promote_options="permissive")
         return TreeSlices(None, table.num_rows, 0, {name: table})
     slices = merge_tables(grouping, tree, tables).since(emitted - tree.reach + 1)
-    kept: Kept = {name: KeptSlices(slices, until - tree.reach + 1)}
+    next_state: NextState = {name: KeptSlices(slices, until - tree.reach + 1)}
     if until <= emitted:
-        return TreeSlices(None, len(slices.start), 0, kept)
+        return TreeSlices(None, len(slices.start), 0, next_state)
     if not tree.bits:
-        return TreeSlices(RootColumns(slices), len(slices.start), 0, kept)
+        return TreeSlices(RootColumns(slices), len(slices.start), 0, next_state)
     unfolded, folds = TreeShards(slices, grouping, tree).slices(tree.measures)
-    return TreeSlices(RootColumns(unfolded), len(slices.start), folds, kept)
+    return TreeSlices(RootColumns(unfolded), len(slices.start), folds, next_state)
 
 
 def _level_of(tree: TreeProgram, feeder: TreeSlices) -> TreeSlices:
@@ -99,6 +99,6 @@ def _gather_rows(
     numbered = number_rows(grouping, tree, retained, incoming, before, *clock)
     settled = int((numbered.bounds.until - numbered.bounds.after).sum())
     name = label(grouping, tree)
-    kept: Kept = {name: numbered.kept, dropped_label(name): numbered.before}
+    next_state: NextState = {name: numbered.needed, dropped_label(name): numbered.before}
     folds = settled * len(tree.measures)
-    return TreeSlices(RootColumns(numbered.slices), numbered.kept.num_rows, folds, kept, numbered.bounds)
+    return TreeSlices(RootColumns(numbered.slices), numbered.needed.num_rows, folds, next_state, numbered.bounds)

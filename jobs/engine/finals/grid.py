@@ -73,8 +73,8 @@ class OnGrid:
 
     def _fold(self, levels: Levels, window: Window) -> Column:
         fold = levels.fold(self.grid.run(window)).reshape(-1)
-        kept = self.emitted(window).kept
-        return fold if kept is None else fold[kept]
+        places = self.emitted(window).kept
+        return fold if places is None else fold[places]
 
 
 def _filled(op: int, column: Column, valid: Bools | None) -> Column:

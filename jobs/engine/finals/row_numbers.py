@@ -40,11 +40,11 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberedRows:
-    """The slices of the settled rows, which windows end, and what to keep: rows, and how many came before them."""
+    """The slices of the settled rows, which windows end, and what later windows need: rows, and how many came before them."""
 
     slices: Slices
     bounds: Bounds
-    kept: pa.Table
+    needed: pa.Table
     before: pa.Table
 
 
@@ -81,9 +81,11 @@ def number_rows(
     placed = partials._replace(
         codes=codes[counted], keys=keys.distinct, start=slice_starts(tree.edges, numbers[counted])
     )
-    kept = ~settled | (numbers > bounds.until[codes] - tree.reach)
-    gone = dropped + np.bincount(codes[~kept], minlength=groups)
-    return NumberedRows(merge(placed, tree.measures), bounds, table.filter(pa.array(kept)), _counts(keys, gone))
+    needed = ~settled | (numbers > bounds.until[codes] - tree.reach)
+    dropped_now = dropped + np.bincount(codes[~needed], minlength=groups)
+    return NumberedRows(
+        merge(placed, tree.measures), bounds, table.filter(pa.array(needed)), _counts(keys, dropped_now)
+    )
 
 
 def _keys(grouping: Grouping, table: pa.Table, before: Sequence[pa.Table]) -> tuple[Keys, Ints]:
@@ -108,8 +110,8 @@ def _order(table: pa.Table, codes: Ints, time: Ints) -> Ints:
     return np.lexsort((np.asarray(table[POSITION]), ranks, np.asarray(table[BATCH]), time, codes))
 
 
-def _counts(keys: Keys, gone: Ints) -> pa.Table:
-    some = np.flatnonzero(gone)
+def _counts(keys: Keys, dropped_now: Ints) -> pa.Table:
+    some = np.flatnonzero(dropped_now)
     distinct = keys.distinct.take(pa.array(some))
     columns = {key_column(name): distinct[name] for name in distinct.column_names}
-    return pa.table({**columns, COUNT: pa.array(gone[some])})
+    return pa.table({**columns, COUNT: pa.array(dropped_now[some])})

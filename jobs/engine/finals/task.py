@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from jobs.engine.finals.answers import Answer, answers
 from jobs.engine.finals.fold import Finals
-from jobs.engine.finals.gather import Kept, TreeSlices, gather
+from jobs.engine.finals.gather import NextState, TreeSlices, gather
 from jobs.engine.finals.result_tables import result_tables
 from jobs.engine.program.program import Program
 from jobs.engine.slices.exchange import unpack_parcels
@@ -31,7 +31,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     incoming = unpack_parcels(contents)
     retained = load_state(storage, files)
     watch.lap("exchange")
-    kept: Kept = {}
+    next_state: NextState = {}
     for grouping in program.groupings:
         answered: list[tuple[pa.Table, list[Answer]]] = []
         done: dict[str, TreeSlices] = {}
@@ -40,7 +40,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             if gathered is None:
                 continue
             done[tree.id] = gathered
-            kept |= gathered.kept
+            next_state |= gathered.next_state
             report.partials[tree.id] = gathered.partials
             report.operations[tree.id] = gathered.folded
             if gathered.slices:
@@ -55,7 +55,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
             watch.lap("write")
     step("results")
-    report.state = _save_slices(storage, work, bucket, files, kept, incoming)
+    report.state = _save_slices(storage, work, bucket, files, next_state, incoming)
     step("state")
     _merge_files(storage, work, bucket, report)
     step("merged")
@@ -78,16 +78,16 @@ def _save_slices(
     work: Work,
     bucket: int,
     files: list[DataFile],
-    kept: Kept,
+    next_state: NextState,
     incoming: dict[str, list[pa.Table]],
 ) -> list[DataFile]:
-    """Write all kept slices as a new base where that pays, else the batch's partials as a delta."""
+    """Write all next_state slices as a new base where that pays, else the batch's partials as a delta."""
     added = sum(table.num_rows for tables in incoming.values() for table in tables)
-    total = sum(slices.num_rows for slices in kept.values())
+    total = sum(slices.num_rows for slices in next_state.values())
     if not added and (not files or not pays_to_rewrite(files, 0, total)):
         return files
     if pays_to_rewrite(files, added, total):
-        tables = {name: part if isinstance(part, pa.Table) else part.table() for name, part in kept.items()}
+        tables = {name: part if isinstance(part, pa.Table) else part.table() for name, part in next_state.items()}
         return save_state(storage, work.batch, bucket, tables)
     delta = {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in incoming.items()}
     return files + save_state(storage, work.batch, bucket, delta)

@@ -49,13 +49,13 @@ class TreeColumns(Protocol):
     start: Ints
 
     def columns(self, measure: MeasureProgram) -> Columns:
-        """The columns of a measure, made once."""
+        """Return the columns of a measure, made once."""
 
     def rows(self, measure: MeasureProgram) -> Rows:
-        """The same as rows, for the techniques that take a slice at a time."""
+        """Return the partials of a measure as rows, for the techniques that take a slice at a time."""
 
     def carried(self, measure: MeasureProgram, name: str, index: pa.Array) -> pa.Array:
-        """The values that some slices carry beside a measure."""
+        """Return the values that some slices carry beside a measure."""
 
 
 class RootColumns:
@@ -67,7 +67,7 @@ class RootColumns:
         self._columns: dict[str, Columns] = {}
 
     def columns(self, measure: MeasureProgram) -> Columns:
-        """The columns of a measure, made once."""
+        """Return the columns of a measure, made once."""
         if measure.key not in self._columns:
             rows = self._slices.rows[measure.key]
             valid = rows[:, VALID] != 0
@@ -75,11 +75,11 @@ class RootColumns:
         return self._columns[measure.key]
 
     def rows(self, measure: MeasureProgram) -> Rows:
-        """A copy of a measure's rows."""
+        """Return a copy of a measure's rows."""
         return self._slices.rows[measure.key].copy()
 
     def carried(self, measure: MeasureProgram, name: str, index: pa.Array) -> pa.Array:
-        """The values that some slices carry beside a measure."""
+        """Return the values that some slices carry beside a measure."""
         return self._slices.carried[name].take(index)
 
 
@@ -94,18 +94,18 @@ class LevelColumns:
         self._picked: dict[str, Ints] = {}
 
     def columns(self, measure: MeasureProgram) -> Columns:
-        """The columns of a measure, folded once."""
+        """Return the columns of a measure, folded once."""
         if measure.key not in self._columns:
             finer = self._feeder.columns(measure)
             self._columns[measure.key] = self._picks(measure, finer) if measure.carries else self._folds(measure, finer)
         return self._columns[measure.key]
 
     def rows(self, measure: MeasureProgram) -> Rows:
-        """A measure's columns as rows."""
+        """Return a measure's columns as rows."""
         return _rows(measure.op, self.columns(measure))
 
     def carried(self, measure: MeasureProgram, name: str, index: pa.Array) -> pa.Array:
-        """The values of the finer slices that were picked."""
+        """Return the values that the picked finer slices carry."""
         self.columns(measure)
         return self._feeder.carried(measure, name, pa.array(self._picked[measure.key]).take(index))
 
@@ -140,15 +140,15 @@ def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
     return (np.ascontiguousarray(rows[:, 0]),)
 
 
-def _rows(op: int, held: Columns) -> Rows:
-    rows = np.zeros((len(held.columns[0]), WIDTH), held.columns[0].dtype)
-    columns = held.columns
+def _rows(op: int, partials: Columns) -> Rows:
+    rows = np.zeros((len(partials.columns[0]), WIDTH), partials.columns[0].dtype)
+    columns = partials.columns
     if op == SUM_INT:  # a row keeps its low limb below 2**32
         high, low = columns
         columns = (high + (low >> LIMB_BITS), low & LIMB_MASK)
     for number, column in enumerate(columns):
         rows[:, number] = column
-    rows[:, VALID] = 1 if held.valid is None else held.valid
+    rows[:, VALID] = 1 if partials.valid is None else partials.valid
     return rows
 
 

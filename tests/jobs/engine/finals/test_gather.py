@@ -25,7 +25,7 @@ def test_slices_of_windows_that_end(tmp_path: Path) -> None:
     assert gathered is not None
     assert gathered.slices is not None
     assert gathered.slices.start.tolist() == [second * SECOND for second in range(0, 10, 2)]
-    kept = gathered.kept[name]
+    kept = gathered.next_state[name]
     assert isinstance(kept, KeptSlices)
     table = kept.table()
     assert table["start"].to_pylist() == [6 * SECOND, 8 * SECOND], "windows from 6 on have not ended"
@@ -43,7 +43,7 @@ def test_while_no_window_ends_nothing_is_folded(tmp_path: Path) -> None:
     gathered = gather(grouping, tree, {}, {}, incoming, (BEGINNING, BEGINNING))
     assert gathered is not None
     assert (gathered.slices, gathered.folded, gathered.partials) == (None, 0, 5)
-    (kept,) = gathered.kept.values()
+    (kept,) = gathered.next_state.values()
     assert kept.num_rows == 5
     assert isinstance(kept, pa.Table)
     assert gather(grouping, tree, {}, {}, {}, (BEGINNING, 8 * SECOND)) is None

@@ -43,10 +43,10 @@ def test_rows_up_to_the_watermark_are_numbered(tmp_path: Path) -> None:
     assert sorted(rows) == sorted([(places["a"], 0), (places["a"], 1), (places["b"], 0)])
     # rows 0 and 1 of a are a window that has ended: no later one needs row 0
     assert numbered.before.to_pylist() == [{"key k": "a", "count": 1}]
-    assert numbered.kept.num_rows == 3
+    assert numbered.needed.num_rows == 3
 
-    later = number_rows(grouping, tree, [numbered.kept], [], [numbered.before], 5 * SECOND, 20 * SECOND)
+    later = number_rows(grouping, tree, [numbered.needed], [], [numbered.before], 5 * SECOND, 20 * SECOND)
     place = later.slices.keys["k"].to_pylist().index("a")
     assert (int(later.bounds.after[place]), int(later.bounds.until[place])) == (2, 3)
-    assert later.kept.num_rows + sum(later.before["count"].to_pylist()) == len(events)
+    assert later.needed.num_rows + sum(later.before["count"].to_pylist()) == len(events)
     assert dropped_label(name) == f"{name}|before"
