@@ -40,7 +40,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberedRows:
-    """The slices of the settled rows, which windows end, and what later windows need: rows, and how many came before them."""
+    """The slices of the settled rows, which windows end, the rows later windows need, and how many came before them."""
 
     slices: Slices
     bounds: Bounds
@@ -82,10 +82,8 @@ def number_rows(
         codes=codes[counted], keys=keys.distinct, start=slice_starts(tree.edges, numbers[counted])
     )
     needed = ~settled | (numbers > bounds.until[codes] - tree.reach)
-    dropped_now = dropped + np.bincount(codes[~needed], minlength=groups)
-    return NumberedRows(
-        merge(placed, tree.measures), bounds, table.filter(pa.array(needed)), _counts(keys, dropped_now)
-    )
+    total = dropped + np.bincount(codes[~needed], minlength=groups)
+    return NumberedRows(merge(placed, tree.measures), bounds, table.filter(pa.array(needed)), _counts(keys, total))
 
 
 def _keys(grouping: Grouping, table: pa.Table, before: Sequence[pa.Table]) -> tuple[Keys, Ints]:
@@ -110,8 +108,8 @@ def _order(table: pa.Table, codes: Ints, time: Ints) -> Ints:
     return np.lexsort((np.asarray(table[POSITION]), ranks, np.asarray(table[BATCH]), time, codes))
 
 
-def _counts(keys: Keys, dropped_now: Ints) -> pa.Table:
-    some = np.flatnonzero(dropped_now)
+def _counts(keys: Keys, dropped: Ints) -> pa.Table:
+    some = np.flatnonzero(dropped)
     distinct = keys.distinct.take(pa.array(some))
     columns = {key_column(name): distinct[name] for name in distinct.column_names}
-    return pa.table({**columns, COUNT: pa.array(dropped_now[some])})
+    return pa.table({**columns, COUNT: pa.array(dropped[some])})
