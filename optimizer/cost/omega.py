@@ -6,7 +6,7 @@ Omega per tree. One tree is an array of one: `omega()`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from math import factorial
 from typing import Protocol
@@ -19,6 +19,9 @@ from optimizer.windows.columns import FloatArray
 
 # sum of 1/i! for i = 1..n; as a float it does not change any more after 20 terms
 INVERSE_FACTORIALS = np.array(tuple(accumulate((1 / factorial(i) for i in range(1, 21)), initial=0.0)))
+
+
+ONE_EACH: Mapping[str, float] = {}  # an operation of Omega costs 1, whatever the technique
 
 
 class TreeLoads(Protocol):
@@ -76,33 +79,38 @@ def omega(technique: str, load: Load, edge_rate: Rate) -> float:
     return float(OMEGA[technique](OneLoad(load), np.array([float(edge_rate)]))[0])
 
 
-def least_omegas(techniques: Sequence[str], trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
-    """Return every tree's Omega by the technique that is cheapest for it."""
-    omegas = OMEGA[techniques[0]](trees, edge_rates)
-    for technique in techniques[1:]:
-        omegas = np.minimum(omegas, OMEGA[technique](trees, edge_rates))
-    return omegas
+def least_omegas(
+    techniques: Sequence[str], trees: TreeLoads, edge_rates: FloatArray, prices: Mapping[str, float] = ONE_EACH
+) -> FloatArray:
+    """Return what every tree pays per slice by the technique that is cheapest for it; `prices` are an operation's."""
+    omegas = [OMEGA[name](trees, edge_rates) * prices.get(name, 1.0) for name in techniques]
+    return omegas[0] if len(omegas) == 1 else np.minimum.reduce(omegas)
 
 
-def least_omega(techniques: Sequence[str], load: Load, edge_rate: Rate) -> float:
+def least_omega(
+    techniques: Sequence[str], load: Load, edge_rate: Rate, prices: Mapping[str, float] = ONE_EACH
+) -> float:
     """Return the Omega of one tree by its cheapest technique.
 
     >>> from optimizer.windows.window import Window
     >>> least_omega(["panes", "slick_deque_inv"], Load.of([Window(16, 4), Window(8, 4)]), 0.25)
     4.0
     """
-    return float(least_omegas(techniques, OneLoad(load), np.array([float(edge_rate)]))[0])
+    return float(least_omegas(techniques, OneLoad(load), np.array([float(edge_rate)]), prices)[0])
 
 
-def cheapest_technique(techniques: Sequence[str], load: Load, edge_rate: Rate) -> str:
+def cheapest_technique(
+    techniques: Sequence[str], load: Load, edge_rate: Rate, prices: Mapping[str, float] = ONE_EACH
+) -> str:
     """Return the first technique that no other undercuts by more than rounding.
 
     >>> from optimizer.windows.window import Window
     >>> cheapest_technique(["panes", "two_stacks"], Load.of([Window(16, 4), Window(8, 4)]), 0.25)
     'panes'
     """
-    least = least_omega(techniques, load, edge_rate)
-    return next(name for name in techniques if omega(name, load, edge_rate) <= least * (1 + 1e-12))
+    least = least_omega(techniques, load, edge_rate, prices)
+    costs = ((name, omega(name, load, edge_rate) * prices.get(name, 1.0)) for name in techniques)
+    return next(name for name, cost in costs if cost <= least * (1 + 1e-12))
 
 
 def overlap_factors(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:

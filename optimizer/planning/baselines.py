@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import flat_fat_operations, least_omega, least_omegas, snap_to_whole
-from optimizer.cost.tree_cost import feed, finals
+from optimizer.cost.omega import flat_fat_operations, least_omega, snap_to_whole
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows
 from optimizer.windows.columns import BoolArray, FloatArray, WindowSet
@@ -45,11 +44,12 @@ def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> floa
     problem = rows.problem
     rates = problem.class_rates[rows.class_of]
     total = 0.0
-    for techniques, wanted, share in zip(model.techniques, rows.needs(), shares, strict=True):
+    for measure, (wanted, share) in enumerate(zip(rows.needs(), shares, strict=True)):
         ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
         singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
-        omegas = least_omegas(techniques, singles, rates[wanted])
-        total += feed(share * model.rate, len(ranges)) + float(finals(rates[wanted], omegas).sum())
+        omegas = model.least_omegas(measure, singles, rates[wanted])
+        fed = model.currency.root_feed(share * model.rate, rates[wanted], np.ones(len(ranges)))
+        total += float((fed + model.finals(rates[wanted], omegas)).sum())
     return total
 
 
@@ -69,7 +69,9 @@ def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> 
         asking = windows if wanted is None else windows.take(wanted)
         asking = asking.take(_first_of_equals(asking))
         load = Load.of_columns(asking.range, asking.slide)
-        total += feed(share * model.rate, 1) + finals(rate, least_omega(techniques, load, rate))
+        least = least_omega(techniques, load, rate, model.currency.final)
+        fed = model.currency.root_feed(share * model.rate, np.array([rate]), np.ones(1))
+        total += float((fed + model.finals(np.array([rate]), np.array([least])))[0])
     return total
 
 

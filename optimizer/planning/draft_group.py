@@ -154,7 +154,7 @@ def _demand(
     if len(names) == 1 or not len(asking):
         return Demand(problem.measures[measure], names[0], asking)
     load = Load.of_columns(asking.range, asking.slide)
-    return Demand(problem.measures[measure], cheapest_technique(names, load, rate), asking)
+    return Demand(problem.measures[measure], cheapest_technique(names, load, rate, model.currency.final), asking)
 
 
 def _feeding_tree(edges: Edges, group: Group) -> Tree:

@@ -6,6 +6,7 @@ WeaveShare, TriWeave and factor windows are special cases and candidates, so non
 
 from __future__ import annotations
 
+from optimizer.cost.tree_cost import OPERATIONS
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
@@ -40,7 +41,7 @@ def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:
 def _over_classes(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
     """The best cascade of whole classes."""
     units = pricing.units
-    if len(units) <= MOST_UNITS:
+    if len(units) <= MOST_UNITS and pricing.model.currency == OPERATIONS:  # exact for feeds that only measures add to
         return as_draft(exact(pricing), units)
     cascades = Cascades(pricing)
     starts = [forest_of(draft, units) for draft in drafts if draft.by_class]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimizer.algebra.techniques import CARDS
-from optimizer.cost.tree_cost import RAW, feed
+from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
@@ -82,26 +82,34 @@ def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) 
     rates = {w: EdgeSpace([progressions(w)]).rate_float(1) for w in graph}
     measures_of = {w: pricing.measures(1 << unit) for unit, w in enumerate(windows)}
     factors = [window for window in graph if window not in measures_of]
-    feeds = _paying(graph, rates, model.rate)
+    feeds = _paying(graph, rates, model)
     for factor in factors:
         without = {w: feeds[factor] if parent == factor else parent for w, parent in feeds.items() if w != factor}
-        if _feed_cost(without, rates, measures_of, model.rate) <= _feed_cost(feeds, rates, measures_of, model.rate):
-            feeds = _paying(without, rates, model.rate)
+        if _feed_cost(without, rates, measures_of, model) <= _feed_cost(feeds, rates, measures_of, model):
+            feeds = _paying(without, rates, model)
     nodes = [*windows, *(factor for factor in factors if factor in feeds)]
     number = {window: place for place, window in enumerate(nodes)}
     order = tuple(RAW if (parent := feeds[w]) is None else number[parent] for w in nodes)
     finals = sum(pricing.finals(1 << unit) for unit in range(len(windows)))
     free = [progressions(factor) for factor in nodes[len(windows) :]]
     draft = Draft.of_forest(units, [1 << unit for unit in range(len(windows))], order, free)
-    return finals + _feed_cost(feeds, rates, measures_of, model.rate), draft
+    return finals + _feed_cost(feeds, rates, measures_of, model), draft
 
 
-def _paying(graph: Graph, rates: dict[Window, float], events: float) -> Graph:
-    """The graph without parents that have more partials than there are events."""
-    return {window: parent if parent and rates[parent] < events else None for window, parent in graph.items()}
+def _paying(graph: Graph, rates: dict[Window, float], model: CostModel) -> Graph:
+    """The graph without parents whose partials cost more to read than the events."""
+
+    def pays(window: Window, parent: Window) -> bool:
+        as_level = model.currency.level_feed(np.array(rates[parent]), np.array(1.0))
+        return bool(as_level < model.root_feed(np.array(rates[window]), np.array(1.0)))
+
+    return {window: parent if parent and pays(window, parent) else None for window, parent in graph.items()}
 
 
-def _feed_cost(feeds: Graph, rates: dict[Window, float], measures_of: dict[Window, int], events: float) -> float:
+def _feed_cost(feeds: Graph, rates: dict[Window, float], measures_of: dict[Window, int], model: CostModel) -> float:
     """What all trees pay to be fed; a factor is fed for every measure that it passes on."""
     most = max(measures_of.values())
-    return sum(feed(events if p is None else rates[p], measures_of.get(w, most)) for w, p in feeds.items())
+    place = {window: number for number, window in enumerate(feeds)}
+    sources = [RAW if parent is None else place[parent] for parent in feeds.values()]
+    counts = [measures_of.get(window, most) for window in feeds]
+    return model.currency.feeds_of_forest(model.rate, [rates[window] for window in feeds], counts, sources)

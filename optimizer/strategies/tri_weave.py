@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.cost.tree_cost import RAW, feed
+from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
@@ -23,7 +23,9 @@ class TriPricing(Pricing):
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
         """What trees pay for the union's partials."""
-        return feed(np.where(self.has_all_edges(rates), 0.0, self.union_rate), served)
+        currency = self.model.currency
+        level = currency.level_feed(np.full_like(rates, self.union_rate), served)
+        return np.where(self.has_all_edges(rates), currency.tree, level)
 
     def has_all_edges(self, rates: FloatArray) -> BoolArray:
         """Whether trees with these edge rates have all edges."""
@@ -35,7 +37,8 @@ def tri_weave(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     pricing, forest = woven(problem, model, TriPricing, watch)
     classes = Pricing(Units.classes(problem), model)
     alone = [1 << unit for unit in range(len(classes.units))]
-    union_feed = feed(model.rate, len(problem.measures))
+    union_rate, measures = np.array(pricing.rate(pricing.units.everything)), np.array(float(len(problem.measures)))
+    union_feed = float(model.root_feed(union_rate, measures))
     if union_feed + pricing.forest(forest) > classes.forest(alone):
         return Draft.of_forest(classes.units, alone)
     return under_root(pricing.units, forest)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from optimizer.cost.tree_cost import RAW, feed, feeds_of_forest, finals, partials
+from optimizer.cost.tree_cost import OPERATIONS, RAW, feed, finals, partials
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def tri_weave(rate: float, trees: Sequence[TreeCost], union_rate: Fraction | flo
 def cascade(rate: float, trees: Sequence[TreeCost], feeds: Sequence[int]) -> float:
     """Cascade: tree i is fed by tree feeds[i], or by the raw events where that is RAW."""
     closed, measures = [tree.partials for tree in trees], [len(tree.omegas) for tree in trees]
-    return feeds_of_forest(rate, closed, measures, feeds) + sum(tree.finals for tree in trees)
+    return OPERATIONS.feeds_of_forest(rate, closed, measures, feeds) + sum(tree.finals for tree in trees)
 
 
 def cheapest_feeds(rate: float, trees: Sequence[TreeCost], contains: Callable[[int, int], bool]) -> list[int]:

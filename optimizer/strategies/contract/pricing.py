@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from optimizer.cost.omega import least_omegas
-from optimizer.cost.tree_cost import feed, finals
+from optimizer.cost.omega import TreeLoads, least_omegas
+from optimizer.cost.tree_cost import OPERATIONS, Currency, finals
 from optimizer.strategies.contract.units import Profile, Units, bits
 from optimizer.windows.columns import FloatArray
 
@@ -25,6 +25,19 @@ class CostModel:
 
     rate: float
     techniques: tuple[tuple[str, ...], ...]
+    currency: Currency = field(default=OPERATIONS, repr=False)
+
+    def least_omegas(self, measure: int, trees: TreeLoads, rates: FloatArray) -> FloatArray:
+        """Return what the techniques that may answer a measure cost per slice of every tree, each by its cheapest."""
+        return least_omegas(self.techniques[measure], trees, rates, self.currency.final)
+
+    def finals(self, rates: FloatArray, omegas: FloatArray) -> FloatArray:
+        """Return what trees pay per tick for their answers."""
+        return finals(self.currency.slices(rates), omegas)
+
+    def root_feed(self, rates: FloatArray, measures: FloatArray) -> FloatArray:
+        """Return what trees pay per tick to read the raw events."""
+        return self.currency.root_feed(self.rate, rates, measures)
 
 
 class OneTree:
@@ -73,7 +86,7 @@ class Pricing:
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
         """What trees with these edge rates pay to be fed for so many measures: WeaveShare's read the raw events."""
-        return feed(self.model.rate, served)
+        return self.model.root_feed(rates, served)
 
     def forest(self, masks: Iterable[int]) -> float:
         """What trees cost together."""
@@ -90,5 +103,5 @@ class Pricing:
         total, measures = 0.0, list(bits(self.units.measures_of(mask)))
         for measure in measures:
             tree = OneTree(self.units.profiles[measure], members)
-            total += float(least_omegas(self.model.techniques[measure], tree, rates)[0])
-        return finals(float(rates[0]), total), len(measures)
+            total += float(self.model.least_omegas(measure, tree, rates)[0])
+        return float(self.model.finals(rates, np.array([total]))[0]), len(measures)

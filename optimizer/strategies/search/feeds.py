@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.cost.tree_cost import RAW, feeds_of_forest
+from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import Pricing
 from optimizer.strategies.contract.units import Units
@@ -52,18 +52,21 @@ class Cascades:
         """Every tree's feed, once per measure it holds, and its finals."""
         carried = carried_measures([self.units.measures_of(tree) for tree in cascade.trees], cascade.feeds)
         rates, counts = list(map(self._rate, cascade.edges)), [measures.bit_count() for measures in carried]
-        fed = feeds_of_forest(self.pricing.model.rate, rates, counts, cascade.feeds)
+        model = self.pricing.model
+        fed = model.currency.feeds_of_forest(model.rate, rates, counts, cascade.feeds)
         return fed + sum(self.pricing.finals(tree) for tree in sorted(cascade.trees) if tree)
 
     def _chosen(self, trees: tuple[int, ...], edges: tuple[int, ...]) -> Cascade:
         """Every tree takes the cheapest of the raw events and the trees whose edges contain its own."""
-        events = self.pricing.model.rate
+        model = self.pricing.model
         rates = [self._rate(mask) for mask in edges]
+        as_root = model.root_feed(np.array(rates), np.ones(len(rates))).tolist()
+        as_feeder = model.currency.level_feed(np.array(rates), np.ones(len(rates))).tolist()
         order = sorted(range(len(trees)), key=lambda place: (rates[place], trees[place]))
         feeds = [RAW] * len(trees)
         for at, tree in enumerate(order):
             for feeder in order[at + 1 :]:
-                if rates[feeder] >= events:
+                if as_feeder[feeder] >= as_root[tree]:
                     break
                 if rates[feeder] > rates[tree] and self.contains(edges[feeder], edges[tree]):
                     feeds[tree] = feeder
@@ -108,7 +111,7 @@ def draft_cost(draft: Draft, pricing: Pricing) -> float:
     rates += [EdgeSpace([edges]).rate_float(1) for edges in draft.free]
     own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
     counts = [measures.bit_count() for measures in carried_measures(own, draft.feeds)]
-    fed = feeds_of_forest(model.rate, rates, counts, draft.feeds)
+    fed = model.currency.feeds_of_forest(model.rate, rates, counts, draft.feeds)
     return fed + sum(map(pricing.finals, sorted(forest)))
 
 

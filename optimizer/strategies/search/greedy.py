@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.cost.tree_cost import finals
 from optimizer.strategies.contract.pricing import EPSILON, Pricing
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.slots import Slots
@@ -24,7 +23,7 @@ class Loom:
         self.masks = [1 << unit for unit in range(count)]
         self.pairs = units.problem.space.pair_table([1 << int(c) for c in units.class_of])
         self.active = np.ones(count, dtype=np.bool_)
-        self.slots = [Slots(p, t) for p, t in zip(units.profiles, pricing.model.techniques, strict=True)]
+        self.slots = [Slots(p, pricing.model, number) for number, p in enumerate(units.profiles)]
         self.costs = np.array([pricing.tree(mask) for mask in self.masks])
         self.gains = np.full((count, count), -np.inf)  # of slots i < j
         self.best_of = np.full(count, -np.inf)  # the largest gain of every row
@@ -43,7 +42,7 @@ class Loom:
             present = (measure.queries[slot] + measure.queries[others]) > 0
             served += present
             total += np.where(present, measure.omegas(slot, others, rates), 0.0)
-        costs = pricing.feeds(rates, served) + finals(rates, total)
+        costs = pricing.feeds(rates, served) + pricing.model.finals(rates, total)
         gains: FloatArray = self.costs[slot] + self.costs[others] - costs
         return gains
 

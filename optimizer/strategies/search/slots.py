@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.cost.omega import least_omegas
 from optimizer.strategies.contract.fat_sums import FatSums
+from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.units import Profile
 from optimizer.strategies.search.common_ranges import CommonRanges
 from optimizer.windows.columns import FloatArray, IntArray
@@ -17,16 +17,16 @@ FAT = {"flat_fat", "b_int"}
 class Slots:
     """The trees of a search by slot, a unit each at first; a merge lands in the smaller slot."""
 
-    def __init__(self, profile: Profile, techniques: tuple[str, ...]) -> None:
-        self.profile, self.techniques = profile, techniques
+    def __init__(self, profile: Profile, model: CostModel, measure: int) -> None:
+        self.profile, self.model, self.measure = profile, model, measure
         self.queries, self.overlap = profile.queries.copy(), profile.overlap.copy()
         self.longest = profile.longest.copy()
         self.slot_of = np.arange(len(self.queries))
-        self.common = CommonRanges(profile) if INVERTIBLE & set(techniques) else None
+        self.common = CommonRanges(profile) if INVERTIBLE & set(model.techniques[measure]) else None
 
     def omegas(self, slot: int, others: IntArray, rates: FloatArray) -> FloatArray:
         """The least Omega of the merges of a slot with each of the others, at the merges' edge rates."""
-        return least_omegas(self.techniques, Merges(self, slot, others), rates)
+        return self.model.least_omegas(self.measure, Merges(self, slot, others), rates)
 
     def absorb(self, slot: int, other: int) -> None:
         """Merge a slot into a smaller one."""

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from optimizer.cost.omega import least_omegas
-from optimizer.cost.tree_cost import finals
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.units import Profile, Units
 from optimizer.windows.columns import FloatArray, IntArray
@@ -28,13 +26,13 @@ def subset_table(units: Units, model: CostModel) -> SubsetTable:
     """Price all subsets of the units."""
     rates = _rates(units)
     total, served = np.zeros(len(rates)), np.zeros(len(rates), dtype=np.int64)
-    for names, profile in zip(model.techniques, units.profiles, strict=True):
+    for measure, profile in enumerate(units.profiles):
         subsets = Subsets(profile)
-        omegas = least_omegas(names, subsets, rates)
+        omegas = model.least_omegas(measure, subsets, rates)
         present = subsets.queries > 0
         total += np.where(present, omegas, 0.0)
         served += present
-    return SubsetTable(rates, finals(rates, total), served)
+    return SubsetTable(rates, model.finals(rates, total), served)
 
 
 class Subsets:
