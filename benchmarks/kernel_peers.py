@@ -17,7 +17,7 @@ import pandas as pd
 import polars as pl
 from numba import njit
 
-from jobs.kernels.columns.scratch import room
+from jobs.kernels.columns.scratch import allocate_columns
 
 Array = Any
 
@@ -84,7 +84,7 @@ def backward_scan(values: Array, longest: int, largest: bool) -> Array:
 
 
 def _by_tick(fill: Any, values: Array, longest: int, largest: bool) -> Array:
-    (block,) = room([len(values) * longest], values.dtype)
+    (block,) = allocate_columns([len(values) * longest], values.dtype)
     out = block.reshape(len(values), longest)
     fill(values, longest, largest, out)
     return out

@@ -29,9 +29,9 @@ from benchmarks.kernel_peers import (
 )
 from jobs.kernels import sliding
 from jobs.kernels.algebra.operators import MAX, SUM_FLOAT
-from jobs.kernels.columns.bounds import ranges
+from jobs.kernels.columns.bounds import find_windows
 from jobs.kernels.columns.fold import fold
-from jobs.kernels.columns.scratch import room
+from jobs.kernels.columns.scratch import allocate_columns
 from optimizer.windows.window import Window
 
 Seconds = dict[str, float]
@@ -159,7 +159,7 @@ def queries(events: int) -> Iterator[Ratio]:
 def _floor(values: Array, sizes: list[int], aggregate: str) -> list[Array]:
     """One read pass and writing all results, kept until all are written, in the memory that answers have."""
     PASS[aggregate](values)
-    results = room(sizes, values.dtype)
+    results = allocate_columns(sizes, values.dtype)
     for result in results:
         result.fill(1.0)
     return results
@@ -204,8 +204,8 @@ def groups(keys: int) -> Iterator[Ratio]:
     one = np.array([0, slices]), np.arange(slices)
 
     def run(op: int, offsets: Array, starts: Array) -> Array:
-        found = ranges(offsets, starts, window, -1, slices + 5)
-        return fold(op, (values,), found.lo, found.hi)
+        windows = find_windows(offsets, starts, window, -1, slices + 5)
+        return fold(op, (values,), windows.lo, windows.hi)
 
     for name, op in {"max": MAX, "sum": SUM_FLOAT}.items():
         took = measure({"many": partial(run, op, *many), "one": partial(run, op, *one)}, values)

@@ -8,15 +8,14 @@ import numpy as np
 
 from jobs.kernels.algebra.operators import MAX, MIN, MOMENTS, OPS, SUM_FLOAT, lift
 from jobs.kernels.arrays import Column
-from jobs.kernels.columns.bounds import ranges
+from jobs.kernels.columns.bounds import find_windows
 from jobs.kernels.columns.fold import fold
-from jobs.kernels.columns.fold_bounds import REGULAR
-from jobs.kernels.columns.grid import grid_of
-from jobs.kernels.columns.operations import block_operations
-from jobs.kernels.columns.selective import pick
+from jobs.kernels.columns.fold_bounds import REGULAR, count_operations
+from jobs.kernels.columns.grid import lay_out_grid
+from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.in_memory.sliding import sliding
 from jobs.kernels.slices.accumulate import accumulate
-from jobs.kernels.slices.combine import fill, merge_rows, telling
+from jobs.kernels.slices.combine import fill_valid_rows, informative_columns, merge_rows
 from jobs.kernels.slices.edges import cell_numbers, renumber, slice_numbers
 from jobs.kernels.techniques import KERNELS
 from jobs.kernels.techniques.stream import advance, make, run
@@ -30,7 +29,11 @@ WINDOWS = [Window(1, 1), Window(2, 1), Window(300, 1), Window(70, 20), Window(11
 
 
 def warm(techniques: Collection[str] = tuple(KERNELS)) -> Iterator[str]:
-    """Run every kernel on a few rows, of the techniques those that are named; yield each one's name before its turn."""
+    """Run every kernel on a few rows, of the techniques those that are named; yield each one's name before its turn.
+
+    >>> next(warm(["daba"]))
+    'daba'
+    """
     for technique in techniques:
         yield technique
         _warm_technique(technique)
@@ -55,14 +58,14 @@ def _warm_columns(column: Column) -> None:
     for aggregate in ("sum", "min", "stddev_pop"):
         sliding(column, WINDOWS, aggregate)
     starts = np.arange(ROWS)
-    windows = ranges(np.array([0, ROWS]), starts, Window(5, 2), 0, ROWS)
+    windows = find_windows(np.array([0, ROWS]), starts, Window(5, 2), 0, ROWS)
     valid = starts % 2 == 0
     for op in (SUM_FLOAT, MAX):
         fold(op, (column,), windows.lo, windows.hi, valid)
     fold(MOMENTS, (column, column, column), windows.lo, windows.hi)
-    pick(MIN, column, windows.lo, windows.hi, valid)
-    block_operations(windows.lo, windows.hi)
-    grid = grid_of(np.array([0, ROWS]), starts, WINDOWS, -1, ROWS)
+    pick_rows(MIN, column, windows.lo, windows.hi, valid)
+    count_operations(windows.lo, windows.hi)
+    grid = lay_out_grid(np.array([0, ROWS]), starts, WINDOWS, -1, ROWS)
     if grid:
         for window in WINDOWS:
             grid.levels(MAX, column).fold(grid.run(window))
@@ -77,9 +80,9 @@ def _warm_slices() -> None:
     for (_, kind), op in OPS.items():
         rows = lift(op, starts.astype(kind))
         merge_rows(op, rows, starts, starts // 2, FEW_ROWS)
-        telling(rows)
+        informative_columns(rows)
         for column in _writable_and_frozen(starts.astype(kind)):
-            fill(rows, column)
+            fill_valid_rows(rows, column)
             for valid in (None, starts % 2 == 0):
                 accumulate(op, FEW_ROWS, starts // 2, column, valid)
                 accumulate(op, FEW_ROWS, starts // 2, column, valid, places=False)

@@ -10,17 +10,16 @@ from jobs.engine.finals.grid import Folded, OnGrid
 from jobs.engine.finals.row_numbers import Bounds
 from jobs.engine.finals.tree_columns import Columns, TreeColumns
 from jobs.engine.program.program import MeasureProgram, TreeProgram
-from jobs.kernels.algebra.operators import COUNT, MOMENTS, lower
+from jobs.kernels.algebra.operators import MOMENTS, lower
 from jobs.kernels.arrays import Bools, Ints, Rows
-from jobs.kernels.columns.bounds import Ranges, ranges
+from jobs.kernels.columns.bounds import WindowBounds, find_windows
 from jobs.kernels.columns.fold import fold as fold_block
-from jobs.kernels.columns.grid import Emitted, grid_of
-from jobs.kernels.columns.operations import block_operations
-from jobs.kernels.columns.selective import pick
-from jobs.kernels.techniques.stream import run_counted
+from jobs.kernels.columns.fold_bounds import count_operations
+from jobs.kernels.columns.grid import EndedWindows, lay_out_grid
+from jobs.kernels.columns.selective import pick_rows
+from jobs.kernels.techniques.stream import run_and_count
+from optimizer.algebra.techniques import BLOCK
 from optimizer.windows.window import Window
-
-BLOCK = "two_stacks_block"
 
 
 class Finals:
@@ -32,23 +31,23 @@ class Finals:
         self.slices, self.tree, self.bounds = slices, tree, bounds
         self.after, self.until = bounds.span if bounds else (after, until)
         self.operations: dict[str, int] = {}
-        self._ranges: dict[Window, Ranges] = {}
+        self._ranges: dict[Window, WindowBounds] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
 
-    def emitted(self, window: Window) -> Emitted:
+    def emitted(self, window: Window) -> EndedWindows:
         """Return the windows that end and hold a slice."""
         if self._on_grid:
-            return self._on_grid.emitted(window)
+            return self._on_grid.ended_windows(window)
         windows = self.ranges(window)
-        return Emitted(windows.group, windows.start, None)
+        return EndedWindows(windows.group, windows.start, None)
 
-    def ranges(self, window: Window) -> Ranges:
+    def ranges(self, window: Window) -> WindowBounds:
         """Return the slices of every window that ends and holds some."""
         if window not in self._ranges:
-            windows = ranges(self.slices.offsets, self.slices.start, window, self.after, self.until)
+            windows = find_windows(self.slices.offsets, self.slices.start, window, self.after, self.until)
             if self.bounds:
                 inside = self.bounds.inside(windows.group, windows.start + window.range)
-                windows = Ranges(*(column[inside] for column in windows))
+                windows = WindowBounds(*(column[inside] for column in windows))
             self._ranges[window] = windows
         return self._ranges[window]
 
@@ -64,7 +63,7 @@ class Finals:
         if self.bounds or any(self._technique(measure) != BLOCK for measure in self.tree.measures):
             return None
         windows = sorted({query.window for query in self.tree.queries})
-        grid = grid_of(self.slices.offsets, self.slices.start, windows, self.after, self.until)
+        grid = lay_out_grid(self.slices.offsets, self.slices.start, windows, self.after, self.until)
         return OnGrid(grid) if grid else None
 
     def _technique(self, measure: MeasureProgram) -> str:
@@ -90,7 +89,7 @@ class Finals:
         else:
             windows = self.ranges(window)
             self._folded[measure.key, window] = _fold_block(measure, self.slices.columns(measure), windows)
-            self._count(measure.key, block_operations(windows.lo, windows.hi))
+            self._count(measure.key, count_operations(windows.lo, windows.hi))
 
     def _count(self, key: str, operations: int) -> None:
         self.operations[key] = self.operations.get(key, 0) + operations
@@ -103,7 +102,7 @@ class Finals:
             rows[:, 1] = np.arange(len(rows))
         closed = self._is_closed
         starts, offsets = self.slices.start[closed], self._closed_offsets
-        answers, counted = run_counted(
+        answers, counted = run_and_count(
             technique, windows, measure.component, offsets, starts, rows[closed], self.until, self.after
         )
         self._count(measure.key, counted.total)
@@ -115,13 +114,12 @@ class Finals:
             self._folded[measure.key, window] = _lower(measure, answers.rows[places])
 
 
-def _fold_block(measure: MeasureProgram, partials: Columns, windows: Ranges) -> Folded:
+def _fold_block(measure: MeasureProgram, partials: Columns, windows: WindowBounds) -> Folded:
     if measure.carries:
-        index = pick(measure.op, partials.columns[0], windows.lo, windows.hi, partials.valid)
+        index = pick_rows(measure.op, partials.columns[0], windows.lo, windows.hi, partials.valid)
         return Folded((), index >= 0, source=np.maximum(index, 0))
     answer = fold_block(measure.op, partials.columns, windows.lo, windows.hi, partials.valid)
-    valid = None if measure.op == COUNT or answer.valid.all() else answer.valid
-    return Folded(answer.columns, valid, bool(answer.overflow.any()))
+    return Folded(answer.columns, answer.valid, answer.has_overflow)
 
 
 def _lower(measure: MeasureProgram, rows: Rows) -> Folded:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from jobs.engine.finals.tree_columns import Columns
 from jobs.engine.program.program import MeasureProgram
-from jobs.kernels.algebra.operators import COUNT, LAST, MAX, MOMENTS, SUM_INT
+from jobs.kernels.algebra.operators import MOMENTS
 from jobs.kernels.arrays import Bools, Column
-from jobs.kernels.columns.fold import from_limbs
-from jobs.kernels.columns.grid import Emitted, Grid
-from jobs.kernels.columns.grid_levels import Levels
-from jobs.kernels.columns.operations import regular_operations
-from jobs.kernels.columns.operators import identity
+from jobs.kernels.columns.fold import Foldable, prepare
+from jobs.kernels.columns.fold_bounds import count_regular_operations
+from jobs.kernels.columns.grid import EndedWindows, Grid
+from jobs.kernels.columns.levels import Levels
 from optimizer.windows.window import Window
 
 
@@ -33,49 +30,40 @@ class OnGrid:
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self._emitted: dict[Window, Emitted] = {}
-        self._levels: dict[str, list[Levels]] = {}
+        self._ended: dict[Window, EndedWindows] = {}
+        self._levels: dict[str, tuple[Foldable, list[Levels]]] = {}
 
     @staticmethod
     def takes(measure: MeasureProgram) -> bool:
-        """Whether a measure is folded by a grid: one column at a time, without asking from where."""
+        """Say whether a measure is folded by a grid: one column at a time, whatever slice its answer comes from."""
         return not measure.carries and measure.op != MOMENTS
 
-    def emitted(self, window: Window) -> Emitted:
+    def ended_windows(self, window: Window) -> EndedWindows:
         """Return the windows that end and hold a slice."""
-        if window not in self._emitted:
-            self._emitted[window] = self.grid.emitted(window)
-        return self._emitted[window]
+        if window not in self._ended:
+            self._ended[window] = self.grid.ended_windows(window)
+        return self._ended[window]
 
     def folded(self, measure: MeasureProgram, partials: Columns, window: Window) -> Folded:
         """Return the folds of one measure, one per window."""
-        folds = [self._fold(levels, window) for levels in self._levels_of(measure, partials)]
-        valid = folds.pop() > 0 if partials.valid is not None and measure.op != COUNT else None
-        if measure.op != SUM_INT:
-            return Folded((folds[0],), valid)
-        total, overflow = from_limbs(*folds)
-        return Folded((total,), valid, bool(overflow.any()))
+        foldable, levels = self._levels_of(measure, partials)
+        folds = foldable.join([self._fold(level, window) for level in levels])
+        return Folded(folds.columns, folds.valid, folds.has_overflow)
 
     def operations(self, window: Window) -> int:
         """Return the combine operations that the block form of two stacks takes for a measure."""
         run = self.grid.run(window)
-        return int(regular_operations(run.range, run.slide, run.windows) * self.grid.groups * self.grid.share)
+        return int(count_regular_operations(run.range, run.slide, run.windows) * self.grid.groups * self.grid.share)
 
-    def _levels_of(self, measure: MeasureProgram, partials: Columns) -> list[Levels]:
-        """Return the levels of every column; where some slices are null, those that count the others come last."""
+    def _levels_of(self, measure: MeasureProgram, partials: Columns) -> tuple[Foldable, list[Levels]]:
+        """Return the measure's columns without nulls, and the levels of every part; they serve all windows."""
         if measure.key not in self._levels:
-            op = MAX if measure.op == LAST else measure.op
-            levels = [self.grid.levels(op, _filled(op, column, partials.valid)) for column in partials.columns]
-            if partials.valid is not None and measure.op != COUNT:
-                levels.append(self.grid.levels(COUNT, partials.valid.astype(np.int64)))
-            self._levels[measure.key] = levels
+            foldable = prepare(measure.op, partials.columns, partials.valid, len(partials.columns[0]))
+            levels = [self.grid.levels(op, column) for op, column in foldable.parts]
+            self._levels[measure.key] = foldable, levels
         return self._levels[measure.key]
 
     def _fold(self, levels: Levels, window: Window) -> Column:
         fold = levels.fold(self.grid.run(window)).reshape(-1)
-        places = self.emitted(window).kept
+        places = self.ended_windows(window).places
         return fold if places is None else fold[places]
-
-
-def _filled(op: int, column: Column, valid: Bools | None) -> Column:
-    return column if valid is None else np.where(valid, column, column.dtype.type(identity(op, column.dtype)))

@@ -14,11 +14,8 @@ import pyarrow as pa
 from jobs.engine.program.program import MeasureProgram
 from jobs.engine.slices.slices import Slices
 from jobs.kernels.algebra.operators import (
-    COUNT,
-    LAST,
     LIMB_BITS,
     LIMB_MASK,
-    MAX,
     MOMENTS,
     SUM_FLOAT,
     SUM_INT,
@@ -26,10 +23,10 @@ from jobs.kernels.algebra.operators import (
     WIDTH,
 )
 from jobs.kernels.arrays import Bools, Column, Ints, Rows
-from jobs.kernels.columns.fold_bounds import fold_ranges
+from jobs.kernels.columns.fold import prepare
+from jobs.kernels.columns.fold_bounds import fold_between
 from jobs.kernels.columns.moments import fold_moments
-from jobs.kernels.columns.operators import identity
-from jobs.kernels.columns.selective import pick
+from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.slices.levels import level_bounds
 from optimizer.windows.edges import Edges
 
@@ -110,7 +107,7 @@ class LevelColumns:
         return self._feeder.carried(measure, name, pa.array(self._picked[measure.key]).take(index))
 
     def _picks(self, measure: MeasureProgram, finer: Columns) -> Columns:
-        index = pick(measure.op, finer.columns[0], self._lo, self._hi, finer.valid)
+        index = pick_rows(measure.op, finer.columns[0], self._lo, self._hi, finer.valid)
         valid = index >= 0
         picked = self._picked[measure.key] = np.maximum(index, 0)
         return Columns((finer.columns[0][picked],), None if valid.all() else valid)
@@ -120,14 +117,11 @@ class LevelColumns:
             moments = fold_moments(finer.columns, self._lo, self._hi, finer.valid)
             valid = moments[0] > 0
             return Columns(moments, None if valid.all() else valid)
-        op = MAX if measure.op == LAST else measure.op
-        columns = tuple(
-            fold_ranges(op, _filled(op, column, finer.valid), self._lo, self._hi) for column in finer.columns
-        )
-        if finer.valid is None or measure.op == COUNT:
-            return Columns(columns, None)
-        counted = np.concatenate([[0], np.cumsum(finer.valid)])
-        return Columns(columns, counted[self._hi] > counted[self._lo])
+        foldable = prepare(measure.op, finer.columns, finer.valid, len(finer.columns[0]))
+        folds = [fold_between(op, column, self._lo, self._hi) for op, column in foldable.parts]
+        if foldable.presence is None:
+            return Columns(tuple(folds), None)
+        return Columns(tuple(folds[:-1]), folds[-1] > 0)
 
 
 def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
@@ -150,7 +144,3 @@ def _rows(op: int, partials: Columns) -> Rows:
         rows[:, number] = column
     rows[:, VALID] = 1 if partials.valid is None else partials.valid
     return rows
-
-
-def _filled(op: int, column: Column, valid: Bools | None) -> Column:
-    return column if valid is None else np.where(valid, column, column.dtype.type(identity(op, column.dtype)))

@@ -17,7 +17,7 @@ from jobs.engine.program.program import MeasureProgram, key_column
 from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.kernels.algebra.operators import VALID, WIDTH
 from jobs.kernels.arrays import Ints, Rows
-from jobs.kernels.slices.combine import fill, merge_rows, telling
+from jobs.kernels.slices.combine import fill_valid_rows, informative_columns, merge_rows
 from jobs.kernels.slices.edges import slice_starts
 from optimizer.windows.edges import Edges
 
@@ -211,7 +211,7 @@ def measure_columns(key: str, rows: Rows) -> dict[str, pa.Array]:
     >>> pa.table(measure_columns("count(x)", lift(COUNT, np.array([3, 5])))).to_pydict()
     {'rows count(x) 0': [3, 5]}
     """
-    informative = np.flatnonzero(telling(rows)).tolist()
+    informative = np.flatnonzero(informative_columns(rows)).tolist()
     return {_column_name(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *informative)}
 
 
@@ -225,7 +225,7 @@ def measure_rows(table: pa.Table, key: str) -> Rows:
     """
     first = _column(table, _column_name(key, 0))
     rows = np.empty((len(first), WIDTH), first.type.to_pandas_dtype())
-    fill(rows, first.to_numpy(zero_copy_only=False))
+    fill_valid_rows(rows, first.to_numpy(zero_copy_only=False))
     for number in range(1, WIDTH):
         if _column_name(key, number) in table.column_names:
             column = _column(table, _column_name(key, number))

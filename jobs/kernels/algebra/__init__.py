@@ -1,6 +1,5 @@
 """Operators and how components become an answer.
 
 - finish: Algebraic aggregates from the folds of their components, as Spark gives them: nulls and NaN included.
-- int_literals: Numbers that numba takes for what they are: integers.
 - operators: Partials as rows of four columns, and the one `combine` of all components.
 """

@@ -25,7 +25,12 @@ class Finished(NamedTuple):
 
 
 def finish(aggregate: str, parts: Sequence[Part]) -> Finished:
-    """The answers of an aggregate from its parts, in the order its needs name them."""
+    """Return the answers of an aggregate from its folded components, in the order in which its needs name them.
+
+    >>> sums, counts = Part((np.array([6.0, 0.0]),), None), Part((np.array([4, 0]),), None)
+    >>> finish("avg", [sums, counts]).valid.tolist(), float(finish("avg", [sums, counts]).values[0])
+    ([True, False], 1.5)
+    """
     if aggregate not in FINISH:
         return Finished(parts[0].columns[0], parts[0].valid)
     with np.errstate(all="ignore"):
@@ -53,7 +58,7 @@ def _var_pop(parts: Sequence[Part]) -> Finished:
 
 
 def _var_samp(parts: Sequence[Part]) -> Finished:
-    """Null, not NaN, for a single value: Spark's default since 3.1."""
+    """Make the variance of a single value null, not NaN: Spark's default since 3.1."""
     count, _, m2 = parts[0].columns
     return Finished(m2 / (count - 1), count > 1)
 

@@ -20,9 +20,8 @@ from typing import Final
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from jobs.kernels.arrays import Rows
+from jobs.kernels.arrays import Bools, Rows
 
 WIDTH: Final = 4
 VALID: Final = 3
@@ -68,13 +67,22 @@ OPS: dict[tuple[str, str], int] = {
 
 @njit(cache=True)
 def less(x: float, y: float) -> bool:
-    """Spark's order: NaN is equal to NaN and above every number, -0.0 equals 0.0."""
+    """Say whether x comes before y in Spark's order: NaN equals NaN and is above every number, -0.0 equals 0.0.
+
+    >>> less(1.0, 2.0), less(2.0, np.nan), less(np.nan, np.nan), less(-0.0, 0.0)
+    (True, True, False, False)
+    """
     return x < y or (y != y and x == x)
 
 
 @njit(cache=True)
 def two_sum_error(x: float, y: float, total: float) -> float:
-    """What x + y lost when it was rounded to total (Knuth's TwoSum); nothing when the total is not finite."""
+    """Return what x + y lost when it was rounded to total (Knuth's TwoSum); nothing when the total is not finite.
+
+    >>> two_sum_error(1e16, 1.0, 1e16 + 1.0)
+    1.0
+    """
+    # an infinite total would make the error NaN, and NaN would outlive the infinity that caused it
     if total - total != 0.0:
         return 0.0
     part = total - x
@@ -83,7 +91,12 @@ def two_sum_error(x: float, y: float, total: float) -> float:
 
 @njit(cache=True)
 def selects_right(op: int, a: Rows, i: int, b: Rows, j: int) -> bool:
-    """Whether a selective operator picks row j of b over the earlier row i of a; a tie goes to i, except LAST's."""
+    """Say whether a selective operator picks row j of b over the earlier row i of a; a tie goes to i, except LAST's.
+
+    >>> rows = lift(MAX, np.array([5.0, 7.0, 7.0]))
+    >>> [selects_right(op, rows, i, rows, i + 1) for op in (MIN, MAX, LAST) for i in (0, 1)]
+    [False, False, True, False, True, True]
+    """
     if op == MIN:
         return less(b[j, 0], a[i, 0])
     if op == MAX:
@@ -93,7 +106,13 @@ def selects_right(op: int, a: Rows, i: int, b: Rows, j: int) -> bool:
 
 @njit(cache=True)
 def copy_row(a: Rows, i: int, out: Rows, k: int) -> None:
-    """out[k] = a[i]."""
+    """Copy row i of a into row k of out.
+
+    >>> rows = lift(MAX, np.array([5.0, 7.0]))
+    >>> copy_row(rows, 1, rows, 0)
+    >>> rows[0].tolist()
+    [7.0, 1.0, 0.0, 1.0]
+    """
     out[k, 0] = a[i, 0]
     out[k, 1] = a[i, 1]
     out[k, 2] = a[i, 2]
@@ -102,7 +121,13 @@ def copy_row(a: Rows, i: int, out: Rows, k: int) -> None:
 
 @njit(cache=True)
 def clear_row(out: Rows, k: int) -> None:
-    """out[k] = the identity, which is also the null."""
+    """Set row k of out to the identity of every operator, which is also the null.
+
+    >>> rows = lift(MAX, np.array([5.0]))
+    >>> clear_row(rows, 0)
+    >>> rows.tolist()
+    [[0.0, 0.0, 0.0, 0.0]]
+    """
     out[k, 0] = out[k, 1] = out[k, 2] = out[k, 3] = 0
 
 
@@ -136,7 +161,13 @@ def _moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
 
 @njit(cache=True)
 def combine(op: int, a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
-    """out[k] = a[i] combined with b[j], in this order; out may be a or b."""
+    """Set row k of out to a[i] combined with b[j], in this order; out may be a or b.
+
+    >>> rows = lift(MOMENTS, np.array([1.0, 3.0]))
+    >>> combine(MOMENTS, rows, 0, rows, 1, rows, 0)
+    >>> rows[0].tolist()  # count, mean, M2, valid
+    [2.0, 2.0, 2.0, 1.0]
+    """
     if a[i, VALID] == 0:
         copy_row(b, j, out, k)
         return
@@ -166,8 +197,12 @@ def combine(op: int, a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> Non
     out[k, VALID] = 1
 
 
-def lift(op: int, values: Rows, valid: NDArray[np.bool_] | None = None, payload: Rows | None = None) -> Rows:
-    """Rows of single values: a slice of one event each. The payload is its own index unless given."""
+def lift(op: int, values: Rows, valid: Bools | None = None, payload: Rows | None = None) -> Rows:
+    """Return rows of single values, a slice of one event each; the payload is the row's index unless one is passed.
+
+    >>> lift(SUM_INT, np.array([7, -1]), np.array([True, False])).tolist()
+    [[0, 7, 0, 1], [0, 0, 0, 0]]
+    """
     kind = np.int64 if op in (COUNT, SUM_INT, BIT_AND, BIT_OR) else values.dtype
     rows = np.zeros((len(values), WIDTH), kind)
     rows[:, VALID] = 1 if valid is None else valid
@@ -180,15 +215,20 @@ def lift(op: int, values: Rows, valid: NDArray[np.bool_] | None = None, payload:
     elif op == MOMENTS:
         rows[:, 0] = 1
         rows[:, 1] = values
-        rows[:, 2] = np.where(np.isfinite(values), 0.0, np.nan)
+        rows[:, 2] = np.where(np.isfinite(values), 0.0, np.nan)  # x - x of an infinity, as Spark computes it
     rows[rows[:, VALID] == 0] = 0
     if op == COUNT:
-        rows[:, VALID] = 1
+        rows[:, VALID] = 1  # a count is never null: of no value it is 0
     return rows
 
 
-def lower(op: int, rows: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_]]:
-    """The values of rows, which of them are valid (the others are null), and which overflow int64."""
+def lower(op: int, rows: Rows) -> tuple[Rows, Bools, Bools]:
+    """Return the values of rows, which of them are valid (the others are null), and which overflow int64.
+
+    >>> values, valid, overflow = lower(SUM_INT, np.array([[0, 7, 0, 1], [1 << 31, 0, 0, 1], [0, 0, 0, 0]]))
+    >>> values.tolist(), valid.tolist(), overflow.tolist()
+    ([7, 0, 0], [True, True, False], [False, True, False])
+    """
     valid = rows[:, VALID] != 0
     overflow = np.zeros(len(rows), np.bool_)
     values = rows[:, 0]

@@ -1,6 +1,7 @@
-"""Two-Stacks on whole columns of slices: no inverse, one flip a block (van Herk; Gil and Werman).
+"""The one way from columns of slices to the partials of windows, whatever folds them: bounds, a grid, a dense column.
 
-A window is a range [lo, hi) of slices; both bounds ascend from window to window, so groups may follow one another.
+A null is filled with the operator's identity, and the values that are not null are counted beside it. An int64 sum that
+might not fit goes by two limbs, high and low, as operators.py keeps it: they cannot overflow, so the true sum is known.
 """
 
 from __future__ import annotations
@@ -12,105 +13,114 @@ import numpy as np
 
 from jobs.kernels.algebra.operators import COUNT, LAST, LIMB_BITS, LIMB_MASK, MAX, MOMENTS, SUM_INT
 from jobs.kernels.arrays import Bools, Column, Ints
-from jobs.kernels.columns.fold_bounds import fold_ranges
+from jobs.kernels.columns.fold_bounds import fold_between
 from jobs.kernels.columns.moments import fold_moments
 from jobs.kernels.columns.operators import identity
 
 
-class Answers(NamedTuple):
-    """The columns of every window's partial, which windows hold a value at all, and which sums left int64."""
+class Folded(NamedTuple):
+    """The columns of every window's partial, the windows that hold a value (None: all), the sums that left int64."""
 
     columns: tuple[Column, ...]
-    valid: Bools
-    overflow: Bools
+    valid: Bools | None
+    overflow: Bools | None = None  # None: none did
+
+    @property
+    def has_overflow(self) -> bool:
+        """Whether the sum of some window left int64."""
+        return self.overflow is not None and bool(self.overflow.any())
 
 
-def fold(op: int, columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None) -> Answers:
-    """The answers of the windows [lo, hi): one column in, one out; MOMENTS has three (count, mean, M2).
+class Foldable(NamedTuple):
+    """A component's columns without nulls, its operator, and 1 for every value that is not null (None: none is)."""
 
-    An int64 sum may also come as its two limbs, high and low, as operators.py keeps it. No window may be empty.
+    op: int
+    columns: tuple[Column, ...]
+    presence: Ints | None
+
+    @property
+    def parts(self) -> list[tuple[int, Column]]:
+        """Every column that has to be folded, with its operator: those of the component, then the presence."""
+        parts = [(self.op, column) for column in self.columns]
+        return parts if self.presence is None else [*parts, (COUNT, self.presence)]
+
+    def join(self, folds: Sequence[Column]) -> Folded:
+        """Join the folds of `parts`, in their order, to the partials of the windows.
+
+        >>> sums = Foldable(SUM_INT, split_limbs(np.array([1 << 62, 5])), None)
+        >>> sums.join([2 * column for column in sums.columns])
+        Folded(columns=(array([ 0, 10]),), valid=None, overflow=array([ True, False]))
+        """
+        columns, valid = list(folds), None
+        if self.presence is not None:
+            valid = columns.pop() > 0
+        if self.op == SUM_INT and len(columns) == 2:
+            total, overflow = join_limbs(*columns)
+            return Folded((total,), valid, overflow)
+        return Folded(tuple(columns), valid)
+
+
+def prepare(op: int, columns: Sequence[Column], valid: Bools | None, longest: int) -> Foldable:
+    """Prepare a component for windows of at most `longest` rows; `valid` says which values are not null (None: all).
+
+    >>> for op, column in prepare(MAX, [np.array([3, 5])], np.array([True, False]), 2).parts:
+    ...     op, column.tolist()
+    (5, [3, -9223372036854775808])
+    (0, [1, 0])
     """
-    return fold_many(op, columns, [(lo, hi)], valid)[0]
-
-
-def fold_many(
-    op: int, columns: Sequence[Column], windows: Sequence[tuple[Ints, Ints]], valid: Bools | None = None
-) -> list[Answers]:
-    """The answers of several queries over the same slices, which prepare their nulls and bounds once."""
     op = MAX if op == LAST else op  # they differ in the row they pick, not in its order
-    seen = _valid_before(valid)
+    valid = None if valid is None or valid.all() else valid
+    if valid is not None:
+        columns = [np.where(valid, column, column.dtype.type(identity(op, column.dtype))) for column in columns]
+    if op == SUM_INT and len(columns) == 1 and not surely_fits(columns[0], longest):
+        columns = split_limbs(columns[0])
+    presence = None if valid is None or op == COUNT else valid.astype(np.int64)  # a count is never null
+    return Foldable(op, tuple(columns), presence)
+
+
+def fold(op: int, columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None) -> Folded:
+    """Fold the windows [lo, hi), none of them empty: one column in, one out; MOMENTS has three (count, mean, M2).
+
+    Both bounds ascend from window to window, so groups may follow one another.
+
+    >>> lo, values = np.array([0, 1]), np.array([3, 5, 7])
+    >>> fold(SUM_INT, (values,), lo, lo + 2).columns[0].tolist()
+    [8, 12]
+    >>> fold(MAX, (values,), lo, lo + 2, np.array([True, False, False])).valid.tolist()
+    [True, False]
+    """
     if op == MOMENTS:
-        return [_moments(columns, lo, hi, valid) for lo, hi in windows]
-    filled = [_filled(op, column, seen, valid) for column in columns]
-    if op == COUNT:
-        return _count(filled[0], windows)
-    if op == SUM_INT:
-        return _sum_int(filled, windows, seen)
-    return [_answers(fold_ranges(op, filled[0], lo, hi), seen, lo, hi) for lo, hi in windows]
-
-
-def _valid_before(valid: Bools | None) -> Ints | None:
-    """How many slices before each are not null; nothing where none is null."""
-    if valid is None or valid.all():
-        return None
-    seen = np.zeros(len(valid) + 1, np.int64)
-    np.cumsum(valid, out=seen[1:])
-    return seen
-
-
-def _filled(op: int, column: Column, seen: Ints | None, valid: Bools | None) -> Column:
-    if seen is None or valid is None:
-        return column
-    return np.where(valid, column, column.dtype.type(identity(op, column.dtype)))
-
-
-def _answers(column: Column, seen: Ints | None, lo: Ints, hi: Ints, overflow: Bools | None = None) -> Answers:
-    valid = np.ones(len(lo), np.bool_) if seen is None else seen[hi] > seen[lo]
-    return Answers((column,), valid, np.zeros(len(lo), np.bool_) if overflow is None else overflow)
-
-
-def _moments(columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None) -> Answers:
-    answer = fold_moments(columns, lo, hi, valid)
-    return Answers(answer, answer[0] > 0, np.zeros(len(lo), np.bool_))
-
-
-def _prefix_sums(column: Column) -> Ints:
-    sums = np.zeros(len(column) + 1, np.int64)
-    np.cumsum(column, out=sums[1:])
-    return sums
-
-
-def _count(column: Column, windows: Sequence[tuple[Ints, Ints]]) -> list[Answers]:
-    """Integers that fit have no rounding to fear, so one array of prefix sums serves all queries."""
-    sums = _prefix_sums(column)
-    return [_answers(sums[hi] - sums[lo], None, lo, hi) for lo, hi in windows]
-
-
-def _sum_int(columns: Sequence[Column], windows: Sequence[tuple[Ints, Ints]], seen: Ints | None) -> list[Answers]:
-    """The true sum by two limbs that cannot overflow; by one column where the sum of all slices surely fits."""
-    if len(columns) == 1 and surely_fits(columns[0], len(columns[0])):
-        sums = _prefix_sums(columns[0])
-        return [_answers(sums[hi] - sums[lo], seen, lo, hi) for lo, hi in windows]
-    highs, lows = (_prefix_sums(column) for column in (columns if len(columns) > 1 else limbs(columns[0])))
-    answers = []
-    for lo, hi in windows:
-        total, overflow = from_limbs(highs[hi] - highs[lo], lows[hi] - lows[lo])
-        answers.append(_answers(total, seen, lo, hi, overflow))
-    return answers
+        moments = fold_moments(columns, lo, hi, valid)
+        return Folded(moments, moments[0] > 0)
+    foldable = prepare(op, columns, valid, len(columns[0]))
+    return foldable.join([fold_between(op, column, lo, hi) for op, column in foldable.parts])
 
 
 def surely_fits(column: Column, rows: int) -> bool:
-    """Whether no sum of so many rows of the column can leave int64."""
+    """Say whether no sum of so many rows of the column can leave int64.
+
+    >>> surely_fits(np.array([1 << 61, -3]), 3), surely_fits(np.array([1 << 61, -3]), 4)
+    (True, False)
+    """
     return not len(column) or max(int(column.max()), -int(column.min())) * rows < 1 << 63
 
 
-def limbs(column: Column) -> tuple[Ints, Ints]:
-    """The high and the low limb of every row: row = high * 2**32 + low."""
+def split_limbs(column: Column) -> tuple[Ints, Ints]:
+    """Return the high and the low limb of every row: row = high * 2**32 + low.
+
+    >>> [limb.tolist() for limb in split_limbs(np.array([5, -1, 1 << 32]))]
+    [[0, -1, 1], [5, 4294967295, 0]]
+    """
     return column >> LIMB_BITS, column & LIMB_MASK
 
 
-def from_limbs(high: Ints, low: Ints) -> tuple[Ints, Bools]:
-    """The numbers of summed limbs, and which of them leave int64."""
+def join_limbs(high: Ints, low: Ints) -> tuple[Ints, Bools]:
+    """Return the numbers of summed limbs, and which of them leave int64.
+
+    >>> numbers, overflow = join_limbs(np.array([-1, 1 << 31]), np.array([2 * 4294967295, 0]))
+    >>> numbers.tolist(), overflow.tolist()
+    ([4294967294, 0], [False, True])
+    """
     high = high + (low >> LIMB_BITS)
     overflow: Bools = (high >= 1 << 31) | (high < -(1 << 31))
     return (np.where(overflow, 0, high) << LIMB_BITS) + (low & LIMB_MASK), overflow

@@ -1,4 +1,7 @@
-"""Windows as ascending ranges of slices: the regular runs among them go by dense columns, the others by two stacks."""
+"""Windows as ascending bounds of slices: regular runs of them go by dense columns, the others by two stacks.
+
+How many combine operations two stacks take depends on the bounds alone, so they are counted without folding.
+"""
 
 from __future__ import annotations
 
@@ -7,44 +10,51 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.algebra.int_literals import ZERO
-from jobs.kernels.algebra.operators import SUM_FLOAT
-from jobs.kernels.arrays import Column, Ints
-from jobs.kernels.columns.operators import QUICK_MAX, QUICK_MIN, compiled_for, fuse, has_nan, quick
-from jobs.kernels.columns.rows_apart import hop
-from jobs.kernels.columns.scratch import room
+from jobs.kernels.algebra.operators import COUNT, SUM_FLOAT, SUM_INT
+from jobs.kernels.arrays import ZERO, Column, Ints
+from jobs.kernels.columns.operators import QUICK_MAX, QUICK_MIN, as_compiled, fuse, has_nan, quick_operator
+from jobs.kernels.columns.rows_apart import fold_rows_apart
+from jobs.kernels.columns.scratch import allocate_columns
 
 REGULAR: Final = 256  # windows in a run that make the dense form worth its set-up
 
 
-def fold_ranges(op: int, column: Column, lo: Ints, hi: Ints) -> Column:
-    """The fold of column[lo[i] : hi[i]] for every i; both bounds ascend and no range is empty."""
-    (out,) = room([len(lo)], column.dtype)
+def fold_between(op: int, column: Column, lo: Ints, hi: Ints) -> Column:
+    """Return the fold of column[lo[i] : hi[i]] for every i; both bounds ascend and no window is empty.
+
+    >>> fold_between(5, np.array([3.0, 1.0, 2.0]), np.array([0, 1]), np.array([2, 3])).tolist()  # MAX
+    [3.0, 2.0]
+    """
+    if op in (COUNT, SUM_INT):  # integers that fit have no rounding to fear, so differences of prefix sums are exact
+        sums = np.zeros(len(column) + 1, np.int64)
+        np.cumsum(column, out=sums[1:])
+        return sums[hi] - sums[lo]
+    (out,) = allocate_columns([len(lo)], column.dtype)
     if len(lo):
-        _fold_ranges(op, compiled_for(column), lo, hi, out)
+        _fold_between(op, as_compiled(column), lo, hi, out)
     return out
 
 
 @njit(cache=True, nogil=True)
-def _fold_ranges(op: int, column: Column, lo: Ints, hi: Ints, out: Column) -> None:
+def _fold_between(op: int, column: Column, lo: Ints, hi: Ints, out: Column) -> None:
     longest = 0
     for i in range(lo.size):
         longest = max(longest, hi[i] - lo[i])
     stack = np.empty(longest, column.dtype)
     begin = i = ZERO
     while i < lo.size:
-        end, step = _run(lo, hi, i)
+        end, step = _regular_run(lo, hi, i)
         if end - i >= REGULAR:
             two_stacks(op, column, lo[begin:i], hi[begin:i], stack, out[begin:i])
-            hop(op, column[lo[i] : hi[end - 1]], hi[i] - lo[i], step, out[i:end])
+            fold_rows_apart(op, column[lo[i] : hi[end - 1]], hi[i] - lo[i], step, out[i:end])
             begin = end
         i = end
     two_stacks(op, column, lo[begin:], hi[begin:], stack, out[begin:])
 
 
 @njit(cache=True, nogil=True)
-def _run(lo: Ints, hi: Ints, begin: int) -> tuple[int, int]:
-    """Where the windows that follow each other at equal steps from begin on end, and their step."""
+def _regular_run(lo: Ints, hi: Ints, begin: int) -> tuple[int, int]:
+    """Return where the windows that follow each other at equal steps from `begin` on end, and their step."""
     end = begin + 1
     if end == lo.size:
         return end, 1
@@ -56,10 +66,16 @@ def _run(lo: Ints, hi: Ints, begin: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def two_stacks(op: int, column: Column, lo: Ints, hi: Ints, stack: Column, out: Column) -> None:
-    """When lo passes the flip point, flip at hi: suffixes run back to lo, then a running prefix goes on."""
+    """Fold the windows by two stacks: when lo passes the flip point, flip at hi; a running prefix goes on from there.
+
+    >>> out = np.empty(2)
+    >>> two_stacks(5, np.array([3.0, 1.0, 2.0]), np.array([0, 1]), np.array([2, 3]), np.empty(2), out)  # MAX
+    >>> out.tolist()
+    [3.0, 2.0]
+    """
     if lo.size == 0:
         return
-    code = quick(op)
+    code = quick_operator(op)
     if code != op and has_nan(column[lo[0] : hi[-1]]):
         code = op
     if code <= SUM_FLOAT:
@@ -74,6 +90,7 @@ def two_stacks(op: int, column: Column, lo: Ints, hi: Ints, stack: Column, out: 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _two_stacks(op: int, column: Column, lo: Any, hi: Any, stack: Column, out: Column) -> None:
+    # unsigned places, or numba checks each of them for a negative one
     base = flip = end = np.uint64(0)
     one = np.uint64(1)
     front = column[0]
@@ -97,3 +114,38 @@ def _two_stacks(op: int, column: Column, lo: Any, hi: Any, stack: Column, out: C
             front = fuse(op, front, column[end])
             end += one
         out[i] = fuse(op, stack[low - base], front) if end > flip else stack[low - base]
+
+
+@njit(cache=True, nogil=True)
+def count_operations(lo: Ints, hi: Ints) -> int:
+    """Count the operations of the windows [lo, hi): a flip joins a window's slices, a step joins new ones and answers.
+
+    >>> count_operations(np.array([0, 1]), np.array([3, 4]))  # three slices are flipped, then one is joined
+    3
+    """
+    total = flip = end = 0
+    for i in range(lo.size):
+        if lo[i] >= flip:
+            total += hi[i] - lo[i] - 1
+            flip = end = hi[i]
+            continue
+        if end == flip and end < hi[i]:
+            total -= 1  # the first slice after a flip is the front itself
+        total += hi[i] - end
+        end = hi[i]
+        total += 1 if end > flip else 0
+    return total
+
+
+def count_regular_operations(width: int, step: int, count: int) -> int:
+    """Count the operations of `count` windows of one width, each a step behind the other.
+
+    >>> count_regular_operations(width=3, step=1, count=2)
+    3
+    """
+    cycle = -(-width // step)  # windows to a flip
+
+    def of_one_cycle(windows: int) -> int:
+        return width - 1 + max(0, windows - 1) * (step + 1) - (windows > 1) if windows else 0
+
+    return count // cycle * of_one_cycle(cycle) + of_one_cycle(count % cycle)

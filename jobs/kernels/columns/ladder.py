@@ -8,16 +8,21 @@ from numba import njit
 
 from jobs.kernels.algebra.operators import SUM_FLOAT
 from jobs.kernels.arrays import Column
-from jobs.kernels.columns.operators import QUICK_MAX, QUICK_MIN, fuse, has_nan, quick
-from jobs.kernels.columns.simd import LANES, load, store
+from jobs.kernels.columns.operators import QUICK_MAX, QUICK_MIN, fuse, has_nan, quick_operator
+from jobs.kernels.columns.simd import VECTOR, load, store
 
 STRIP: Final = 8_192
 GROUP: Final = 4  # ranges that are answered from one reading of the range before them
 
 
-def ladder(op: int, column: Column, out: Column) -> list[Column]:
-    """The folds of column[i : i + r] for every r from 1 on, an array per r: the rows of out, as far as they go."""
-    _ladder(op if has_nan(column) else quick(op), column, out)
+def fold_ladder(op: int, column: Column, out: Column) -> list[Column]:
+    """Return the folds of column[i : i + r] for every r from 1 on, an array per r: the rows of out, as far as they go.
+
+    >>> import numpy as np
+    >>> [folds.tolist() for folds in fold_ladder(5, np.array([3.0, 1.0, 2.0]), np.empty((2, 3)))]  # MAX
+    [[3.0, 1.0, 2.0], [3.0, 2.0]]
+    """
+    _ladder(op if has_nan(column) else quick_operator(op), column, out)
     rows = len(column)
     return [row[: rows - r] for r, row in enumerate(out)]
 
@@ -29,7 +34,7 @@ def _ladder(op: int, column: Column, out: Column) -> None:
         out[0, k] = column[k]
     for a in range(0, column.size, STRIP):
         for low in range(1, min(out.shape[0], column.size - a), GROUP):
-            done = _group(op, column, low, a, out) if low + GROUP <= out.shape[0] else a
+            done = _fold_group(op, column, low, a, out) if low + GROUP <= out.shape[0] else a
             for r in range(low, min(low + GROUP, out.shape[0])):
                 row, before = out[r], out[r - 1]
                 for k in range(done, min(a + STRIP, column.size - r)):
@@ -37,8 +42,8 @@ def _ladder(op: int, column: Column, out: Column) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _group(op: int, column: Column, low: int, a: int, out: Column) -> int:
-    """Answer the ranges of a group from window a on, as far as lanes go; where they ended."""
+def _fold_group(op: int, column: Column, low: int, a: int, out: Column) -> int:
+    """Answer the ranges of a group from window a on, as far as vectors go; return where they ended."""
     if op <= SUM_FLOAT:
         return _climb(SUM_FLOAT, column, low, a, out)
     if op == QUICK_MAX:
@@ -52,8 +57,8 @@ def _group(op: int, column: Column, low: int, a: int, out: Column) -> int:
 def _climb(op: int, column: Column, low: int, a: int, out: Column) -> int:
     before, first, second, third, fourth = out[low - 1], out[low], out[low + 1], out[low + 2], out[low + 3]
     windows = min(STRIP, column.size - a - low - GROUP + 1)
-    end = a + max(0, windows) // LANES * LANES
-    for k in range(a, end, LANES):
+    end = a + max(0, windows) // VECTOR * VECTOR
+    for k in range(a, end, VECTOR):
         fold = fuse(op, load(before, k), load(column, k + low))
         store(first, k, fold)
         fold = fuse(op, fold, load(column, k + low + 1))

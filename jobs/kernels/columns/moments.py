@@ -15,7 +15,13 @@ Moments = tuple[float, float, float]
 def fold_moments(
     columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None
 ) -> tuple[Column, Column, Column]:
-    """Count, mean and M2 of every window [lo, hi) of slices; a slice that is null counts nothing."""
+    """Return count, mean and M2 of every window [lo, hi) of slices; a slice that is null counts nothing.
+
+    >>> ones, values, zeros = np.ones(3), np.array([1.0, 3.0, 8.0]), np.zeros(3)
+    >>> count, mean, m2 = fold_moments((ones, values, zeros), np.array([0, 1]), np.array([2, 3]))
+    >>> count.tolist(), mean.tolist(), m2.tolist()
+    ([2.0, 2.0], [2.0, 5.5], [2.0, 12.5])
+    """
     count, mean, m2 = (np.ascontiguousarray(column, np.float64) for column in columns)
     if valid is not None:
         count = np.where(valid, count, 0.0)
@@ -42,7 +48,7 @@ def _merge(a: Moments, b: Moments) -> Moments:
 
 @njit(cache=True, nogil=True)
 def _last_finite(count: Column, mean: Column, low: int, high: int) -> int:
-    """The last slice of [low, high) that has a finite mean; low - 1, if none has."""
+    """Find the last slice of [low, high) that has a finite mean; low - 1, if none has."""
     for j in range(high - 1, low - 1, -1):
         if count[j] > 0 and np.isfinite(mean[j]):
             return j

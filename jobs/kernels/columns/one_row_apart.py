@@ -12,63 +12,67 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.algebra.int_literals import ZERO
 from jobs.kernels.algebra.operators import SUM_FLOAT
-from jobs.kernels.arrays import Column
-from jobs.kernels.columns.flips import flip
+from jobs.kernels.arrays import ZERO, Column
 from jobs.kernels.columns.operators import (
     QUICK,
     QUICK_MAX,
     QUICK_MIN,
+    fold_all,
     fuse,
     has_nan,
-    in_lanes,
-    nan_between,
-    quick,
+    has_nan_between,
+    is_vectorized,
+    quick_operator,
     scan_back,
-    total,
 )
-from jobs.kernels.columns.short_windows import SHORT, fold_neighbours
-from jobs.kernels.columns.simd import LANES
-from jobs.kernels.columns.van_herk import BEYOND, answer_block
+from jobs.kernels.columns.short_windows import SHORT, fold_short_windows
+from jobs.kernels.columns.simd import VECTOR
+from jobs.kernels.columns.van_herk import BEYOND, answer_block, fold_by_flips
 
 BLOCK: Final = 512
 SET_UP: Final = 64  # what a block costs beside its rows, in rows
 
 
 @njit(cache=True, nogil=True)
-def slide(op: int, column: Column, width: int, out: Column) -> None:
-    """out[i] = the fold of column[i : i + width], for every i of out; the column ends with the last window."""
-    easy = quick(op)
-    if width < SHORT and in_lanes(easy):
-        fold_neighbours(op, column, width, out)
+def fold_one_row_apart(op: int, column: Column, width: int, out: Column) -> None:
+    """Set out[i] to the fold of column[i : i + width], for every i of out; the column ends with the last window.
+
+    >>> out = np.empty(3)
+    >>> fold_one_row_apart(5, np.array([3.0, 1.0, 2.0, 0.0]), 2, out)  # MAX
+    >>> out.tolist()
+    [3.0, 2.0, 2.0]
+    """
+    quick = quick_operator(op)
+    if width < SHORT and is_vectorized(quick):
+        fold_short_windows(op, column, width, out)
         return
-    block, a = _block(width), ZERO
-    while in_lanes(easy) and a + width + block + BEYOND <= column.size:
-        if easy != op and nan_between(column, a, a + width + block):
-            flip(op, column[a:], width, out[a : a + width])
+    block, a = _choose_block(width), ZERO
+    while is_vectorized(quick) and a + width + block + BEYOND <= column.size:
+        if quick != op and has_nan_between(column, a, a + width + block):
+            fold_by_flips(op, column[a:], width, out[a : a + width])
             a += min(width, out.size - a)
         else:
-            a = _run(easy, column, a, width, block, out)
+            a = _answer_blocks(quick, column, a, width, block, out)
     if a < out.size:
         rest = column[a:]
-        flip(op if has_nan(rest) else easy, rest, width, out[a:])
+        fold_by_flips(op if has_nan(rest) else quick, rest, width, out[a:])
 
 
 @njit(cache=True, nogil=True)
-def _block(width: int) -> int:
-    """The block length at which set-up and the part of the core that is no whole block cost least."""
-    longest = min(BLOCK, (width - BEYOND) // LANES * LANES)
+def _choose_block(width: int) -> int:
+    """Choose the block length at which set-up and the part of the core that is no whole block cost least."""
+    longest = min(BLOCK, (width - BEYOND) // VECTOR * VECTOR)
     best = longest
-    for block in range(longest, longest // 2, -LANES):
+    for block in range(longest, longest // 2, -VECTOR):
         if (SET_UP + width % block) * best < (SET_UP + width % best) * block:
             best = block
     return best
 
 
 @njit(cache=True, nogil=True)
-def _run(op: int, column: Column, a: int, width: int, block: int, out: Column) -> int:
-    """Answer blocks from row a on, up to the first that a NaN is in; the row where it ended."""
+def _answer_blocks(op: int, column: Column, a: int, width: int, block: int, out: Column) -> int:
+    """Answer blocks from row a on, up to the first that a NaN is in; return the row where it ended."""
     if op <= SUM_FLOAT:
         return _blocks(SUM_FLOAT, column, a, width, block, out)
     if op == QUICK_MAX:
@@ -90,7 +94,7 @@ def _blocks(op: int, column: Column, a: int, width: int, block: int, out: Column
             place = ZERO
         core = _shared(op, column, a + block, rest, fresh, back, front, place)
         newest = answer_block(op, column, block, a + width, core, stack, now, out, a)
-        if op >= QUICK and nan_between(column, a + width, a + width + block):
+        if op >= QUICK and has_nan_between(column, a + width, a + width + block):
             break
         if fresh.size:
             fresh[place] = newest
@@ -103,11 +107,11 @@ def _blocks(op: int, column: Column, a: int, width: int, block: int, out: Column
 
 @njit(cache=True, nogil=True)
 def _core(op: int, column: Column, block: int, width: int) -> Any:
-    """Two stacks over the folds of the whole blocks of a core: those since the flip, and the suffixes at the flip."""
+    """Make two stacks over the folds of a core's whole blocks: those since the flip, and the suffixes at the flip."""
     fresh = np.empty(width // block - 1, column.dtype)
     for j in range(fresh.size):
         start = width % block + (j + 1) * block
-        fresh[j] = total(op, column[start : start + block])
+        fresh[j] = fold_all(op, column[start : start + block])
     back = np.empty_like(fresh)
     if fresh.size:
         scan_back(op, fresh, back)
@@ -116,7 +120,7 @@ def _core(op: int, column: Column, block: int, width: int) -> Any:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _shared(op: int, column: Column, start: int, rest: int, fresh: Column, back: Column, front: Any, place: int) -> Any:
-    """What all windows of a block hold: the rows that are no whole block, from start on, and the whole blocks."""
+    """Fold what all windows of a block hold: the rows that are no whole block, from start on, and the whole blocks."""
     core = column[start] if rest else back[place]
     for j in range(start + 1, start + rest):
         core = fuse(op, core, column[j])

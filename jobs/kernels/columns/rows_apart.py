@@ -9,69 +9,81 @@ from numba import njit
 
 from jobs.kernels.algebra.operators import SUM_FLOAT
 from jobs.kernels.arrays import Column
-from jobs.kernels.columns.one_row_apart import slide
+from jobs.kernels.columns.one_row_apart import fold_one_row_apart
 from jobs.kernels.columns.operators import (
     CHAINS,
     QUICK_MAX,
     QUICK_MIN,
+    fold_all,
+    fold_vectors,
     fuse,
     fuse_into,
     has_nan,
-    lanes_total,
-    quick,
-    total,
+    quick_operator,
 )
 
 STRIP: Final = 1024
 
 
 @njit(inline="always")
-def hop(op: int, column: Column, width: int, step: int, out: Column) -> None:
-    """out[i] = the fold of column[i * step : i * step + width]."""
+def fold_rows_apart(op: int, column: Column, width: int, step: int, out: Column) -> None:
+    """Set out[i] to the fold of column[i * step : i * step + width].
+
+    >>> out = np.empty(2)
+    >>> fold_rows_apart(5, np.array([3.0, 1.0, 2.0, 0.0, 4.0]), 3, 2, out)  # MAX
+    >>> out.tolist()
+    [3.0, 4.0]
+    """
     whole = max(1, width // step)
     fragment = max(0, width - whole * step)
     starts = column
     if step > 1:
         starts = np.empty(out.size + whole - 1, column.dtype)
-        chunks(op, column, min(width, step), step, starts)
-    slide(op, starts, whole, out)
+        fold_chunks(op, column, min(width, step), step, starts)
+    fold_one_row_apart(op, starts, whole, out)
     if fragment:
         fragments = np.empty(out.size, out.dtype)
-        chunks(op, column[whole * step :], fragment, step, fragments)
+        fold_chunks(op, column[whole * step :], fragment, step, fragments)
         fuse_into(op, out, fragments)
 
 
 @njit(cache=True, nogil=True)
-def chunks(op: int, column: Column, length: int, step: int, out: Column) -> None:
-    """out[k] = the fold of column[k * step : k * step + length], at most step rows."""
-    easy = quick(op)
+def fold_chunks(op: int, column: Column, length: int, step: int, out: Column) -> None:
+    """Set out[k] to the fold of column[k * step : k * step + length], at most step rows.
+
+    >>> out = np.empty(2)
+    >>> fold_chunks(5, np.array([3.0, 1.0, 2.0, 0.0, 4.0]), 2, 3, out)  # MAX
+    >>> out.tolist()
+    [3.0, 4.0]
+    """
+    quick = quick_operator(op)
     several = max(1, STRIP // step)
     for k in range(0, out.size, several):
         answers = out[k : k + several]
         rows = column[k * step : (k + answers.size - 1) * step + length]
-        _chunks(easy, rows, length, step, answers)
-        if easy != op and has_nan(rows):
-            _chunks(op, rows, length, step, answers)
+        _fold_chunks(quick, rows, length, step, answers)
+        if quick != op and has_nan(rows):
+            _fold_chunks(op, rows, length, step, answers)
 
 
 @njit(cache=True, nogil=True)
-def _chunks(op: int, column: Column, length: int, step: int, out: Column) -> None:
+def _fold_chunks(op: int, column: Column, length: int, step: int, out: Column) -> None:
     if op <= SUM_FLOAT:
-        _in_lanes(SUM_FLOAT, column, length, step, out)
+        _fold_chunks_by_vectors(SUM_FLOAT, column, length, step, out)
     elif op == QUICK_MAX:
-        _in_lanes(QUICK_MAX, column, length, step, out)
+        _fold_chunks_by_vectors(QUICK_MAX, column, length, step, out)
     elif op == QUICK_MIN:
-        _in_lanes(QUICK_MIN, column, length, step, out)
+        _fold_chunks_by_vectors(QUICK_MIN, column, length, step, out)
     else:
         for k in range(out.size):
-            out[k] = total(op, column[k * step : k * step + length])
+            out[k] = fold_all(op, column[k * step : k * step + length])
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _in_lanes(op: int, column: Column, length: int, step: int, out: Column) -> None:
+def _fold_chunks_by_vectors(op: int, column: Column, length: int, step: int, out: Column) -> None:
     if length >= CHAINS:
         for k in range(out.size):
-            out[k] = lanes_total(op, column, k * step, length)
+            out[k] = fold_vectors(op, column, k * step, length)
     else:
         _short_chunks(op, column, length, step, out)
 

@@ -7,28 +7,30 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.algebra.int_literals import numeral
 from jobs.kernels.algebra.operators import LAST, MIN, less
-from jobs.kernels.arrays import Bools, Column, Ints
+from jobs.kernels.arrays import Bools, Column, Ints, int64_literal
 
-NONE: Final = numeral(-1)
+NONE: Final = int64_literal(-1)
 
 
-def pick(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None) -> Ints:
-    """The index of the slice with the least (MIN) or largest order in each window [lo, hi), -1 where all are null.
+def pick_rows(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None) -> Ints:
+    """Return the slice with the least (MIN) or largest order in each window [lo, hi), -1 where all are null.
 
     A tie goes to the earlier slice, and to the later one for LAST.
+
+    >>> pick_rows(MIN, np.array([3.0, 1.0, 1.0]), np.array([0, 1]), np.array([2, 3])).tolist()
+    [1, 1]
     """
     out = np.empty(len(lo), np.int64)
     if len(lo):
         valid = np.ones(len(order), np.bool_) if valid is None else valid
-        _pick(op, order, valid, lo, hi, np.empty(int((hi - lo).max()), np.int64), out)
+        _pick_rows(op, order, valid, lo, hi, np.empty(int((hi - lo).max()), np.int64), out)
     return out
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _better(op: int, order: Column, i: int, j: int) -> int:
-    """The one of two slices, i before j, that the operator picks; NONE is no slice."""
+    """Return the one of two slices, i before j, that the operator picks; NONE is no slice."""
     if i < 0:
         return j
     if j < 0:
@@ -43,7 +45,7 @@ def _better(op: int, order: Column, i: int, j: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _pick(op: int, order: Column, valid: Bools, lo: Ints, hi: Ints, stack: Ints, out: Ints) -> None:
+def _pick_rows(op: int, order: Column, valid: Bools, lo: Ints, hi: Ints, stack: Ints, out: Ints) -> None:
     base = flip = end = 0
     front = NONE
     for i in range(lo.size):

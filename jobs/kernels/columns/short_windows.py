@@ -1,7 +1,7 @@
 """Short windows over a dense column, one row apart: neighbours are folded by fours, and fours by fours.
 
-A window of 27 rows is one fold of sixteen, two of four and three rows, each read at its own shift: lanes that never
-wait for each other, in tiles that stay in the first cache.
+A window of 27 rows is one fold of sixteen, two of four and three rows, each read at its own shift: vectors that
+never wait for each other, in tiles that stay in the first cache.
 """
 
 from __future__ import annotations
@@ -11,40 +11,45 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.algebra.int_literals import ZERO
 from jobs.kernels.algebra.operators import SUM_FLOAT
-from jobs.kernels.arrays import Column, Ints
-from jobs.kernels.columns.flips import flip
-from jobs.kernels.columns.operators import QUICK, QUICK_MAX, QUICK_MIN, fuse, has_nan, nan_between, quick
-from jobs.kernels.columns.simd import LANES, load, store, straddle
+from jobs.kernels.arrays import ZERO, Column, Ints
+from jobs.kernels.columns.operators import QUICK, QUICK_MAX, QUICK_MIN, fuse, has_nan, has_nan_between, quick_operator
+from jobs.kernels.columns.simd import VECTOR, load, store, straddle
+from jobs.kernels.columns.van_herk import fold_by_flips
 
 SHORT: Final = 64  # windows from here on go by blocks
 TILE: Final = 1024
-STEP: Final = 4 * LANES
-FOURS: Final = TILE + SHORT + STEP  # where the folds of four begin in the room of a tile, behind the rows
+STEP: Final = 4 * VECTOR
+FOURS: Final = TILE + SHORT + STEP  # where the folds of four begin in the scratch of a tile, behind the rows
 SIXTEENS: Final = 2 * FOURS
-READ: Final = FOURS + STEP + 2 * LANES  # rows that a tile reads, used or not
+READ: Final = FOURS + STEP + 2 * VECTOR  # rows that a tile reads, used or not
 BY_SIXTEEN: Final = 24  # from this width on, folds of sixteen pay
 
 
 @njit(cache=True, nogil=True)
-def fold_neighbours(op: int, column: Column, width: int, out: Column) -> None:
-    """out[i] = the fold of column[i : i + width], a width below SHORT."""
-    pieces, room, easy, a = _pieces(width), np.empty(3 * FOURS, column.dtype), quick(op), ZERO
+def fold_short_windows(op: int, column: Column, width: int, out: Column) -> None:
+    """Set out[i] to the fold of column[i : i + width], a width below SHORT.
+
+    >>> out = np.empty(3)
+    >>> fold_short_windows(5, np.array([3.0, 1.0, 2.0, 0.0]), 2, out)  # MAX
+    >>> out.tolist()
+    [3.0, 2.0, 2.0]
+    """
+    pieces, scratch, quick, a = _pieces(width), np.empty(3 * FOURS, column.dtype), quick_operator(op), ZERO
     while a + TILE <= out.size and a + READ <= column.size:
-        if easy != op and nan_between(column, a, a + READ):
-            flip(op, column[a:], width, out[a : a + TILE])
+        if quick != op and has_nan_between(column, a, a + READ):
+            fold_by_flips(op, column[a:], width, out[a : a + TILE])
             a += TILE
         else:
-            a = _run(easy, column, a, pieces, room, out)
+            a = _answer_tiles(quick, column, a, pieces, scratch, out)
     if a < out.size:
         rest = column[a:]
-        flip(op if has_nan(rest) else easy, rest, width, out[a:])
+        fold_by_flips(op if has_nan(rest) else quick, rest, width, out[a:])
 
 
 @njit(cache=True, nogil=True)
 def _pieces(width: int) -> Ints:
-    """Where in the room a window's pieces are, for the tile's first window."""
+    """Return where in the scratch the pieces of the tile's first window are."""
     sixteens = width // 16 if width >= BY_SIXTEEN else 0
     fours = (width - 16 * sixteens) // 4
     rows = width % 4
@@ -59,62 +64,62 @@ def _pieces(width: int) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def _run(op: int, column: Column, a: int, pieces: Ints, room: Column, out: Column) -> int:
-    """Answer whole tiles from row a on, up to the first that a NaN is in; the row where it ended."""
+def _answer_tiles(op: int, column: Column, a: int, pieces: Ints, scratch: Column, out: Column) -> int:
+    """Answer whole tiles from row a on, up to the first that a NaN is in; return the row where it ended."""
     if op <= SUM_FLOAT:
-        return _tiles(SUM_FLOAT, column, a, pieces, room, out)
+        return _tiles(SUM_FLOAT, column, a, pieces, scratch, out)
     if op == QUICK_MAX:
-        return _tiles(QUICK_MAX, column, a, pieces, room, out)
-    return _tiles(QUICK_MIN, column, a, pieces, room, out)
+        return _tiles(QUICK_MAX, column, a, pieces, scratch, out)
+    return _tiles(QUICK_MIN, column, a, pieces, scratch, out)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _tiles(op: int, column: Column, a: int, pieces: Ints, room: Column, out: Column) -> int:
-    """What is read and what is written go side by side, or the memory waits for the processor and it for the memory."""
+def _tiles(op: int, column: Column, a: int, pieces: Ints, scratch: Column, out: Column) -> int:
+    """Answer tiles; reads and writes go side by side, or memory and processor wait for each other in turns."""
     wide, by_sixteen = pieces[-1] % FOURS, pieces[0] >= SIXTEENS
     lead = wide // STEP * STEP + (2 * STEP if by_sixteen else STEP)
     while a + TILE <= out.size and a + READ <= column.size:
         pairs = fuse(op, load(column, a), load(column, a + 1))
         for k in range(0, TILE + lead, STEP):
-            pairs = _prepare(op, column, a, room, k, pairs)
+            pairs = _prepare(op, column, a, scratch, k, pairs)
             if by_sixteen and k >= STEP:
-                _by_sixteen(op, room, k - STEP)
+                _by_sixteen(op, scratch, k - STEP)
             if k >= lead:
-                _join(op, room, pieces, k - lead, out, a + k - lead)
-        if op >= QUICK and nan_between(column, a, a + READ):
+                _join(op, scratch, pieces, k - lead, out, a + k - lead)
+        if op >= QUICK and has_nan_between(column, a, a + READ):
             break
         a += TILE
     return a
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _prepare(op: int, column: Column, a: int, room: Column, k: int, pairs: Any) -> Any:
-    """Sixteen more rows in the room, and their folds of four; of two pairs each, of which one is left to the next."""
-    for j in range(k, k + STEP, LANES):
-        behind = fuse(op, load(column, a + j + LANES), load(column, a + j + LANES + 1))
-        store(room, j, load(column, a + j))
-        store(room, FOURS + j, fuse(op, pairs, straddle(pairs, behind)))
+def _prepare(op: int, column: Column, a: int, scratch: Column, k: int, pairs: Any) -> Any:
+    """Put sixteen more rows into the scratch, and their folds of four: two pairs each, one of them left to the next."""
+    for j in range(k, k + STEP, VECTOR):
+        behind = fuse(op, load(column, a + j + VECTOR), load(column, a + j + VECTOR + 1))
+        store(scratch, j, load(column, a + j))
+        store(scratch, FOURS + j, fuse(op, pairs, straddle(pairs, behind)))
         pairs = behind
     return pairs
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _by_sixteen(op: int, room: Column, k: int) -> None:
-    for j in range(FOURS + k, FOURS + k + STEP, LANES):
-        left = fuse(op, load(room, j), load(room, j + 4))
-        right = fuse(op, load(room, j + 8), load(room, j + 12))
-        store(room, FOURS + j, fuse(op, left, right))
+def _by_sixteen(op: int, scratch: Column, k: int) -> None:
+    for j in range(FOURS + k, FOURS + k + STEP, VECTOR):
+        left = fuse(op, load(scratch, j), load(scratch, j + 4))
+        right = fuse(op, load(scratch, j + 8), load(scratch, j + 12))
+        store(scratch, FOURS + j, fuse(op, left, right))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _join(op: int, room: Column, pieces: Ints, k: int, out: Column, a: int) -> None:
+def _join(op: int, scratch: Column, pieces: Ints, k: int, out: Column, a: int) -> None:
     """Fold the pieces of sixteen windows."""
     at = pieces[0] + k
-    f0, f1, f2, f3 = load(room, at), load(room, at + 4), load(room, at + 8), load(room, at + 12)
+    f0, f1, f2, f3 = load(scratch, at), load(scratch, at + 4), load(scratch, at + 8), load(scratch, at + 12)
     for j in range(1, pieces.size):
         at = pieces[j] + k
-        f0, f1 = fuse(op, f0, load(room, at)), fuse(op, f1, load(room, at + 4))
-        f2, f3 = fuse(op, f2, load(room, at + 8)), fuse(op, f3, load(room, at + 12))
+        f0, f1 = fuse(op, f0, load(scratch, at)), fuse(op, f1, load(scratch, at + 4))
+        f2, f3 = fuse(op, f2, load(scratch, at + 8)), fuse(op, f3, load(scratch, at + 12))
     store(out, a, f0)
     store(out, a + 4, f1)
     store(out, a + 8, f2)

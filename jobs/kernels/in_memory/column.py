@@ -1,4 +1,4 @@
-"""What sliding is given: a column that kernels take, which of it is null, and how its answers get their type back."""
+"""The column of `sliding`: the numbers that kernels take, its nulls, and how answers get the column's type back."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from jobs.kernels.arrays import Bools, Column, Ints
 from optimizer.errors import HeddleError
 
-ORDERED = ("min", "max", "first", "last", "count")  # what strings, dates and timestamps can be asked for
+ORDERED = ("min", "max", "first", "last", "count")  # what strings, dates and timestamps have
 
 
-class Given(NamedTuple):
+class InputColumn(NamedTuple):
     """The numbers, which of them are not null (None: all), and what they stand for: a type, a dictionary of words."""
 
     numbers: Column
@@ -22,22 +22,30 @@ class Given(NamedTuple):
     words: NDArray[np.object_] | None = None
 
     @property
-    def ordered(self) -> bool:
+    def is_only_ordered(self) -> bool:
         """Whether the numbers only stand for the order of something else."""
         return self.words is not None or self.kind.kind in "mM"
 
-    def taken(self, rows: Any) -> NDArray[Any]:
-        """The values of the rows, which are places or a slice, as answers."""
-        valid = None if self.valid is None else self.valid[rows]
-        return self.restored(with_nulls(self.numbers[rows].copy(), valid))
+    def values_at(self, rows: Any) -> NDArray[Any]:
+        """Return the values of the rows, which are places or a slice, as answers.
 
-    def restored(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Answers that are some of the values, in the type these came in."""
-        if not self.ordered and self.kind.kind != "b":
+        >>> read_column(["b", None, "a"]).values_at(slice(0, 2)).tolist()
+        ['b', None]
+        """
+        valid = None if self.valid is None else self.valid[rows]
+        return self.restore_type(mask_nulls(self.numbers[rows].copy(), valid))
+
+    def restore_type(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """Return answers that are some of the values in the type that these came in.
+
+        >>> read_column(["b", "a"]).restore_type(np.array([0, 1, 1])).tolist()
+        ['a', 'b', 'b']
+        """
+        if not self.is_only_ordered and self.kind.kind != "b":
             return answers
         nulls, plain = np.ma.getmaskarray(answers), np.ma.filled(answers, 0)
         if self.kind.kind == "b":
-            return with_nulls(plain.astype(np.bool_), ~nulls)
+            return mask_nulls(plain.astype(np.bool_), ~nulls)
         if self.words is None:
             times: NDArray[Any] = plain.astype(self.kind)
             times[nulls] = np.array("NaT", self.kind)
@@ -47,24 +55,35 @@ class Given(NamedTuple):
         return words
 
 
-def given_column(values: ArrayLike) -> Given:
-    """The column of what the caller has: masked, None and NaT are null; NaN is a number, as in Spark."""
+def read_column(values: ArrayLike) -> InputColumn:
+    """Read the caller's values: masked, None and NaT are null; NaN is a number, as in Spark.
+
+    >>> column = read_column([3, None, 5])
+    >>> column.numbers.tolist(), column.valid.tolist()
+    ([3, 0, 5], [True, False, True])
+    """
     column = np.ma.getdata(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     if column.ndim != 1:
         raise HeddleError(f"the values have {column.ndim} dimensions; give one column")
     valid = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
     if column.dtype.kind in "OT":
-        column, valid = _objects(column.astype(object), valid)
+        column, valid = _type_objects(column.astype(object), valid)
     if column.dtype.kind in "mM":
         valid = _both(valid, ~np.isnat(column))
-    numbers, words = _coded(column, valid) if column.dtype.kind in "OUS" else (_numbers(column), None)
+    numbers, words = _number_words(column, valid) if column.dtype.kind in "OUS" else (_numbers(column), None)
     if valid is None or valid.all():
-        return Given(numbers, None, column.dtype, words)
-    return Given(np.where(valid, numbers, numbers.dtype.type(0)), valid, column.dtype, words)
+        return InputColumn(numbers, None, column.dtype, words)
+    return InputColumn(np.where(valid, numbers, numbers.dtype.type(0)), valid, column.dtype, words)
 
 
-def with_nulls(answers: NDArray[Any], valid: Bools | None) -> NDArray[Any]:
-    """Answers, where they are null NaN; integers and booleans have none, so they are masked there."""
+def mask_nulls(answers: NDArray[Any], valid: Bools | None) -> NDArray[Any]:
+    """Return answers with NaN where they are null; integers and booleans have no NaN, so they are masked there.
+
+    >>> mask_nulls(np.array([1.0, 2.0]), np.array([True, False])).tolist()
+    [1.0, nan]
+    >>> mask_nulls(np.array([1, 2]), np.array([True, False])).tolist()
+    [1, None]
+    """
     if valid is None or valid.all():
         return answers
     return np.where(valid, answers, np.nan) if answers.dtype.kind == "f" else np.ma.array(answers, mask=~valid)
@@ -74,18 +93,18 @@ def _both(valid: Bools | None, more: Bools) -> Bools:
     return more if valid is None else valid & more
 
 
-def _objects(column: NDArray[Any], valid: Bools | None) -> tuple[NDArray[Any], Bools | None]:
-    """Python's values as numpy would type them without the nulls; strings remain objects."""
-    there = _both(valid, np.array([value is not None for value in column], np.bool_))
-    held = column[there].tolist()
-    if any(isinstance(value, str | bytes) for value in held):
-        return column, there
-    typed = np.array(held) if held else np.zeros(0)
+def _type_objects(column: NDArray[Any], valid: Bools | None) -> tuple[NDArray[Any], Bools | None]:
+    """Return Python's values as numpy would type them without the nulls; strings remain objects."""
+    present = _both(valid, np.array([value is not None for value in column], np.bool_))
+    objects = column[present].tolist()
+    if any(isinstance(value, str | bytes) for value in objects):
+        return column, present
+    typed = np.array(objects) if objects else np.zeros(0)
     if typed.dtype.kind == "O" or typed.ndim != 1:
-        return column, there
+        return column, present
     whole = np.zeros(len(column), typed.dtype)
-    whole[there] = typed
-    return whole, there
+    whole[present] = typed
+    return whole, present
 
 
 def _numbers(column: NDArray[Any]) -> Column:
@@ -99,14 +118,14 @@ def _numbers(column: NDArray[Any]) -> Column:
     raise HeddleError(f"values of type {column.dtype} cannot be aggregated; give integers, floats or strings")
 
 
-def _coded(column: NDArray[Any], valid: Bools | None) -> tuple[Ints, NDArray[np.object_]]:
-    """Words go as integers in the same order. Spark compares the bytes of UTF-8, which is the order of code points
-    and so that of Python."""
-    held = column.astype(object) if valid is None else column.astype(object)[valid]
+def _number_words(column: NDArray[Any], valid: Bools | None) -> tuple[Ints, NDArray[np.object_]]:
+    """Number the words in their order, and return them, too."""
+    # Spark compares the bytes of UTF-8, which is the order of code points and so that of Python
+    objects = column.astype(object) if valid is None else column.astype(object)[valid]
     try:
-        words, codes = np.unique(held, return_inverse=True)
+        words, codes = np.unique(objects, return_inverse=True)
     except TypeError:
-        kinds = ", ".join(sorted({type(value).__name__ for value in held}))
+        kinds = ", ".join(sorted({type(value).__name__ for value in objects}))
         raise HeddleError(f"values of type {kinds} have no order; give integers, floats or strings") from None
     numbers = np.zeros(len(column), np.int64)
     numbers[slice(None) if valid is None else valid] = codes

@@ -1,4 +1,4 @@
-"""The components an aggregate needs of one in-memory column, one event a slice."""
+"""The inputs of the components that an aggregate needs of one in-memory column, one event a slice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optimizer.errors import HeddleError
 LARGEST_ROOT = 3_037_000_499  # its square is the largest that fits into int64
 
 
-class Input(NamedTuple):
+class ComponentInput(NamedTuple):
     """A component's op code, the values it folds, and which are not null (None: all)."""
 
     component: str
@@ -23,10 +23,15 @@ class Input(NamedTuple):
     valid: Bools | None
 
 
-def make_input(need: Need, values: Column, given: Bools | None = None) -> Input:
-    """The input of one component, its expression applied as Spark would; `given` says which values are not null."""
-    values, valid = _expression(need.expression, values)
-    valid = given if valid is None else valid if given is None else valid & given
+def make_input(need: Need, values: Column, present: Bools | None = None) -> ComponentInput:
+    """Return the input of one component, its expression applied as Spark would; `present`: the values not null.
+
+    >>> from optimizer.algebra.aggregates import AGGREGATES
+    >>> make_input(AGGREGATES["sum_squares"].needs[0], np.array([2, 3])).values.tolist()
+    [4, 9]
+    """
+    values, valid = _evaluate(need.expression, values)
+    valid = present if valid is None else valid if present is None else valid & present
     component = need.component
     if component == "sum_squares":
         values = _squares(values)
@@ -40,10 +45,10 @@ def make_input(need: Need, values: Column, given: Bools | None = None) -> Input:
         values, valid = np.arange(len(values)), None  # the tick decides, whether a null stands there or not
     if (component, str(values.dtype)) not in OPS:
         raise HeddleError(f"aggregate {component} needs integers or booleans, and the values are {values.dtype}")
-    return Input(component, OPS[component, str(values.dtype)], values, valid)
+    return ComponentInput(component, OPS[component, str(values.dtype)], values, valid)
 
 
-def _expression(expression: str, values: Column) -> tuple[Column, Bools | None]:
+def _evaluate(expression: str, values: Column) -> tuple[Column, Bools | None]:
     if expression == "cast({x} AS DOUBLE)":
         return values.astype(np.float64, copy=False), None
     if expression == "ln({x})":

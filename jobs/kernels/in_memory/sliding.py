@@ -2,129 +2,145 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jobs.kernels.algebra.finish import FINISH, Finished, Part, finish
-from jobs.kernels.algebra.operators import COUNT, MOMENTS, SUM_INT
-from jobs.kernels.arrays import Ints
-from jobs.kernels.columns.fold import from_limbs, limbs, surely_fits
-from jobs.kernels.columns.many_windows import weave
-from jobs.kernels.columns.moments import fold_moments
-from jobs.kernels.columns.operators import identity
-from jobs.kernels.in_memory.arguments import BLOCK, Windows, known_aggregate, known_kernel, known_windows
-from jobs.kernels.in_memory.by_technique import fold_literally
-from jobs.kernels.in_memory.column import ORDERED, Given, given_column, with_nulls
-from jobs.kernels.in_memory.components import Input, make_input
+from jobs.kernels.algebra.operators import MOMENTS, SUM_INT, lift, lower
+from jobs.kernels.columns.fold import Folded, fold, prepare, surely_fits
+from jobs.kernels.columns.levels import fold_windows
+from jobs.kernels.in_memory.arguments import Windows, parse_aggregate, parse_kernel, parse_windows
+from jobs.kernels.in_memory.column import ORDERED, InputColumn, mask_nulls, read_column
+from jobs.kernels.in_memory.components import ComponentInput, make_input
+from jobs.kernels.techniques.stream import run
 from optimizer.algebra.aggregates import Aggregate
-from optimizer.algebra.techniques import require_allowed
+from optimizer.algebra.techniques import BLOCK, require_allowed
 from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
 
 
 def sliding(values: ArrayLike, windows: Windows, aggregate: str, kernel: str | None = None) -> list[NDArray[Any]]:
-    """The aggregate over every full window of the values, an array per window: window k holds the ticks from
-    k * slide + offset on, and an array is empty where no window is full. Without a kernel, the fastest safe one is
-    taken. What is masked, None or NaT is null; null answers are NaN, NaT or None, and masked among integers."""
-    known = known_aggregate(aggregate)
-    technique = known_kernel(kernel)
-    for need in known.needs:
+    """Return the aggregate over every full window of the values, an array per window.
+
+    Window k holds the ticks from k * slide + offset on; an array is empty where no window is full. Without a kernel,
+    the fastest safe one is taken. What is masked, None or NaT is null; null answers are NaN, NaT or None, and masked
+    among integers.
+
+    >>> sliding([3, 1, 2, 5, 4], (3, 1), "max")
+    [array([3, 5, 5])]
+    >>> sliding([3.0, None, 2.0, 5.0], [Window(2, 2), Window(4, 1)], "sum", kernel="daba")
+    [array([3., 7.]), array([10.])]
+    """
+    function = parse_aggregate(aggregate)
+    technique = parse_kernel(kernel)
+    for need in function.needs:
         require_allowed(technique, need.component)
-    wanted = known_windows(windows)
-    given = given_column(values)
-    if given.ordered and known.name not in ORDERED:
-        raise HeddleError(f"aggregate {known.name} needs numbers, and the values are {given.kind}; use min or max")
-    full = [window for window in wanted if window.offset % window.slide + window.range <= len(given.numbers)]
-    if len(full) == len(wanted):
-        return _answers(given, wanted, known, technique)
-    answers = iter(_answers(given, full, known, technique))
-    nothing = _nothing(given, known)
-    return [next(answers) if window in full else nothing.copy() for window in wanted]
+    all_windows = parse_windows(windows)
+    column = read_column(values)
+    if column.is_only_ordered and function.name not in ORDERED:
+        raise HeddleError(f"aggregate {function.name} needs numbers, and the values are {column.kind}; use min or max")
+    full = [window for window in all_windows if window.offset % window.slide + window.range <= len(column.numbers)]
+    if len(full) == len(all_windows):
+        return _answers(column, all_windows, function, technique)
+    answers = iter(_answers(column, full, function, technique))
+    nothing = _no_answers(column, function)
+    return [next(answers) if window in full else nothing.copy() for window in all_windows]
 
 
-def _nothing(given: Given, known: Aggregate) -> NDArray[Any]:
-    """No answers, in the type that answers have: that of the answer to a single value."""
-    words = None if given.words is None else np.array([""], object)
-    single = Given(np.zeros(1, given.numbers.dtype), None, given.kind, words)
-    return _answers(single, [Window(1, 1)], known, BLOCK)[0][:0]
+def _no_answers(column: InputColumn, aggregate: Aggregate) -> NDArray[Any]:
+    """Return no answers, in the type that answers have: that of the answer to a single value."""
+    words = None if column.words is None else np.array([""], object)
+    single = InputColumn(np.zeros(1, column.numbers.dtype), None, column.kind, words)
+    return _answers(single, [Window(1, 1)], aggregate, BLOCK)[0][:0]
 
 
-def _answers(given: Given, windows: list[Window], known: Aggregate, technique: str) -> list[NDArray[Any]]:
+def _answers(column: InputColumn, windows: list[Window], aggregate: Aggregate, technique: str) -> list[NDArray[Any]]:
     if not windows:
         return []
-    if known.name in ("first", "last") and technique == BLOCK:
-        return [given.taken(_ends(len(given.numbers), window, known.name)) for window in windows]
-    inputs = [make_input(need, given.numbers, given.valid) for need in known.needs]
-    if technique == BLOCK and _answers_itself(known, inputs[0], windows):
-        return [_typed(given, known, answer) for answer in weave(inputs[0].op, inputs[0].values, windows)]
-    folded = [_fold(each, windows, technique) for each in inputs]
-    finished = [_fitting(known, finish(known.name, parts)) for parts in zip(*folded, strict=True)]
-    if known.name in ("first", "last"):
-        return [given.taken(answer.values) for answer in finished]
-    return [_typed(given, known, with_nulls(answer.values, answer.valid)) for answer in finished]
+    if aggregate.name in ("first", "last") and technique == BLOCK:
+        return [column.values_at(_end_ticks(len(column.numbers), window, aggregate.name)) for window in windows]
+    inputs = [make_input(need, column.numbers, column.valid) for need in aggregate.needs]
+    if technique == BLOCK and _folds_are_answers(aggregate, inputs[0], windows):
+        folds = fold_windows(inputs[0].op, inputs[0].values, windows)
+        return [_typed(column, aggregate, answers) for answers in folds]
+    folded = [_fold(component, windows, technique) for component in inputs]
+    finished = [_check_range(aggregate, finish(aggregate.name, parts)) for parts in zip(*folded, strict=True)]
+    if aggregate.name in ("first", "last"):
+        return [column.values_at(answers.values) for answers in finished]
+    return [_typed(column, aggregate, mask_nulls(answers.values, answers.valid)) for answers in finished]
 
 
-def _answers_itself(known: Aggregate, given: Input, windows: list[Window]) -> bool:
-    """Whether the folds are the answers: of thousands of windows, each would be looked at for nothing."""
-    if known.name in FINISH or given.valid is not None:
+def _folds_are_answers(aggregate: Aggregate, component: ComponentInput, windows: list[Window]) -> bool:
+    """Say whether the folds are the answers: of thousands of windows, each would be looked at for nothing."""
+    if aggregate.name in FINISH or component.valid is not None:
         return False
-    return given.op != SUM_INT or surely_fits(given.values, max(window.range for window in windows))
+    return component.op != SUM_INT or surely_fits(component.values, max(window.range for window in windows))
 
 
-def _typed(given: Given, known: Aggregate, answers: NDArray[Any]) -> NDArray[Any]:
-    """Extremes are values of the column, and have its type; bool_and and bool_or are true or false."""
-    if known.name in ("min", "max"):
-        return given.restored(answers)
-    return answers.astype(np.bool_) if known.name.startswith("bool_") else answers
+def _typed(column: InputColumn, aggregate: Aggregate, answers: NDArray[Any]) -> NDArray[Any]:
+    """Return the answers in their type: extremes have the column's, bool_and and bool_or are true or false."""
+    if aggregate.name in ("min", "max"):
+        return column.restore_type(answers)
+    return answers.astype(np.bool_) if aggregate.name.startswith("bool_") else answers
 
 
-def _ends(rows: int, window: Window, name: str) -> slice:
-    """The ticks that are the first, or the last, of their window."""
+def _end_ticks(rows: int, window: Window, name: str) -> slice:
+    """Return the ticks that are the first, or the last, of their window."""
     before = window.range - 1
     start = window.offset % window.slide
     return slice(start, rows - before, window.slide) if name == "first" else slice(start + before, rows, window.slide)
 
 
-def _fold(given: Input, windows: list[Window], kernel: str) -> list[Part]:
-    if kernel != BLOCK:
-        return fold_literally(given, windows, kernel)
-    if given.op == MOMENTS:
-        return [_moments(given, window) for window in windows]
-    if given.valid is None:
-        return _fold_filled(given, windows)
-    nothing = given.values.dtype.type(identity(given.op, given.values.dtype))
-    filled = given._replace(values=np.where(given.valid, given.values, nothing))
-    counts = weave(COUNT, given.valid.astype(np.int64), windows)
-    return [Part(part.columns, count > 0) for part, count in zip(_fold_filled(filled, windows), counts, strict=True)]
+def _fold(component: ComponentInput, windows: list[Window], technique: str) -> list[Part]:
+    if technique != BLOCK:
+        return _fold_by_technique(component, windows, technique)
+    if component.op == MOMENTS:
+        return [_fold_moments(component, window) for window in windows]
+    longest = max(window.range for window in windows)
+    foldable = prepare(component.op, (component.values,), component.valid, longest)
+    folds = [fold_windows(op, column, windows) for op, column in foldable.parts]
+    return [_part(foldable.join(of_window)) for of_window in zip(*folds, strict=True)]
 
 
-def _fold_filled(given: Input, windows: list[Window]) -> list[Part]:
-    if given.op == SUM_INT and not surely_fits(given.values, max(window.range for window in windows)):
-        high, low = (weave(SUM_INT, limb, windows) for limb in limbs(given.values))
-        return [_sum_of_limbs(*pair) for pair in zip(high, low, strict=True)]
-    return [Part((fold,), None) for fold in weave(given.op, given.values, windows)]
-
-
-def _sum_of_limbs(high: Ints, low: Ints) -> Part:
-    total, overflow = from_limbs(high, low)
-    if overflow.any():
+def _part(folded: Folded) -> Part:
+    if folded.has_overflow:
         raise HeddleError("sum: a window's sum does not fit into int64; give the values as float64")
-    return Part((total,), None)
+    return Part(folded.columns, folded.valid)
 
 
-def _moments(given: Input, window: Window) -> Part:
-    lo = np.arange(window.offset % window.slide, len(given.values) - window.range + 1, window.slide)
-    spread = np.where(np.isfinite(given.values), 0.0, np.nan)
-    columns = fold_moments((np.ones(len(given.values)), given.values, spread), lo, lo + window.range, given.valid)
-    return Part(columns, columns[0] > 0)
+def _fold_moments(component: ComponentInput, window: Window) -> Part:
+    values = component.values
+    lo = np.arange(window.offset % window.slide, len(values) - window.range + 1, window.slide)
+    spread = np.where(np.isfinite(values), 0.0, np.nan)
+    columns = (np.ones(len(values)), values, spread)
+    return _part(fold(MOMENTS, columns, lo, lo + window.range, component.valid))
 
 
-def _fitting(known: Aggregate, answer: Finished) -> Finished:
-    """The answers, unless max - min went beyond int64 and so below zero."""
-    if known.name != "range" or answer.values.dtype != np.int64:
-        return answer
-    if (answer.values < 0 if answer.valid is None else (answer.values < 0) & answer.valid).any():
+def _fold_by_technique(component: ComponentInput, windows: Sequence[Window], technique: str) -> list[Part]:
+    """Fold every full window by a technique as its paper writes it, a part per window."""
+    ticks = np.arange(len(component.values))
+    offsets = np.array([0, len(ticks)])
+    distinct = sorted(set(windows))
+    rows = lift(component.op, component.values, component.valid)
+    answers = run(technique, distinct, component.component, offsets, ticks, rows, len(ticks), -1)
+    full = np.flatnonzero(answers.start >= 0)
+    by_query = full[np.argsort(answers.query[full], kind="stable")]
+    bounds = np.searchsorted(answers.query[by_query], np.arange(1, len(distinct)))
+    parts = {}
+    for window, places in zip(distinct, np.split(by_query, bounds), strict=True):
+        values, valid, overflow = lower(component.op, answers.rows[places])
+        columns = tuple(answers.rows[places].T[:3]) if component.op == MOMENTS else (values,)
+        parts[window] = _part(Folded(columns, valid, overflow))
+    return [parts[window] for window in windows]
+
+
+def _check_range(aggregate: Aggregate, answers: Finished) -> Finished:
+    """Return the answers, unless max - min went beyond int64 and so below zero."""
+    if aggregate.name != "range" or answers.values.dtype != np.int64:
+        return answers
+    if (answers.values < 0 if answers.valid is None else (answers.values < 0) & answers.valid).any():
         raise HeddleError("range: a window's max - min does not fit into int64; give the values as float64")
-    return answer
+    return answers

@@ -4,6 +4,5 @@
 - contract: What every kernel is: closed partials of a tree in, in slice order; the windows that end out.
 - exact_sums: Sums that can be taken back: the accumulators of the invertible techniques.
 - loop: The loop that all techniques share, each with its own `insert` and `query`.
-- memory: What a kernel remembers between partials: a handful of flat arrays of one shape for all techniques.
-- words: Rows as 64-bit words, so that every technique is compiled once and not once per kind of number.
+- memory: What a kernel remembers between partials: flat arrays of 64-bit words, and the operators on them.
 """

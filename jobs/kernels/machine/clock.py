@@ -13,13 +13,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from jobs.kernels.algebra.int_literals import ZERO, numeral
-from jobs.kernels.arrays import Ints
+from jobs.kernels.arrays import ZERO, Ints, int64_literal
 from optimizer.windows.window import BEGINNING, Window
 
-INSERT: Final = numeral(-1)  # the step's next partial comes in
-RESET: Final = numeral(-2)  # another group begins
-GROW: Final = numeral(-3)  # the next partial needs more room
+INSERT: Final = int64_literal(-1)  # the step's next partial comes in
+RESET: Final = int64_literal(-2)  # another group begins
+GROW: Final = int64_literal(-3)  # the next partial needs more room
 
 TAIL: Final = 0  # how many partials came in
 OLDEST: Final = 1  # the first partial that a window still to end may hold
@@ -52,7 +51,11 @@ class Steps(NamedTuple):
 
 
 def make_clock(windows: Sequence[Window], since: int = BEGINNING, capacity: int = 16) -> Clock:
-    """A clock that emits the windows which end after `since`, with room for so many slice starts, a power of two."""
+    """Return a clock that emits the windows which end after `since`; the capacity for slice starts is a power of two.
+
+    >>> make_clock([Window(4, 2), Window(9, 3)], since=0).due.tolist()  # [-2, 2) and [-6, 3)
+    [2, 3]
+    """
     table = np.array([(w.range, w.slide, w.offset) for w in windows], np.int64).reshape(-1, 3)
     order = np.argsort(-table[:, 0], kind="stable").astype(np.int64)
     count = len(table)
@@ -64,13 +67,19 @@ def make_clock(windows: Sequence[Window], since: int = BEGINNING, capacity: int 
 
 @njit(cache=True)
 def _end_after(windows: Ints, q: int, time: int) -> int:
-    """The first end of query q's windows that is later than the time."""
+    """Return the first end of query q's windows that is later than the time."""
     return int(time - (time - windows[q, 2] - windows[q, 0]) % windows[q, 1] + windows[q, 1])
 
 
 @njit(cache=True)
 def restart(clock: Clock, since: int) -> None:
-    """Forget all partials."""
+    """Forget all partials, and emit the windows which end after `since`.
+
+    >>> clock = make_clock([Window(4, 2)], since=0)
+    >>> restart(clock, since=10)
+    >>> clock.due.tolist()
+    [12]
+    """
     clock.scalars[:] = 0
     clock.scalars[LAST] = 2 * BEGINNING
     for q in range(len(clock.due)):
@@ -123,7 +132,7 @@ def _write(steps: Steps, used: int, query: int, start: int, first: int) -> Steps
 
 @njit(cache=True)
 def _end_windows(clock: Clock, time: int, steps: Steps, used: int) -> tuple[Steps, int]:
-    """The windows that end up to the time, by end, then the longest first; those without a partial are jumped over."""
+    """Write the windows that end up to the time, by end, then the longest first; jump over those without a partial."""
     while clock.scalars[NEXT] <= time:
         end = clock.scalars[NEXT]
         for q in clock.order:
@@ -185,7 +194,12 @@ def _cut(steps: Steps, used: int) -> Steps:
 
 @njit(cache=True)
 def schedule(clock: Clock, starts: Ints, until: int) -> tuple[Clock, Steps]:
-    """The steps of one group's partials, up to the windows that end at `until`."""
+    """Return the steps of one group's partials, up to the windows that end at `until`.
+
+    >>> _, steps = schedule(make_clock([Window(4, 2)], since=0), np.array([0, 3]), until=4)
+    >>> steps.query.tolist(), steps.start.tolist()  # in comes 0, [-2, 2) ends, in comes 3, [0, 4) ends
+    ([-1, 0, -1, 0], [0, -2, 3, 0])
+    """
     clock, steps, used = _walk(clock, starts, until, _empty(2 * len(starts) + 16), ZERO)
     steps.group[:] = 0
     return clock, _cut(steps, used)
@@ -193,9 +207,14 @@ def schedule(clock: Clock, starts: Ints, until: int) -> tuple[Clock, Steps]:
 
 @njit(cache=True)
 def schedule_groups(clock: Clock, offsets: Ints, starts: Ints, since: int, until: int) -> Steps:
-    """The steps of many groups, each from nothing: group g has the partials offsets[g] to offsets[g + 1].
+    """Return the steps of many groups, each from nothing: group g has the partials offsets[g] to offsets[g + 1].
 
     Partials of slices after `until` may be among them; no window holds them yet.
+
+    >>> clock = make_clock([Window(4, 4)])
+    >>> steps = schedule_groups(clock, np.array([0, 1, 2]), np.array([0, 3]), since=0, until=4)
+    >>> steps.query.tolist(), steps.group.tolist()
+    ([-2, -1, 0, -2, -1, 0], [0, 0, 0, 1, 1, 1])
     """
     steps, used = _empty(2 * len(starts) + 16), ZERO
     for g in range(len(offsets) - 1):
@@ -208,6 +227,11 @@ def schedule_groups(clock: Clock, offsets: Ints, starts: Ints, since: int, until
 
 
 def check_order(clock: Clock, starts: NDArray[Any], until: int) -> None:
-    """Partials come in slice order, and none from before a window that has ended."""
+    """Raise ValueError unless partials come in slice order, and none from before a window that has ended.
+
+    >>> check_order(make_clock([Window(4, 2)]), np.array([3, 2]), until=4)
+    Traceback (most recent call last):
+    ValueError: slice starts must rise, from batch to batch, up to `until`
+    """
     if len(starts) and (starts[0] <= clock.scalars[LAST] or np.any(starts[1:] <= starts[:-1]) or starts[-1] > until):
         raise ValueError("slice starts must rise, from batch to batch, up to `until`")

@@ -13,8 +13,11 @@ from jobs.kernels.machine.memory import Memory, widen
 
 @dataclass(frozen=True)
 class Kernel:
-    """One technique: an empty memory (op code, distinct ranges, lane of each query, room), the steps it takes (memory,
-    steps, partials, answers), and the same memory with twice the room."""
+    """One technique as three functions.
+
+    `make` returns an empty memory (op code, distinct ranges, slot of each query, capacity), `advance` takes the steps
+    (memory, steps, partials, answers), and `widen` returns the memory with twice the room.
+    """
 
     make: Callable[[int, Ints, Ints, int], Memory]
     advance: Callable[[Memory, Steps, Words, Words], None]
@@ -22,7 +25,7 @@ class Kernel:
 
 
 class State(NamedTuple):
-    """A kernel at rest."""
+    """A kernel between two batches: what it needs to go on."""
 
     technique: str
     clock: Clock

@@ -13,16 +13,12 @@ from typing import Final
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from jobs.kernels.algebra.int_literals import numeral
 from jobs.kernels.algebra.operators import LIMB_BITS, LIMB_MASK, VALID, clear_row, two_sum_error
-from jobs.kernels.arrays import Ints, Words
-from jobs.kernels.machine.words import FLOAT
+from jobs.kernels.arrays import Floats, Ints, Words, int64_literal
+from jobs.kernels.machine.memory import FLOAT, OP, Memory, allocate, count
 
-Floats = NDArray[np.float64]
-
-# the columns of a lane
+# the columns of a slot, which is one accumulator
 FIRST: Final = 0  # the first partial inside
 VALIDS: Final = 1  # how many partials inside are not null
 NANS: Final = 2
@@ -31,20 +27,56 @@ MINUS_INFINITIES: Final = 4
 TOP: Final = 5  # one above the highest limb ever touched; it keeps the sign
 LIMBS: Final = 6
 
-ADD: Final = numeral(1)
-TAKE_BACK: Final = numeral(-1)
+ADD: Final = int64_literal(1)
+TAKE_BACK: Final = int64_literal(-1)
 
 MANTISSA: Final = 53
 LOWEST: Final = 1126  # 2**-1126 is the unit of limb 0: the last bit of the smallest subnormal's 53-bit mantissa
 COLUMNS: Final = LIMBS + (1024 - MANTISSA + LOWEST) // LIMB_BITS + 4
 
 
+def make_accumulators(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty memory with an accumulator for each range.
+
+    >>> make_accumulators(1, np.array([3, 5]), np.array([0, 1]), 8).slots.shape == (2, COLUMNS)
+    True
+    """
+    return allocate(op, ranges, slot_of_query, capacity, 0, COLUMNS)
+
+
 @njit(cache=True)
-def _add_float(acc: Ints, x: float, sign: int) -> None:
+def evict(memory: Memory, slot: int, first: int) -> None:
+    """Take back the partials before `first` that the slot's accumulator still holds."""
+    accumulator, mask = memory.slots[slot], len(memory.rows) - 1
+    for s in range(accumulator[FIRST], first):
+        accumulate(memory.scalars[OP], accumulator, memory.rows, s & mask, TAKE_BACK)
+        count(memory, 1)
+    accumulator[FIRST] = max(accumulator[FIRST], first)
+
+
+@njit(cache=True)
+def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
+    """Take back what has left the window; what remains is the answer.
+
+    >>> from jobs.kernels.machine.memory import store
+    >>> memory, rows = make_accumulators(1, np.array([3]), np.array([0]), 4), np.array([[0, 5, 0, 1], [0, 7, 0, 1]])
+    >>> for i in range(2):
+    ...     accumulate(1, memory.slots[0], rows, i, ADD)
+    ...     store(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)
+    >>> rows[0].tolist()
+    [0, 7, 0, 1]
+    """
+    evict(memory, slot, first)
+    read(memory.scalars[OP], memory.slots[slot], out, k)
+
+
+@njit(cache=True)
+def _add_float(accumulator: Ints, x: float, sign: int) -> None:
     if x != x:
-        acc[NANS] += sign
+        accumulator[NANS] += sign
     elif x - x != 0.0:
-        acc[INFINITIES if x > 0 else MINUS_INFINITIES] += sign
+        accumulator[INFINITIES if x > 0 else MINUS_INFINITIES] += sign
     elif x != 0.0:
         mantissa, exponent = math.frexp(x)
         digits = np.int64(abs(mantissa) * 2.0**MANTISSA)
@@ -52,44 +84,52 @@ def _add_float(acc: Ints, x: float, sign: int) -> None:
         shift = exponent - MANTISSA + LOWEST
         limb, bits = LIMBS + shift // LIMB_BITS, shift % LIMB_BITS
         low, high = (digits & LIMB_MASK) << bits, (digits >> LIMB_BITS) << bits
-        acc[limb] += sign * (low & LIMB_MASK)
-        acc[limb + 1] += sign * ((low >> LIMB_BITS) + (high & LIMB_MASK))
-        acc[limb + 2] += sign * (high >> LIMB_BITS)
-        acc[TOP] = max(acc[TOP], limb + 3)
+        accumulator[limb] += sign * (low & LIMB_MASK)
+        accumulator[limb + 1] += sign * ((low >> LIMB_BITS) + (high & LIMB_MASK))
+        accumulator[limb + 2] += sign * (high >> LIMB_BITS)
+        accumulator[TOP] = max(accumulator[TOP], limb + 3)
 
 
 @njit(cache=True)
-def accumulate(op: int, acc: Ints, rows: Words, i: int, sign: int) -> None:
-    """ADD or TAKE_BACK the partial rows[i]."""
+def accumulate(op: int, accumulator: Ints, rows: Words, i: int, sign: int) -> None:
+    """Add the partial rows[i] to the accumulator (ADD), or subtract it again (TAKE_BACK).
+
+    >>> accumulator, rows = np.zeros(COLUMNS, np.int64), np.array([[1e300, 0, 0, 1], [0.1, 0, 0, 1]]).view(np.int64)
+    >>> for i, sign in ((0, ADD), (1, ADD), (0, TAKE_BACK)):
+    ...     accumulate(FLOAT, accumulator, rows, i, sign)
+    >>> read(FLOAT, accumulator, rows, 0)
+    >>> float(rows.view(np.float64)[0, 0])  # nothing of the spike is left
+    0.1
+    """
     if rows[i, VALID] == 0:
         return
-    acc[VALIDS] += sign
+    accumulator[VALIDS] += sign
     if op & FLOAT:
         floats = rows.view(np.float64)
-        _add_float(acc, floats[i, 0], sign)
-        _add_float(acc, floats[i, 1], sign)
+        _add_float(accumulator, floats[i, 0], sign)
+        _add_float(accumulator, floats[i, 1], sign)
     else:
-        low = acc[LIMBS + 1] + sign * rows[i, 1]
-        acc[LIMBS] += sign * rows[i, 0] + (low >> LIMB_BITS)
-        acc[LIMBS + 1] = low & LIMB_MASK
+        low = accumulator[LIMBS + 1] + sign * rows[i, 1]
+        accumulator[LIMBS] += sign * rows[i, 0] + (low >> LIMB_BITS)
+        accumulator[LIMBS + 1] = low & LIMB_MASK
 
 
 @njit(cache=True)
-def _carry(acc: Ints) -> None:
+def _carry(accumulator: Ints) -> None:
     """Bring all limbs below the top into 0 .. 2**32 - 1; the value stays the same."""
-    for limb in range(LIMBS, acc[TOP]):
-        acc[limb + 1] += acc[limb] >> LIMB_BITS
-        acc[limb] &= LIMB_MASK
+    for limb in range(LIMBS, accumulator[TOP]):
+        accumulator[limb + 1] += accumulator[limb] >> LIMB_BITS
+        accumulator[limb] &= LIMB_MASK
 
 
 @njit(cache=True)
-def _read_float(acc: Ints, out: Floats, k: int) -> None:
+def _read_float(accumulator: Ints, out: Floats, k: int) -> None:
     """Horner's rule from the top in double-double, until it holds more bits than the answer needs."""
-    _carry(acc)
-    high, low, limb = 0.0, 0.0, acc[TOP] + 1
+    _carry(accumulator)
+    high, low, limb = 0.0, 0.0, accumulator[TOP] + 1
     while limb > LIMBS and abs(high) < 2.0**96:
         limb -= 1
-        shifted, digit = high * 2.0**LIMB_BITS, float(acc[limb])
+        shifted, digit = high * 2.0**LIMB_BITS, float(accumulator[limb])
         total = shifted + digit
         low = low * 2.0**LIMB_BITS + two_sum_error(shifted, digit, total)
         high = total + low
@@ -100,25 +140,31 @@ def _read_float(acc: Ints, out: Floats, k: int) -> None:
 
 
 @njit(cache=True)
-def _read(acc: Ints, out: Floats, k: int) -> None:
+def _read(accumulator: Ints, out: Floats, k: int) -> None:
     out[k, VALID] = 1.0
-    if acc[NANS] > 0 or (acc[INFINITIES] > 0 and acc[MINUS_INFINITIES] > 0):
+    if accumulator[NANS] > 0 or (accumulator[INFINITIES] > 0 and accumulator[MINUS_INFINITIES] > 0):
         out[k, 0] = np.nan
-    elif acc[INFINITIES] > 0 or acc[MINUS_INFINITIES] > 0:
-        out[k, 0] = np.inf if acc[INFINITIES] > 0 else -np.inf
-    elif acc[TOP] > 0:
-        _read_float(acc, out, k)
+    elif accumulator[INFINITIES] > 0 or accumulator[MINUS_INFINITIES] > 0:
+        out[k, 0] = np.inf if accumulator[INFINITIES] > 0 else -np.inf
+    elif accumulator[TOP] > 0:
+        _read_float(accumulator, out, k)
 
 
 @njit(cache=True)
-def read(op: int, acc: Ints, out: Words, k: int) -> None:
-    """out[k] = the sum of the partials inside."""
+def read(op: int, accumulator: Ints, out: Words, k: int) -> None:
+    """Set row k of out to the sum of the partials in the accumulator; null when it holds none.
+
+    >>> out = np.ones((1, 4), np.int64)
+    >>> read(FLOAT, np.zeros(COLUMNS, np.int64), out, 0)
+    >>> out.tolist()
+    [[0, 0, 0, 0]]
+    """
     clear_row(out, k)
-    if acc[VALIDS] == 0:
+    if accumulator[VALIDS] == 0:
         return
     if op & FLOAT:
-        _read(acc, out.view(np.float64), k)
+        _read(accumulator, out.view(np.float64), k)
     else:
-        out[k, 0] = acc[LIMBS]
-        out[k, 1] = acc[LIMBS + 1]
+        out[k, 0] = accumulator[LIMBS]
+        out[k, 1] = accumulator[LIMBS + 1]
         out[k, VALID] = 1

@@ -6,18 +6,20 @@ from collections.abc import Callable
 
 from numba import njit
 
-from jobs.kernels.algebra.int_literals import ZERO
-from jobs.kernels.arrays import Words
+from jobs.kernels.arrays import ZERO, Words
 from jobs.kernels.machine.clock import INSERT, RESET, Steps
 from jobs.kernels.machine.memory import Memory, begin_slide, reset
 
 Insert = Callable[[Memory, Words, int], None]  # memory, partials, which of them comes in
-Query = Callable[[Memory, int, int, Words, int], None]  # memory, lane, first partial, answers, which of them it is
+Query = Callable[[Memory, int, int, Words, int], None]  # memory, slot, first partial, answers, which of them it is
 
 
 @njit(inline="always")
-def take(insert: Insert, query: Query, memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+def run_steps(insert: Insert, query: Query, memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps in order: partials from rows, answers into out.
+
+    It is inlined into every technique's `advance`, since numba keeps no function on disk that takes functions.
+    """
     i = k = ZERO
     for step in range(len(steps.query)):
         q = steps.query[step]
@@ -28,5 +30,5 @@ def take(insert: Insert, query: Query, memory: Memory, steps: Steps, rows: Words
         elif q == RESET:
             reset(memory)
         else:
-            query(memory, memory.lane[q], steps.first[step], out, k)
+            query(memory, memory.slot_of_query[q], steps.first[step], out, k)
             k += 1

@@ -1,9 +1,8 @@
-"""Folds a column of events into the rows of their cells (one cell per key and slice), component by component."""
+"""Fold a column of events into the rows of their cells (one cell per key and slice), component by component."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from jobs.kernels.algebra.operators import (
@@ -24,19 +23,22 @@ from jobs.kernels.algebra.operators import (
     less,
     two_sum_error,
 )
-from jobs.kernels.arrays import Rows
-
-Cells = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from jobs.kernels.arrays import Bools, Ints, Rows
 
 
-def accumulate(op: int, cells: int, cell: Cells, values: Rows, valid: Mask | None, places: bool = True) -> Rows:
-    """The rows of every cell. A selective row's payload is the place of the event it was taken from, if one asks."""
+def accumulate(op: int, cells: int, cell: Ints, values: Rows, valid: Bools | None, places: bool = True) -> Rows:
+    """Return the rows of every cell; `cell` says which one an event falls into.
+
+    The payload of a selective row is the place of the event that it comes from; without `places` it is left out.
+
+    >>> accumulate(MAX, 2, np.array([0, 1, 0]), np.array([3.0, 1.0, 5.0]), None).tolist()
+    [[5.0, 2.0, 0.0, 1.0], [1.0, 1.0, 0.0, 1.0]]
+    """
     integer = op in (COUNT, SUM_INT, BIT_AND, BIT_OR) or values.dtype.kind == "i"
     rows = np.zeros((cells, WIDTH), np.int64 if integer else np.float64)
     if op == COUNT:
-        counted = cell if valid is None else cell[valid]
-        rows[:, 0] = np.bincount(counted, minlength=cells)
+        counted_cell = cell if valid is None else cell[valid]
+        rows[:, 0] = np.bincount(counted_cell, minlength=cells)
         rows[:, VALID] = 1
         return rows
     mask = np.ones(0, np.bool_) if valid is None else valid
@@ -50,7 +52,7 @@ def accumulate(op: int, cells: int, cell: Cells, values: Rows, valid: Mask | Non
 
 
 @njit(cache=True, nogil=True)
-def _fold_sum_float(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+def _fold_sum_float(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
     every = valid.size == 0
     for i in range(cell.size):
         if every or valid[i]:
@@ -62,7 +64,7 @@ def _fold_sum_float(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fold_sum_int(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+def _fold_sum_int(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
     every = valid.size == 0
     for i in range(cell.size):
         if every or valid[i]:
@@ -74,7 +76,7 @@ def _fold_sum_int(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fold_product(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+def _fold_product(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
     every = valid.size == 0
     for i in range(cell.size):
         if every or valid[i]:
@@ -84,7 +86,7 @@ def _fold_product(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fold_moments(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+def _fold_moments(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
     every = valid.size == 0
     for i in range(cell.size):
         if every or valid[i]:
@@ -97,7 +99,7 @@ def _fold_moments(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fold_bit_and(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+def _fold_bit_and(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
     every = valid.size == 0
     for i in range(cell.size):
         if every or valid[i]:
@@ -107,7 +109,7 @@ def _fold_bit_and(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fold_bit_or(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+def _fold_bit_or(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
     every = valid.size == 0
     for i in range(cell.size):
         if every or valid[i]:
@@ -117,29 +119,29 @@ def _fold_bit_or(rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fold_extreme(op: int, rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
-    """Without a branch: which of two random values is the larger one, no processor can guess."""
+def _fold_extreme(op: int, rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
+    # without a branch: which of two random values is the larger one, no processor can guess
     every = valid.size == 0
     for i in range(cell.size):
         if every or valid[i]:
             c = np.uint64(cell[i])
-            held, value = rows[c, 0], values[i]
-            low, high = (value, held) if op == MIN else (held, value)
+            best, value = rows[c, 0], values[i]
+            low, high = (value, best) if op == MIN else (best, value)
             better = (rows[c, VALID] == 0) | (low < high) | ((high != high) & (low == low))
-            rows[c, 0] = value if better else held
+            rows[c, 0] = value if better else best
             rows[c, VALID] = 1
 
 
 @njit(cache=True, nogil=True)
-def _fold_selective(op: int, rows: Rows, cell: Cells, values: Rows, valid: Mask) -> None:
+def _fold_selective(op: int, rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
     every = valid.size == 0
     for i in range(cell.size):
         if not (every or valid[i]):
             continue
         c = cell[i]
-        held, value = rows[c, 0], values[i]
+        best, value = rows[c, 0], values[i]
         if rows[c, VALID]:
-            better = less(value, held) if op == MIN else less(held, value) if op == MAX else not less(value, held)
+            better = less(value, best) if op == MIN else less(best, value) if op == MAX else not less(value, best)
             if not better:
                 continue
         rows[c, 0] = value

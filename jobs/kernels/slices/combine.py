@@ -1,20 +1,21 @@
-"""Rows of partials: those of the same key and slice are combined; columns that say nothing are told from others."""
+"""Combine the rows of partials that have the same key and slice, and tell the columns that say something."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from jobs.kernels.algebra.operators import COUNT, SUM_FLOAT, VALID, WIDTH, combine, two_sum_error
-from jobs.kernels.arrays import Rows
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from jobs.kernels.arrays import Bools, Ints, Rows
 
 
 def merge_rows(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Rows:
-    """out[cell[i]] is combined with rows[chosen[i]], one after another; a cell without any is null."""
+    """Combine rows[chosen[i]] into the cell cell[i], one after another; a cell without any is null.
+
+    >>> rows = np.array([[3.0, 0, 0, 1], [1.0, 0, 0, 1], [5.0, 0, 0, 1]])
+    >>> merge_rows(SUM_FLOAT, rows, np.array([0, 2]), np.array([1, 1]), 2).tolist()
+    [[0.0, 0.0, 0.0, 0.0], [8.0, 0.0, 0.0, 1.0]]
+    """
     out = np.zeros((cells, WIDTH), rows.dtype)
     if op == SUM_FLOAT:
         _add_floats(rows, chosen, cell, out)
@@ -52,21 +53,31 @@ def _add_counts(rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
 
 
 @njit(cache=True, nogil=True)
-def telling(rows: Rows) -> Mask:
-    """Which columns beside the first say something: that a number is not zero, that a row is null."""
-    told = np.zeros(WIDTH, np.bool_)
+def informative_columns(rows: Rows) -> Bools:
+    """Return which columns beside the first say something: that a number is not zero, that a row is null.
+
+    >>> informative_columns(np.array([[7.0, 0, 0, 1], [8.0, 0.5, 0, 1]])).tolist()
+    [False, True, False, False]
+    """
+    informative = np.zeros(WIDTH, np.bool_)
     first = second = null = False
     for i in range(rows.shape[0]):
         first |= rows[i, 1] != 0
         second |= rows[i, 2] != 0
         null |= rows[i, VALID] != 1
-    told[1], told[2], told[VALID] = first, second, null
-    return told
+    informative[1], informative[2], informative[VALID] = first, second, null
+    return informative
 
 
 @njit(cache=True, nogil=True)
-def fill(rows: Rows, column: Rows) -> None:
-    """Rows that are all valid, of which only the first column says something."""
+def fill_valid_rows(rows: Rows, column: Rows) -> None:
+    """Fill rows that are all valid, and of which only the first column says something.
+
+    >>> rows = np.empty((2, 4))
+    >>> fill_valid_rows(rows, np.array([7.0, 8.0]))
+    >>> rows.tolist()
+    [[7.0, 0.0, 0.0, 1.0], [8.0, 0.0, 0.0, 1.0]]
+    """
     for i in range(rows.shape[0]):
         rows[i, 0] = column[i]
         rows[i, 1] = rows[i, 2] = 0

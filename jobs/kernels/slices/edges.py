@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
+from jobs.kernels.arrays import Bools, Ints
 from optimizer.windows.edges import Edges
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 DENSE_EDGES = 4  # edges are laid out one by one while there are at most this many per event
 
 
 def edges_between(edges: Edges, first: int, last: int) -> Ints:
-    """Every edge from the last one at or before `first` up to `last`, in order."""
+    """Return every edge from the last one at or before `first` up to `last`, in order.
+
+    >>> edges_between(((4, 0), (6, 1)), 5, 13).tolist()
+    [4, 7, 8, 12, 13]
+    """
     start = max(residue + (first - residue) // period * period for period, residue in edges)
     runs = [np.arange(_at_or_after(start, period, residue), last + 1, period) for period, residue in edges]
     return np.unique(np.concatenate(runs)) if len(runs) > 1 else runs[0]
 
 
 def count_between(edges: Edges, first: int, last: int) -> int:
-    """An upper bound of the edges in the span, without laying them out."""
+    """Return an upper bound of the edges in the span, without laying them out.
+
+    >>> count_between(((4, 0), (6, 1)), 5, 13)
+    7
+    """
     return sum((last - first) // period + 2 for period, _ in edges)
 
 
 def slice_starts(edges: Edges, times: Ints) -> Ints:
-    """The start of the slice that holds each time."""
+    """Return the start of the slice that holds each time.
+
+    >>> slice_starts(((4, 0), (6, 1)), np.array([5, 7, 11])).tolist()
+    [4, 7, 8]
+    """
     if not len(times):
         return times
     first, last = int(times.min()), int(times.max())
@@ -45,8 +54,8 @@ def _at_or_after(time: int, period: int, residue: int) -> int:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _onward(edges: Ints, time: int, current: int) -> int:
-    """The index of the last edge at or before a time; quick when it is the current one, or the next."""
+def _advance_edge(edges: Ints, time: int, current: int) -> int:
+    """Find the index of the last edge at or before a time; quick when it is the current one, or the next."""
     last = edges.size - 1
     if time >= edges[current] and (current == last or time < edges[current + 1]):
         return current
@@ -57,22 +66,31 @@ def _onward(edges: Ints, time: int, current: int) -> int:
 
 @njit(cache=True, nogil=True)
 def slice_numbers(edges: Ints, times: Ints) -> Ints:
-    """The index of the last edge at or before each time."""
+    """Return the index of the last edge at or before each time.
+
+    >>> slice_numbers(np.array([0, 4, 8]), np.array([5, 8, 1])).tolist()
+    [1, 2, 0]
+    """
     numbers = np.empty(times.size, np.int64)
     current = 0
     for i in range(times.size):
-        current = _onward(edges, times[i], current)
+        current = _advance_edge(edges, times[i], current)
         numbers[i] = current
     return numbers
 
 
 @njit(cache=True, nogil=True)
-def cell_numbers(edges: Ints, times: Ints, codes: Ints, used: Mask) -> Ints:
-    """The cell of each event, key by key and in slice order, unused ones counted; those that are used are marked."""
+def cell_numbers(edges: Ints, times: Ints, codes: Ints, used: Bools) -> Ints:
+    """Return the cell of each event, key by key and in slice order, unused ones counted; mark those that are used.
+
+    >>> used = np.zeros(6, np.bool_)
+    >>> cell_numbers(np.array([0, 4, 8]), np.array([5, 8, 1]), np.array([0, 1, 0]), used).tolist(), used.tolist()
+    ([1, 5, 0], [True, True, False, False, False, True])
+    """
     cell = np.empty(times.size, np.int64)
     current = 0
     for i in range(times.size):
-        current = _onward(edges, times[i], current)
+        current = _advance_edge(edges, times[i], current)
         number = codes[i] * edges.size + current
         cell[i] = number
         used[number] = True
@@ -81,6 +99,12 @@ def cell_numbers(edges: Ints, times: Ints, codes: Ints, used: Mask) -> Ints:
 
 @njit(cache=True, nogil=True)
 def renumber(cell: Ints, number: Ints) -> None:
-    """cell[i] = number[cell[i]]."""
+    """Replace every cell by its number, in place.
+
+    >>> cell = np.array([1, 5, 0])
+    >>> renumber(cell, np.array([0, 1, -1, -1, -1, 2]))
+    >>> cell.tolist()
+    [1, 2, 0]
+    """
     for i in range(cell.size):
         cell[i] = number[cell[i]]

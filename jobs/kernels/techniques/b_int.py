@@ -7,15 +7,20 @@ from numba import njit
 from jobs.kernels.algebra.operators import copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
-from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, count, store
+from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, combine, count, store
 from jobs.kernels.machine.memory import widen as widen_rings
-from jobs.kernels.machine.words import combine
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """The interval of level l from partial s is node (capacity + place of s) >> l."""
-    return allocate(op, ranges, lane, capacity, 2, 0)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty memory: the interval of level l from partial s is node (capacity + place of s) >> l.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.nodes.shape, memory.slots.shape
+    ((16, 4), (2, 0))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, 2, 0)
 
 
 @njit(cache=True)
@@ -39,7 +44,7 @@ def _rebuild(memory: Memory) -> None:
 
 
 def widen(memory: Memory) -> Memory:
-    """Twice the room, and the nodes anew: their places depend on it."""
+    """Return the memory with twice the room, and rebuild the nodes: their places depend on it."""
     wider = widen_rings(memory)
     _rebuild(wider)
     return wider
@@ -47,7 +52,7 @@ def widen(memory: Memory) -> Memory:
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """The partial is the interval of level 0; higher ones are computed when they are complete."""
+    """Store the partial as the interval of level 0; compute higher ones when they are complete."""
     store(memory, rows, i)
     s = memory.scalars[TAIL] - 1
     copy_row(rows, i, memory.nodes, len(memory.rows) + (s & (len(memory.rows) - 1)))
@@ -74,4 +79,4 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(insert, query, memory, steps, rows, out)
+    run_steps(insert, query, memory, steps, rows, out)

@@ -13,9 +13,8 @@ from numba import njit
 from jobs.kernels.algebra.operators import copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
-from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, count, store
-from jobs.kernels.machine.words import combine
+from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, combine, count, store
 
 F: Final = 0
 L: Final = 1
@@ -24,9 +23,15 @@ A: Final = 3
 B: Final = 4
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """A layer of nodes and five pointers for each range; E is the number of partials."""
-    return allocate(op, ranges, lane, capacity, len(ranges), 5)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty memory: a layer of nodes and five pointers for each range; E is the number of partials.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.nodes.shape, memory.slots.shape
+    ((16, 4), (2, 5))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, len(ranges), 5)
 
 
 @njit(cache=True)
@@ -65,23 +70,23 @@ def _fix_up(memory: Memory, p: Ints, layer: Words) -> None:
 
 
 @njit(cache=True)
-def _evict(memory: Memory, lane: int, first: int) -> None:
-    capacity, p = len(memory.rows), memory.lanes[lane]
+def _evict(memory: Memory, slot: int, first: int) -> None:
+    capacity, p = len(memory.rows), memory.slots[slot]
     while p[F] < first:
         p[F] += 1
-        _fix_up(memory, p, memory.nodes[lane * capacity : (lane + 1) * capacity])
+        _fix_up(memory, p, memory.nodes[slot * capacity : (slot + 1) * capacity])
 
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Push the partial on the back of every range's queue."""
-    for lane in range(len(memory.lanes)):
-        _evict(memory, lane, memory.scalars[OLDEST])
+    for slot in range(len(memory.slots)):
+        _evict(memory, slot, memory.scalars[OLDEST])
     store(memory, rows, i)
     capacity, s = len(memory.rows), memory.scalars[TAIL] - 1
     place = s & (capacity - 1)
-    for lane in range(len(memory.lanes)):
-        layer, p = memory.nodes[lane * capacity : (lane + 1) * capacity], memory.lanes[lane]
+    for slot in range(len(memory.slots)):
+        layer, p = memory.nodes[slot * capacity : (slot + 1) * capacity], memory.slots[slot]
         if p[B] == s:
             copy_row(rows, i, layer, place)
         else:
@@ -91,11 +96,11 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 
 @njit(cache=True)
-def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
+def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
     """Evict what has left the window; the answer is the aggregate at F combined with the last one of the back."""
-    _evict(memory, lane, first)
-    capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.lanes[lane]
-    layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
+    _evict(memory, slot, first)
+    capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.slots[slot]
+    layer = memory.nodes[slot * capacity : (slot + 1) * capacity]
     copy_row(layer, (first if first < p[B] else tail - 1) & (capacity - 1), out, k)
     if first < p[B] < tail:
         combine(memory.scalars[OP], out, k, layer, (tail - 1) & (capacity - 1), out, k)
@@ -105,4 +110,4 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(insert, query, memory, steps, rows, out)
+    run_steps(insert, query, memory, steps, rows, out)

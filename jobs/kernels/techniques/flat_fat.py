@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from numba import njit
 
-from jobs.kernels.algebra.int_literals import ZERO
 from jobs.kernels.algebra.operators import copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import ZERO, Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
-from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, count, store
+from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, combine, count, store
 from jobs.kernels.machine.memory import widen as widen_rings
-from jobs.kernels.machine.words import combine
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """Node v has the children 2v and 2v + 1; the leaves are the last `capacity` nodes."""
-    return allocate(op, ranges, lane, capacity, 2, 0)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty tree: node v has the children 2v and 2v + 1; the leaves are the last `capacity` nodes.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.nodes.shape, memory.slots.shape
+    ((16, 4), (2, 0))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, 2, 0)
 
 
 @njit(cache=True)
@@ -39,7 +43,7 @@ def _rebuild(memory: Memory) -> None:
 
 
 def widen(memory: Memory) -> Memory:
-    """Twice the room, and the nodes anew: their places depend on it."""
+    """Return the memory with twice the room, and rebuild the nodes: their places depend on it."""
     wider = widen_rings(memory)
     _rebuild(wider)
     return wider
@@ -55,13 +59,13 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 
 @njit(cache=True)
-def _cover(low: int, high: int, pieces: Ints, found: int) -> int:
-    """Append to the pieces, in order, as few nodes as cover the leaves from low to high."""
+def _cover(low: int, high: int, pieces: Ints, count: int) -> int:
+    """Append to the pieces, in order, as few nodes as cover the leaves from low to high; return how many there are."""
     right = len(pieces)
     while low < high:
         if low & 1:
-            pieces[found] = low
-            found += 1
+            pieces[count] = low
+            count += 1
             low += 1
         if high & 1:
             high -= 1
@@ -70,27 +74,27 @@ def _cover(low: int, high: int, pieces: Ints, found: int) -> int:
         low >>= 1
         high >>= 1
     for i in range(right, len(pieces)):
-        pieces[found] = pieces[i]
-        found += 1
-    return found
+        pieces[count] = pieces[i]
+        count += 1
+    return count
 
 
 @njit(cache=True)
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
-    """The root when it covers the window exactly; a window around the ring's end is a suffix, then a prefix."""
+    """Fold the nodes that cover the window; around the ring's end it is a suffix of the leaves, then a prefix."""
     capacity, pieces = len(memory.rows), memory.links
     low = capacity + (first & (capacity - 1))
     high = low + memory.scalars[TAIL] - first
-    found = _cover(low, min(high, 2 * capacity), pieces, ZERO)
+    nodes = _cover(low, min(high, 2 * capacity), pieces, ZERO)
     if high > 2 * capacity:
-        found = _cover(capacity, high - capacity, pieces, found)
+        nodes = _cover(capacity, high - capacity, pieces, nodes)
     copy_row(memory.nodes, pieces[0], out, k)
-    for i in range(1, found):
+    for i in range(1, nodes):
         combine(memory.scalars[OP], out, k, memory.nodes, pieces[i], out, k)
-    count(memory, found - 1)
+    count(memory, nodes - 1)
 
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(insert, query, memory, steps, rows, out)
+    run_steps(insert, query, memory, steps, rows, out)

@@ -7,19 +7,24 @@ from numba import njit
 from jobs.kernels.algebra.operators import copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
-from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, count, store
-from jobs.kernels.machine.words import combine
+from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """One layer of nodes; the first half of the links are the pointers, the second is the stack of positions."""
-    return allocate(op, ranges, lane, capacity, 1, 0)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty memory: a layer of nodes; of the links, one half are pointers, one the stack of positions.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.nodes.shape, memory.links.shape
+    ((8, 4), (16,))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, 1, 0)
 
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """The newest place holds the partial alone and leads to the next."""
+    """Let the newest place hold the partial alone and lead to the next."""
     store(memory, rows, i)
     tail = memory.scalars[TAIL]
     place = (tail - 1) & (len(memory.rows) - 1)
@@ -48,4 +53,4 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(insert, query, memory, steps, rows, out)
+    run_steps(insert, query, memory, steps, rows, out)

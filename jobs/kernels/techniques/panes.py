@@ -7,14 +7,19 @@ from numba import njit
 from jobs.kernels.algebra.operators import copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
-from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, count, store
-from jobs.kernels.machine.words import combine
+from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """An empty memory."""
-    return allocate(op, ranges, lane, capacity, 0, 0)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty memory: the ring of partials, and nothing else.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.nodes.shape, memory.slots.shape
+    ((0, 4), (2, 0))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, 0, 0)
 
 
 @njit(cache=True)
@@ -30,4 +35,4 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(store, query, memory, steps, rows, out)
+    run_steps(store, query, memory, steps, rows, out)

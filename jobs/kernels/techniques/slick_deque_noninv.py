@@ -7,7 +7,7 @@ from numba import njit
 from jobs.kernels.algebra.operators import VALID, clear_row, copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
+from jobs.kernels.machine.loop import run_steps
 from jobs.kernels.machine.memory import (
     CURSOR,
     CURSOR_FIRST,
@@ -20,17 +20,23 @@ from jobs.kernels.machine.memory import (
     allocate,
     count,
     grow,
+    selects_right,
 )
-from jobs.kernels.machine.words import selects_right
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """The rows are the deque's nodes, the links their positions in the stream."""
-    return allocate(op, ranges, lane, capacity, 0, 0)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty deque: the rows are its nodes, the links their positions in the stream.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.rows.shape, memory.links.shape
+    ((8, 4), (16,))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, 0, 0)
 
 
 def widen(memory: Memory) -> Memory:
-    """Twice the room for the nodes of the deque."""
+    """Return the memory with twice the room for the nodes of the deque."""
     return grow(memory, memory.scalars[DEQUE_HEAD], memory.scalars[DEQUE_TAIL])
 
 
@@ -64,7 +70,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
-    """The first node inside the window. Ranges come in from the longest to the shortest: one walk answers all."""
+    """Answer by the first node inside the window. Ranges come from the longest to the shortest: one walk serves all."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
     cursor = scalars[CURSOR] if first >= scalars[CURSOR_FIRST] else scalars[DEQUE_HEAD]
     while cursor < scalars[DEQUE_TAIL] and memory.links[cursor & mask] < first:
@@ -80,4 +86,4 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(insert, query, memory, steps, rows, out)
+    run_steps(insert, query, memory, steps, rows, out)

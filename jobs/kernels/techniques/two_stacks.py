@@ -9,16 +9,21 @@ from numba import njit
 from jobs.kernels.algebra.operators import copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
-from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, count, store
-from jobs.kernels.machine.words import combine
+from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
 
 BACK: Final = 0  # the first partial of the back stack
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """A layer of nodes for each range: suffix aggregates on the front stack, prefix aggregates on the back."""
-    return allocate(op, ranges, lane, capacity, len(ranges), 1)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty memory: for each range a layer of suffixes on the front stack, prefixes on the back.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.nodes.shape, memory.slots.shape
+    ((16, 4), (2, 1))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, len(ranges), 1)
 
 
 @njit(cache=True)
@@ -26,9 +31,9 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
     """Push the partial on the back stack of every range."""
     store(memory, rows, i)
     capacity, s = len(memory.rows), memory.scalars[TAIL] - 1
-    for lane in range(len(memory.lanes)):
-        layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
-        if memory.lanes[lane, BACK] == s:
+    for slot in range(len(memory.slots)):
+        layer = memory.nodes[slot * capacity : (slot + 1) * capacity]
+        if memory.slots[slot, BACK] == s:
             copy_row(rows, i, layer, s & (capacity - 1))
         else:
             top = (s - 1) & (capacity - 1)
@@ -38,7 +43,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def flip(memory: Memory, layer: Words, first: int) -> None:
-    """Suffix aggregates of all partials from the first on, up to the latest."""
+    """Set the layer to the suffix aggregates of all partials from the first on, up to the latest."""
     mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
     copy_row(memory.rows, (tail - 1) & mask, layer, (tail - 1) & mask)
     for s in range(tail - 2, first - 1, -1):
@@ -47,14 +52,14 @@ def flip(memory: Memory, layer: Words, first: int) -> None:
 
 
 @njit(cache=True)
-def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
+def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
     """Pop what has left the window, flip if that empties the front, then combine the two tops."""
     capacity, tail = len(memory.rows), memory.scalars[TAIL]
-    layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
-    if first > memory.lanes[lane, BACK]:
+    layer = memory.nodes[slot * capacity : (slot + 1) * capacity]
+    if first > memory.slots[slot, BACK]:
         flip(memory, layer, first)
-        memory.lanes[lane, BACK] = tail
-    back = memory.lanes[lane, BACK]
+        memory.slots[slot, BACK] = tail
+    back = memory.slots[slot, BACK]
     copy_row(layer, (first if first < back else tail - 1) & (capacity - 1), out, k)
     if first < back < tail:
         combine(memory.scalars[OP], out, k, layer, (tail - 1) & (capacity - 1), out, k)
@@ -64,4 +69,4 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(insert, query, memory, steps, rows, out)
+    run_steps(insert, query, memory, steps, rows, out)

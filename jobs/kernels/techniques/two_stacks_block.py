@@ -13,18 +13,23 @@ from numba import njit
 from jobs.kernels.algebra.operators import copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import take
-from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, count, store
-from jobs.kernels.machine.words import combine
+from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
 from jobs.kernels.techniques.two_stacks import flip
 
 FLIP: Final = 0  # the aggregates of places before it are suffixes up to it
 END: Final = 1  # the place before it holds the prefix from the flip point on
 
 
-def make(op: int, ranges: Ints, lane: Ints, capacity: int) -> Memory:
-    """A layer of nodes and two pointers for each range."""
-    return allocate(op, ranges, lane, capacity, len(ranges), 2)
+def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
+    """Return an empty memory: a layer of nodes and two pointers for each range.
+
+    >>> import numpy as np
+    >>> memory = make(5, np.array([3, 9]), np.array([0, 1]), 8)
+    >>> memory.nodes.shape, memory.slots.shape
+    ((16, 4), (2, 2))
+    """
+    return allocate(op, ranges, slot_of_query, capacity, len(ranges), 2)
 
 
 @njit(cache=True)
@@ -39,10 +44,10 @@ def _extend(memory: Memory, layer: Words, flip: int, end: int) -> None:
 
 
 @njit(cache=True)
-def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
-    """The suffix from the window's first partial, combined with the prefix behind the flip point."""
-    capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.lanes[lane]
-    layer = memory.nodes[lane * capacity : (lane + 1) * capacity]
+def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
+    """Combine the suffix from the window's first partial with the prefix behind the flip point."""
+    capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.slots[slot]
+    layer = memory.nodes[slot * capacity : (slot + 1) * capacity]
     if first >= p[FLIP]:
         flip(memory, layer, first)
         p[FLIP] = tail
@@ -58,4 +63,4 @@ def query(memory: Memory, lane: int, first: int, out: Words, k: int) -> None:
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out."""
-    take(store, query, memory, steps, rows, out)
+    run_steps(store, query, memory, steps, rows, out)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.kernels.columns.bounds import ranges
+from jobs.kernels.columns.bounds import find_windows
 from optimizer.windows.window import Window
 
 groups = st.lists(st.sets(st.integers(-60, 60), max_size=12).map(sorted), max_size=4)
@@ -34,7 +34,7 @@ def naive(slices: list[list[int]], window: Window, after: int, until: int) -> li
 def test_equal_to_every_window_tried(slices: list[list[int]], window: Window, after: int, span: int) -> None:
     offsets = np.cumsum([0, *map(len, slices)])
     starts = np.array([time for group in slices for time in group], np.int64)
-    found = ranges(offsets, starts, window, after, after + span)
+    found = find_windows(offsets, starts, window, after, after + span)
     answers = [
         (group, start, starts[lo:hi].tolist())
         for group, start, lo, hi in zip(*(column.tolist() for column in found), strict=True)
@@ -44,11 +44,11 @@ def test_equal_to_every_window_tried(slices: list[list[int]], window: Window, af
 
 def test_long_gaps_are_jumped_and_no_watermark_is_too_old() -> None:
     starts = np.array([-(10**15), 0, 10**15])
-    found = ranges(np.array([0, 3]), starts, Window(10, 5), -(10**30), 10**30)
+    found = find_windows(np.array([0, 3]), starts, Window(10, 5), -(10**30), 10**30)
     assert found.start.tolist() == [-(10**15) - 5, -(10**15), -5, 0, 10**15 - 5, 10**15]
     assert (found.hi - found.lo).tolist() == [1] * 6
 
 
 def test_no_groups_and_no_slices() -> None:
-    assert len(ranges(np.array([0]), np.array([], np.int64), Window(2, 1), 0, 9).lo) == 0
-    assert len(ranges(np.array([0, 0, 0]), np.array([], np.int64), Window(2, 1), 0, 9).lo) == 0
+    assert len(find_windows(np.array([0]), np.array([], np.int64), Window(2, 1), 0, 9).lo) == 0
+    assert len(find_windows(np.array([0, 0, 0]), np.array([], np.int64), Window(2, 1), 0, 9).lo) == 0

@@ -22,9 +22,10 @@ from jobs.kernels.algebra.operators import (
     SUM_INT,
     lift,
 )
-from jobs.kernels.columns.bounds import ranges
-from jobs.kernels.columns.fold import fold, fold_many, limbs
-from jobs.kernels.columns.selective import pick
+from jobs.kernels.columns.bounds import find_windows
+from jobs.kernels.columns.fold import fold, prepare, split_limbs
+from jobs.kernels.columns.fold_bounds import fold_between
+from jobs.kernels.columns.selective import pick_rows
 from optimizer.windows.window import Window
 from tests.oracle.naive_aggregates import OF_VALUES, rank, same
 
@@ -47,15 +48,15 @@ def bounds(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     cut = int(draw.integers(0, rows + 1))
     slide = int(draw.integers(1, 9))
     window = Window(slide + int(draw.integers(0, 40)), slide, int(draw.integers(0, 9)))
-    found = ranges(np.array([0, cut, rows]), starts, window, -(10**9), 10**9)
-    return found.lo, found.hi
+    windows = find_windows(np.array([0, cut, rows]), starts, window, -(10**9), 10**9)
+    return windows.lo, windows.hi
 
 
 def check(name: str, values: list[Any], lo: Any, hi: Any, got: Any, valid: Any, tolerance: float = 0.0) -> None:
     for i in range(len(lo)):
         held = [v for v in values[lo[i] : hi[i]] if v is not None]
         want = OF_VALUES[name](held)
-        assert same(got[i].item() if valid[i] else None, want, tolerance), (name, lo[i], hi[i], want)
+        assert same(got[i].item() if valid is None or valid[i] else None, want, tolerance), (name, lo[i], hi[i], want)
 
 
 @settings(max_examples=100, deadline=None)
@@ -100,7 +101,7 @@ def test_a_sum_leaves_int64_only_where_it_truly_does(edge: int) -> None:
     numbers = np.array([edge, 1 if edge > 0 else -1, -edge // 2, 5, edge, -edge // 2 - 7])
     lo = np.repeat(np.arange(5), 1)
     hi = lo + 2
-    for columns in ((numbers,), limbs(numbers)):
+    for columns in ((numbers,), split_limbs(numbers)):
         answer = fold(SUM_INT, columns, lo, hi)
         for i in range(5):
             true = sum(numbers[lo[i] : hi[i]].tolist())
@@ -112,7 +113,9 @@ def test_several_queries_share_the_slices() -> None:
     numbers, valid = column([3, None, 5, 1, None, 2] * 20, int)
     queries = [(np.arange(0, 100), np.arange(0, 100) + width) for width in (1, 7, 20)]
     for op in INTEGERS:
-        for (lo, hi), together in zip(queries, fold_many(op, (numbers,), queries, valid), strict=True):
+        shared = prepare(op, (numbers,), valid, len(numbers))
+        for lo, hi in queries:
+            together = shared.join([fold_between(part, column, lo, hi) for part, column in shared.parts])
             alone = fold(op, (numbers,), lo, hi, valid)
             assert all(
                 np.array_equal(a, b)
@@ -126,7 +129,7 @@ def test_picked_rows(values: list[float | None], seed: int) -> None:
     numbers, valid = column(values, float)
     lo, hi = bounds(len(values), seed)
     for op, best in ((MIN, min), (MAX, max), (LAST, max)):
-        for i, row in enumerate(pick(op, numbers, lo, hi, valid).tolist()):
+        for i, row in enumerate(pick_rows(op, numbers, lo, hi, valid).tolist()):
             held = [j for j in range(lo[i], hi[i]) if values[j] is not None]
             tied = [j for j in held if rank(values[j]) == best(rank(values[k]) for k in held)] or [-1]
             assert row == (tied[-1] if op == LAST else tied[0])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.kernels.columns.operations import block_operations
+from jobs.kernels.columns.fold_bounds import count_operations
 
 
 class Counted:
@@ -55,4 +55,4 @@ def test_block_operations(steps: list[tuple[int, int]]) -> None:
     answers, operations = two_stacks(values, windows)
     assert answers == [sum(values[low:high]) for low, high in windows]
     lo, hi = np.array(windows, np.int64).T.copy()
-    assert block_operations(lo, hi) == operations
+    assert count_operations(lo, hi) == operations

@@ -7,11 +7,23 @@ import pytest
 from numba import njit
 
 from jobs.kernels.algebra.operators import BIT_AND, BIT_OR, MAX, MIN, PRODUCT, SUM_FLOAT, SUM_INT
-from jobs.kernels.columns.one_row_apart import BLOCK, slide
-from jobs.kernels.columns.operators import has_nan, total
+from jobs.kernels.columns.one_row_apart import BLOCK, fold_one_row_apart
+from jobs.kernels.columns.operators import fold_all, has_nan
 from jobs.kernels.columns.short_windows import SHORT, TILE
-from jobs.kernels.columns.simd import lane, load, spread, store, straddle
-from jobs.kernels.columns.simd_operators import any_bits, both_bits, larger, largest, nans, smaller, smallest
+from jobs.kernels.columns.simd import (
+    any_bits,
+    both_bits,
+    element,
+    larger,
+    largest,
+    load,
+    nans,
+    smaller,
+    smallest,
+    spread,
+    store,
+    straddle,
+)
 
 FLOATS = np.array([1.0, np.nan, -0.0, np.inf]), np.array([np.nan, 2.0, 0.0, -np.inf])
 INTEGERS = np.array([1, -7, 2**62, 3]), np.array([2, -9, -(2**62), 3])
@@ -19,7 +31,7 @@ REDUCE = {SUM_INT: np.add, SUM_FLOAT: np.add, PRODUCT: np.multiply, BIT_AND: np.
 
 
 @njit
-def _by_lanes(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+def _by_vectors(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
     a, b = load(x, 0), load(y, 0)
     store(out, 0, a + b)
     store(out, 4, a * b)
@@ -29,7 +41,7 @@ def _by_lanes(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
     store(out, 20, smallest(a, b))
     store(out, 24, straddle(a, b))
     store(out, 28, spread(x[0]))
-    out[32], out[33], out[34], out[35] = lane(a, 2), lane(b, 3), largest(x[1], y[1]), smallest(x[1], y[1])
+    out[32], out[33], out[34], out[35] = element(a, 2), element(b, 3), largest(x[1], y[1]), smallest(x[1], y[1])
 
 
 @njit
@@ -44,11 +56,11 @@ def _nans(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(("x", "y"), [FLOATS, INTEGERS], ids=["float64", "int64"])
-def test_compiled_lanes_are_arrays_of_four(x: np.ndarray, y: np.ndarray) -> None:
+def test_compiled_vectors_are_arrays_of_four(x: np.ndarray, y: np.ndarray) -> None:
     compiled, plain = np.zeros(36, x.dtype), np.zeros(36, x.dtype)
-    _by_lanes(x, y, compiled)
+    _by_vectors(x, y, compiled)
     with np.errstate(all="ignore"):
-        _by_lanes.py_func(x, y, plain)
+        _by_vectors.py_func(x, y, plain)
     assert np.array_equal(compiled, plain, equal_nan=x.dtype.kind == "f")
     found, expected = np.zeros(4, np.int64), np.zeros(4, np.int64)
     _nans(x, y, found)
@@ -56,7 +68,7 @@ def test_compiled_lanes_are_arrays_of_four(x: np.ndarray, y: np.ndarray) -> None
     assert np.array_equal(found != 0, expected != 0)
 
 
-def test_bits_of_lanes() -> None:
+def test_bits_of_vectors() -> None:
     out = np.zeros(8, np.int64)
     _bits(*INTEGERS, out)
     assert out.tolist() == [*(INTEGERS[0] & INTEGERS[1]), *(INTEGERS[0] | INTEGERS[1])]
@@ -73,7 +85,7 @@ def test_every_count_of_windows(op: int, width: int) -> None:
         want = reduce.reduce(views, axis=1)
     for windows in (1, 2, width, width + 9, TILE - 1, TILE, TILE + 1, len(want)):
         out = np.zeros(windows, np.int64)
-        slide(op, numbers[: windows + width - 1], width, out)
+        fold_one_row_apart(op, numbers[: windows + width - 1], width, out)
         assert np.array_equal(out, want[:windows]), windows
 
 
@@ -82,8 +94,8 @@ def test_a_nan_is_found_anywhere(size: int) -> None:
     for at in range(size):
         numbers = np.arange(float(size))
         assert not has_nan(numbers)
-        assert total(SUM_FLOAT, numbers) == numbers.sum()
-        assert total(MAX, numbers) == size - 1
+        assert fold_all(SUM_FLOAT, numbers) == numbers.sum()
+        assert fold_all(MAX, numbers) == size - 1
         numbers[at] = np.nan
         assert has_nan(numbers)
-        assert np.isnan(total(MAX, numbers))
+        assert np.isnan(fold_all(MAX, numbers))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.kernels import KERNELS, sliding
-from jobs.kernels.columns.one_row_apart import slide
+from jobs.kernels.columns.levels import _slide_rows
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.algebra.techniques import allowed
 from optimizer.errors import HeddleError
@@ -141,7 +141,7 @@ def test_without_the_jit() -> None:
 def test_a_column_that_may_not_be_written_to_is_not_compiled_for_anew() -> None:
     values = np.arange(40.0)
     (first,) = sliding(values, (3, 1), "max")
-    compiled = len(slide.overloads)
+    compiled = len(_slide_rows.overloads)
     values.flags.writeable = False
     assert np.array_equal(sliding(values, (3, 1), "max")[0], first)
-    assert len(slide.overloads) == compiled
+    assert len(_slide_rows.overloads) == compiled
