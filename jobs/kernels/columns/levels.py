@@ -6,7 +6,7 @@ its range is no multiple of the slide. A dense column is a grid of one row.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Sequence
 from typing import NamedTuple
 
 from numba import njit
@@ -110,11 +110,11 @@ class Levels:
             if not from_zero or extent.low == 0:
                 self._feeding.append(level)
 
-    def allocate(self, sizes: Sequence[int]) -> Iterator[Column]:
+    def allocate(self, sizes: Sequence[int]) -> list[Column]:
         """Allocate rows of these sizes, as many each as the grid has, in one block of memory."""
-        groups = len(self._ticks.rows)
-        for block in allocate_columns([groups * size for size in sizes], self._ticks.rows.dtype):
-            yield block.reshape(groups, -1)
+        ticks = self._ticks.rows
+        blocks = allocate_columns([len(ticks) * size for size in sizes], ticks.dtype)
+        return [block.reshape(len(ticks), size) for block, size in zip(blocks, sizes, strict=True)]
 
     def chunks(self, phase: Phase) -> Column:
         """Return the chunks of a slide and phase, a row per group."""
@@ -129,21 +129,22 @@ class Levels:
         >>> levels.fold(Run(range=5, slide=2, start=2, windows=2)).tolist()  # 2 + ... + 6 and 4 + ... + 8
         [[20, 30]]
         """
-        level = self._by_phase[run.phase]
-        whole, fragment = divmod(run.range, run.slide)
+        range_, slide, start, windows = run
+        level = self._by_phase[slide, start % slide]
+        whole, fragment = divmod(range_, slide)
         if out is None:
-            (out,) = self.allocate([run.windows])
-        _slide_rows(self.op, level.rows, level.column(run.start), whole, out)
+            (out,) = self.allocate([windows])
+        _slide_rows(self.op, level.rows, level.column(start), whole, out)
         if fragment:
-            (fragments,) = self.allocate([run.windows])
-            self._fill_chunks(run.start + whole * run.slide, fragment, run.slide, fragments)
+            (fragments,) = self.allocate([windows])
+            self._fill_chunks(start + whole * slide, fragment, slide, fragments)
             fuse_into(self.op, out.reshape(-1), fragments.reshape(-1))
         return out
 
     def _fill_chunks(self, tick: int, length: int, step: int, rows: Column) -> None:
         """Fold `length` ticks from a tick on and again every `step` ticks; beyond all slices there is nothing."""
         count, cover = rows.shape[1], self._cover
-        first = min(count, max(0, -((tick + length - 1 - cover.first) // step)))
+        first = min(count, max(0, -((tick + length - 1 - cover.first) // step)))  # chunks that end before all slices
         last = max(first, min(count, (cover.last - tick) // step + 1))
         if first > 0 or last < count:
             rows[:, :first] = rows[:, last:] = identity(self.op, rows.dtype)
@@ -181,22 +182,22 @@ def fold_windows(op: int, column: Column, windows: Sequence[Window]) -> list[Col
     extents = [Extent(slide, start, (rows - start) // slide) for slide, start in sorted(by_phase) if slide > 1]
     levels = Levels(op, Level(1, 0, column.reshape(1, -1)), Cover(0, rows - 1), extents, from_zero=True)
     rungs = {phase: _count_rungs(phase[0], ranges) for phase, ranges in by_phase.items()}
-    runs = [
-        Run(range_, slide, start, (rows - start - range_) // slide + 1)
+    runs = [  # each with the place of its answer
+        (Run(range_, slide, start, (rows - start - range_) // slide + 1), ranges[range_])
         for (slide, start), ranges in by_phase.items()
         for range_ in _beside_rungs(slide, ranges, rungs[slide, start])
     ]
     sizes = [count * pad_size(levels.chunks(phase).shape[1]) for phase, count in rungs.items()]
-    blocks = iter(allocate_columns([*sizes, *(run.windows for run in runs)], column.dtype))
+    blocks = iter(allocate_columns([*sizes, *(run.windows for run, _ in runs)], column.dtype))
     answers = [column] * len(windows)
     for phase, count in rungs.items():
         block = next(blocks)
         if count:
             for rung, answer in enumerate(fold_ladder(op, levels.chunks(phase)[0], block.reshape(count, -1))):
                 answers[by_phase[phase][(rung + 1) * phase[0]]] = answer
-    for run in runs:
-        answer = answers[by_phase[run.phase][run.range]] = next(blocks)
-        levels.fold(run, answer.reshape(1, -1))
+    for run, place in runs:
+        answer = answers[place] = next(blocks)
+        levels.fold(run, answer[None])
     return [answers[place] for place in places]
 
 
