@@ -131,11 +131,16 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Costs:
-    """Operations per second of a plan, and of the two plans that need no optimizer."""
+    """Operations per second of a plan, and of the two plans that need no optimizer; CPU seconds where prices are known.
+
+    Seconds are per second of the stream.
+    """
 
     planned: float
     no_share: float
     shared: float
+    seconds: float | None = None  # of the plan
+    shared_seconds: float | None = None  # of one tree per grouping
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,11 @@ class Plan:
     def cost(self) -> float:
         """Operations per second."""
         return self.costs.planned
+
+    @property
+    def milliseconds_per_thousand(self) -> float | None:
+        """Estimated CPU milliseconds per 1,000 events; None where the machine's prices are not known."""
+        return None if self.costs.seconds is None else self.costs.seconds / self.rate * 1e6
 
     @property
     def baselines(self) -> dict[str, float]:

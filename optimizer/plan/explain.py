@@ -24,6 +24,7 @@ def summary(plan: Plan) -> list[str]:
         f"  no_share cost {plan.costs.no_share:.6g}",
         f"  shared cost   {plan.costs.shared:.6g}",
         f"  planned cost  {plan.cost:.6g}",
+        *seconds_lines(plan),
         f"  saving        {plan.saving:z.1%} of no_share",
         f"  trees         {len(plan.trees)} for {counted(sum(len(tree.queries) for tree in plan.trees))}",
     ]
@@ -33,6 +34,17 @@ def summary(plan: Plan) -> list[str]:
         names = ", ".join(plan.unshared[:5]) + (", ..." if len(plan.unshared) > 5 else "")
         lines.append(f"  unshared      {counted(len(plan.unshared))} on plain Spark: {names}")
     return lines
+
+
+def seconds_lines(plan: Plan) -> list[str]:
+    """What the plan should take on this machine, where its prices are known."""
+    milliseconds = plan.milliseconds_per_thousand
+    if milliseconds is None:
+        return []
+    line = f"  estimated     {milliseconds:.4g} CPU ms per 1,000 events"
+    if plan.costs.shared_seconds:
+        line += f", {plan.costs.shared_seconds / plan.rate * 1e6:.4g} as one tree per grouping"
+    return [line]
 
 
 def tree_line(plan: Plan, tree: Tree) -> str:

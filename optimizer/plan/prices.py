@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from optimizer.cost.tree_cost import Currency
 from optimizer.errors import HeddleError
-from optimizer.plan.operations import FINAL, Operations
+from optimizer.plan.definition import Traffic
+from optimizer.plan.operations import CELL, ENDLESS, FINAL, LEVEL, MADE, PARTIAL, Operations
 
 Floats = NDArray[np.float64]
 PULL = 1e-3  # towards one price for all operations and none for the rest, where the runs cannot tell prices apart
@@ -40,6 +42,22 @@ class Prices:
     def knows(self, operations: Operations) -> bool:
         """Whether the operations of all its techniques have a price."""
         return operations.finals.keys() <= set(self.techniques)
+
+    def currency(
+        self, traffic: Traffic, group_by: tuple[str, ...], rows: bool, batch_seconds: float = ENDLESS
+    ) -> Currency:
+        """Return these prices as a search counts them: per tick of a group's clock and per key."""
+        keys, ticks = traffic.keys_of(group_by, rows), traffic.ticks_per_second(rows)
+        answering = self.each.get("slice.columns", 0.0)
+        return Currency(
+            event=self.each.get(CELL, 0.0),
+            fold=self.each.get(PARTIAL, 0.0),
+            slice=self.each.get(MADE, 0.0) + answering,
+            level=self.each.get(LEVEL, 0.0),
+            tree=self.each.get("tree", 0.0) / (batch_seconds * ticks * keys),
+            final={name: self.each[f"{FINAL}{name}"] for name in self.techniques},
+            events=traffic.events_per_tick(rows) / keys,
+        )
 
     def seconds(self, operations: Operations, batches: float = 1.0) -> float:
         """How long so many operations should take."""

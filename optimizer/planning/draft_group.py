@@ -13,6 +13,8 @@ from optimizer.cost.omega import cheapest_technique
 from optimizer.cost.tree_cost import RAW
 from optimizer.plan.cost import tree_cost
 from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
+from optimizer.plan.operations import count_operations
+from optimizer.plan.prices import Prices
 from optimizer.planning.names import techniques_for
 from optimizer.planning.recent import Recent
 from optimizer.planning.shards import choose_shards
@@ -25,6 +27,7 @@ from optimizer.windows.columns import BoolArray, Ids, IntArray, WindowSet
 from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import Edges
 
+BY_RULE = ("no_share", "shared", "random")  # strategies that do not search
 FEW_TREES = 64  # below it one pass over the labels per tree is quicker than sorting them
 
 
@@ -37,8 +40,8 @@ class Group:
     group_by: tuple[str, ...]
 
 
-def cost_model(group: Group, technique: str, traffic: Traffic) -> CostModel:
-    """Return the cost model of a group, per tick of its clock and per key.
+def cost_model(group: Group, technique: str, traffic: Traffic, prices: Prices | None = None) -> CostModel:
+    """Return the cost model of a group, per tick of its clock and per key: in operations, or in a machine's seconds.
 
     A stream of 100 events a second with 4 active keys brings each key 25 events a second.
 
@@ -48,11 +51,16 @@ def cost_model(group: Group, technique: str, traffic: Traffic) -> CostModel:
     >>> cost_model(group, "two_stacks_block", Traffic(rate=100.0, keys=4.0))
     CostModel(rate=25.0, techniques=(('two_stacks_block',),))
     """
-    return _model(group, group.rows.problem, technique, traffic)
+    return _model(group, group.rows.problem, technique, traffic, prices)
 
 
 def build_trees(
-    group: Group, draft: Draft, technique: str, traffic: Traffic, recent: Recent | None = None
+    group: Group,
+    draft: Draft,
+    technique: str,
+    traffic: Traffic,
+    recent: Recent | None = None,
+    prices: Prices | None = None,
 ) -> list[Tree]:
     """Build the trees of a draft; where there are recent events, with the cheaper way to evaluate predicates.
 
@@ -63,12 +71,18 @@ def build_trees(
     >>> [(tree.id, tree.queries, tree.feed, tree.cost) for tree in build_trees(group, apart, "panes", Traffic(1.2))]
     [('0', ('a',), 'events', 2.2), ('1', ('b',), 'events', 1.6)]
     """
-    trees = assemble(group, draft, cost_model(group, technique, traffic), traffic)
+    trees = assemble(group, draft, cost_model(group, technique, traffic, prices), traffic)
     return choose_shards(trees, recent, traffic) if recent else trees
 
 
 def draft_group(
-    group: Group, card: Card, technique: str, traffic: Traffic, watch: Watch, recent: Recent | None = None
+    group: Group,
+    card: Card,
+    technique: str,
+    traffic: Traffic,
+    watch: Watch,
+    recent: Recent | None = None,
+    prices: Prices | None = None,
 ) -> Draft:
     """Let a strategy draft the trees of a group.
 
@@ -83,24 +97,52 @@ def draft_group(
     [0, 0]
     """
     problem = group.rows.problem
-    separate = card.run(problem, cost_model(group, technique, traffic), watch)
-    if recent is None or not any(measure.where for measure in problem.measures):
-        return separate
+    drafts = [card.run(problem, cost_model(group, technique, traffic, prices), watch)]
     common = _without_predicates(problem)
-    if len(common.measures) == len(problem.measures):  # no two predicates of one measure: the same search again
-        return separate
-    together = card.run(common, _model(group, common, technique, traffic), watch)
+    if recent and len(common.measures) < len(problem.measures):  # else it would be the same search again
+        drafts.append(card.run(common, _model(group, common, technique, traffic, prices), watch))
+    if prices and card.name not in BY_RULE:
+        drafts.append(one_tree(problem))  # what a search cannot see, its levels, the prices can
+    if len(drafts) == 1:
+        return drafts[0]
 
     def cost(draft: Draft) -> float:
-        return sum(tree.cost for tree in build_trees(group, draft, technique, traffic, recent))
+        trees = build_trees(group, draft, technique, traffic, recent, prices)
+        if prices:
+            return prices.seconds(count_operations(trees, traffic), batches=0)
+        return sum(tree.cost for tree in trees)
 
-    return min(separate, together, key=cost)
+    return min(drafts, key=cost)
 
 
-def _model(group: Group, problem: Problem, technique: str, traffic: Traffic) -> CostModel:
+def one_tree(problem: Problem) -> Draft:
+    """Return the draft with one tree for all windows.
+
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> one_tree(make_problem(WindowSet.of([Window(16, 4), Window(10, 5)])).problem).labels.tolist()
+    [0, 0]
+    """
+    return Draft(np.zeros(len(problem.windows), dtype=np.int64), (RAW,), by_class=True)
+
+
+def shared_seconds(
+    group: Group, technique: str, traffic: Traffic, recent: Recent | None, prices: Prices | None
+) -> float:
+    """Return the CPU seconds per second of the stream that one tree for the group would take; 0 without prices."""
+    if prices is None:
+        return 0.0
+    trees = build_trees(group, one_tree(group.rows.problem), technique, traffic, recent, prices)
+    return prices.seconds(count_operations(trees, traffic), batches=0)
+
+
+def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, prices: Prices | None = None) -> CostModel:
     rows = group.rows.windows.rows
     techniques = techniques_for(technique, problem.measures)
-    return CostModel(traffic.events_per_tick(rows) / traffic.keys_of(group.group_by, rows), techniques)
+    rate = traffic.events_per_tick(rows) / traffic.keys_of(group.group_by, rows)
+    if prices is None:
+        return CostModel(rate, techniques)
+    return CostModel(rate, techniques, prices.currency(traffic, group.group_by, rows))
 
 
 def _without_predicates(problem: Problem) -> Problem:

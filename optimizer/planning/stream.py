@@ -12,6 +12,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.table import QueryTable
 from optimizer.plan.definition import Measure, Plan, Traffic
 from optimizer.plan.measures import measures_of
+from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 from optimizer.planning.draft_group import Group
 from optimizer.planning.names import find_strategy
@@ -33,10 +34,12 @@ def plan_stream(
     keys: float = 1.0,
     watch: Watch | None = None,
     recent: Recent | None = None,
+    prices: Prices | None = None,
 ) -> Plan:
     """Plan the queries of a stream at `rate` events per second; costs are operations per second.
 
-    Recent events tell how many keys there are, and whether predicates are better evaluated together.
+    Recent events tell how many keys there are, and whether predicates are better evaluated together. A machine's prices
+    make the strategy search for the fewest CPU seconds instead of the fewest operations.
 
     >>> from optimizer.catalog.model.query import Stream
     >>> from optimizer.catalog.model.table import Shape, TableBuilder
@@ -57,7 +60,7 @@ def plan_stream(
     slides = [(g.group_by, int(g.rows.windows.slide.min())) for g in groups if not g.rows.windows.rows]
     counts = count_keys(slides, recent) if recent and keys == 1.0 else ()
     traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS, counts)
-    plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent)
+    plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent, prices)
     unshared = tuple(ids[row] for row in order[~shared[order]])
     return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
 

@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
+from optimizer.plan.operations import count_operations
+from optimizer.plan.prices import Prices
 from optimizer.planning.baselines import no_share_cost, shared_cost
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group
+from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_seconds
 from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import roll_up_groupings
@@ -57,6 +59,7 @@ def plan_groups(
     traffic: Traffic,
     watch: Watch,
     recent: Recent | None = None,
+    prices: Prices | None = None,
 ) -> Plan:
     """Plan every group on its own, and put the trees into one plan.
 
@@ -67,8 +70,8 @@ def plan_groups(
     >>> [(tree.id, tree.queries) for tree in plan.trees]
     [('t1', ('b',)), ('t2', ('a',))]
     """
-    drafts = [(group, draft_group(group, card, technique, traffic, watch, recent)) for group in groups]
-    return plan_drafts(stream, card.name, drafts, technique, traffic, recent)
+    drafts = [(group, draft_group(group, card, technique, traffic, watch, recent, prices)) for group in groups]
+    return plan_drafts(stream, card.name, drafts, technique, traffic, recent, prices)
 
 
 def plan_drafts(
@@ -78,6 +81,7 @@ def plan_drafts(
     technique: str,
     traffic: Traffic,
     recent: Recent | None = None,
+    prices: Prices | None = None,
 ) -> Plan:
     """Make a plan of drafts: trees built and numbered, costs added up, and the baselines beside them.
 
@@ -90,7 +94,7 @@ def plan_drafts(
     no_share, shared = 0.0, 0.0
     for number, (group, draft) in enumerate(drafts):
         model = cost_model(group, technique, traffic)
-        trees += _prefix_ids(build_trees(group, draft, technique, traffic, recent), f"{number}.")
+        trees += _prefix_ids(build_trees(group, draft, technique, traffic, recent, prices), f"{number}.")
         rows = group.rows.windows.rows
         scale = traffic.ticks_per_second(rows) * traffic.keys_of(group.group_by, rows)
         shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
@@ -98,9 +102,10 @@ def plan_drafts(
         shared += scale * shared_cost(group.rows.problem, model, shares)
     numbered = _number_trees(roll_up_groupings(trees, recent, traffic) if recent else trees)
     exact = all(group.rows.problem.space.exact for group, _ in drafts)
-    return Plan(
-        stream, strategy, traffic, numbered, Costs(sum(t.cost for t in numbered), no_share, shared), exact=exact
-    )
+    seconds = prices.seconds(count_operations(numbered, traffic), batches=0) if prices else None
+    one_tree = sum(shared_seconds(group, technique, traffic, recent, prices) for group, _ in drafts) if prices else None
+    costs = Costs(sum(t.cost for t in numbered), no_share, shared, seconds, one_tree)
+    return Plan(stream, strategy, traffic, numbered, costs, exact=exact)
 
 
 def require_positive(value: float, name: str) -> float:
