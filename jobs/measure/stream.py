@@ -114,8 +114,11 @@ def _newest_delays(source: Stream) -> Ints | None:
 
 
 def _first_times(path: str, name: str) -> Ints:
+    """Return the first times of a file in microseconds; none where the column holds no times."""
     with open_parquet(path) as file:
         column = next(file.iter_batches(LOOKED_AT, columns=[name]))[name].drop_null()
+    if not pa.types.is_timestamp(column.type):
+        return np.empty(0, np.int64)  # the evaluation complains about it
     times: Ints = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_numpy(zero_copy_only=False)
     return times
 
