@@ -215,20 +215,20 @@ def measure_columns(key: str, rows: Rows) -> dict[str, pa.Array]:
     return {_column_name(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *informative)}
 
 
-def measure_rows(table: pa.Table, key: str) -> Rows:
+def measure_rows(columns: Mapping[str, pa.Array | pa.ChunkedArray], key: str) -> Rows:
     """Return a measure's rows from the columns that `measure_columns` made of them.
 
     >>> from jobs.kernels.algebra.operators import MAX, lift
     >>> rows = lift(MAX, np.array([3, 5]))
-    >>> bool((measure_rows(pa.table(measure_columns("max(x)", rows)), "max(x)") == rows).all())
+    >>> bool((measure_rows(measure_columns("max(x)", rows), "max(x)") == rows).all())
     True
     """
-    first = _column(table, _column_name(key, 0))
+    first = to_array(columns[_column_name(key, 0)])
     rows = np.empty((len(first), WIDTH), first.type.to_pandas_dtype())
     fill_valid_rows(rows, first.to_numpy(zero_copy_only=False))
     for number in range(1, WIDTH):
-        if _column_name(key, number) in table.column_names:
-            column = _column(table, _column_name(key, number))
+        if _column_name(key, number) in columns:
+            column = to_array(columns[_column_name(key, number)])
             rows[:, number] = pc.fill_null(column, int(number == VALID)) if column.null_count else column
     return rows
 
@@ -270,11 +270,12 @@ def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[Measur
     ([0, 1, 0], ['b', 'a'], [0, 0, 10])
     """
     keys = drop_unused_keys(key_codes(table.select([key_column(name) for name in names]).rename_columns(list(names))))
+    columns = dict(zip(table.column_names, table.columns, strict=True))  # once: a table makes its names anew each time
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
-        rows[measure.key] = measure_rows(table, measure.key)
-        carried |= {name: _column(table, name) for name in measure.carries}
+        rows[measure.key] = measure_rows(columns, measure.key)
+        carried |= {name: to_array(columns[name]) for name in measure.carries}
         if measure.coding == "text":
             rows[measure.key][:, 0] = text_ranks(carried[f"order {measure.key}"])
     return Partials(keys.codes, keys.distinct, _column(table, "start").to_numpy(), rows, carried)

@@ -38,7 +38,7 @@ def write_results(storage: Storage, batch: int, bucket: int, grouping: str, tabl
     """Write one file of answers, a row group per table."""
     name = fresh_name(FOLDER, batch, bucket, "parquet")
     schema = tables[0].schema
-    encoded = [column for column in schema.names if column == QUERY or column.startswith("key ")]
+    encoded = [field.name for field in schema if pa.types.is_dictionary(field.type)]
     with pq.ParquetWriter(
         storage.path(name),
         schema,
