@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from jobs.host.cpu_meter import CpuMeter
-from jobs.runs.evaluate import evaluate
 from jobs.runs.in_process import evaluate_local
+from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog

@@ -26,8 +26,8 @@ from jobs.engine.events.parquet import splits_of
 from jobs.engine.program.compile import compile_program
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.storage import Storage
-from jobs.tracking.deviation import deviations, mean
 from jobs.tracking.evaluations import WORK
+from jobs.tracking.past import deviations, mean
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.operations import operations_for

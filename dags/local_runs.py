@@ -1,6 +1,6 @@
 """Run DAGs as Airflow does, one after another, without a scheduler: `make run` and the tests ask for them by line.
 
-    python -m dags.local_runs        # AIRFLOW_* and HEDDLE_* are set before; heddle/processes/airflow.py does
+    python -m dags.local_runs        # AIRFLOW_* and HEDDLE_* are set before; heddle/processes.py does
 
 Every line of stdin is a request, {"dag": ..., "conf": {...}}; every line of stdout an answer, {"progress": ...} or,
 when the run is over, {"state": ..., "run_id": ..., "failed": [...]}. A conf that the form would refuse is refused.

@@ -1,10 +1,9 @@
 """The audit: what was emitted against plain Spark. Great Expectations is imported nowhere else.
 
 - audit: The job that audits what waits to be published; `spark-submit expectations/audit.py --help` says how.
-- audit_stream: The audit of a stream's emitted windows: sample them, recompute them on plain Spark, compare.
-- check: Audit, then publish: what `heddle check` and a scheduled task call.
+- check: Audit a stream's emitted windows, then publish: what `heddle check` and a scheduled task call.
+- data_docs: Data Docs that need no network: a page per audit, and the record that the list of audits reads.
 - publish: What an audit decides: the batches that waited for it are published, or quarantined, by one atomic step.
-- report: What an audit reports.
 - sample: What an audit looks at: statements, windows, late events.
 - sides: The two sides of an audit: the engine's rows and plain Spark's.
 - suites: The suites: what is expected of every table of an audit.

@@ -1,20 +1,33 @@
-"""Audit, then publish: what `heddle check` and a scheduled task call."""
+"""Audit a stream's emitted windows, then publish: what `heddle check` and a scheduled task call.
+
+An audit samples the windows, recomputes them on plain Spark and compares.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from expectations.audit_stream import audit
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from expectations.data_docs import write_docs
 from expectations.publish import publish_or_quarantine
-from expectations.report.audit import Audit
-from expectations.report.data_docs import write_docs
-from expectations.sample.windows import STATEMENTS, Scope
+from expectations.sample.late_events import read_late_events
+from expectations.sample.statements import audited_statements
+from expectations.sample.windows import STATEMENTS, Part, Scope, choose_parts, sample_statements
+from expectations.sides.engine import engine_rows
+from expectations.sides.plain_spark import naive_recomputation
+from expectations.sides.row import Sides
+from expectations.sides.row_windows import numbered_events
+from expectations.suites.validate import Check, sentences, validate
 from jobs.engine.warehouse.ledger import Ledger, newest_ledger
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, stream_storage
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from jobs.spark.errors import as_user_error
 from optimizer.catalog.model.catalog import Catalog
@@ -23,6 +36,84 @@ from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+@dataclass
+class Audit:
+    """What an audit looked at and what it found."""
+
+    stream: str
+    statements: int
+    windows: int
+    rows: int
+    checks: list[Check]
+    results: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation was met."""
+        return all(check.passed for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as JSON takes it."""
+        return {
+            "stream": self.stream,
+            "passed": self.passed,
+            "statements": self.statements,
+            "windows": self.windows,
+            "rows": self.rows,
+            "checks": [check.to_dict() for check in self.checks],
+        }
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """Return what Great Expectations says is expected, by check."""
+        return sentences(self.results)
+
+
+def audit(
+    spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest, scope: Scope
+) -> Audit:
+    """Compare the emitted windows of a scope with what plain Spark answers."""
+    statements = sample_statements(audited_statements(catalog, stream, storage, manifest), scope)
+    in_time = [statement for statement in statements if not statement.window.rows]
+    pairs = [_sides_in_time(spark, catalog, stream, storage, manifest, in_time, scope)]
+    if len(in_time) < len(statements):
+        events = numbered_events(spark, catalog, stream, storage, manifest)
+        pairs += [events.sides(statement, scope) for statement in statements if statement.window.rows]
+    ours, expected = (reduce(DataFrame.unionByName, frames) for frames in zip(*pairs, strict=True))
+    # cut off from how they were made: Great Expectations asks dozens of questions, each planned anew
+    sides = Sides(ours.localCheckpoint(), expected.localCheckpoint())
+    checks, results = validate(sides)
+    windows = sides.ours.select("query", "start").distinct().count()
+    return Audit(stream, len(statements), windows, checks[0].rows, checks, results)
+
+
+def _sides_in_time(
+    spark: SparkSession,
+    catalog: Catalog,
+    stream: str,
+    storage: Storage,
+    manifest: Manifest,
+    statements: list[EvaluatedStatement],
+    scope: Scope,
+) -> Sides:
+    """Return both sides of the windows in time that end in a scope."""
+    ours = engine_rows(spark, storage, manifest.results, statements)
+    ours = ours.where((F.col("end") > scope.since) & (F.col("end") <= scope.until))
+    parts = choose_parts(statements, ours, read_late_events(storage, manifest, catalog.streams[stream].time), scope)
+    expected = naive_recomputation(spark, catalog, stream, storage, manifest).rows(parts)
+    return Sides(_rows_in_parts(spark, ours, parts), expected)
+
+
+def _rows_in_parts(spark: SparkSession, ours: DataFrame, parts: list[Part]) -> DataFrame:
+    """Return the engine's rows in the windows of all parts."""
+    if any(part.starts is None for part in parts):
+        return ours
+    pairs = [(query, start) for part in parts for query in part.statement.queries for start in part.starts or ()]
+    wanted = spark.createDataFrame(pairs, "query string, start bigint")
+    return ours.join(F.broadcast(wanted), ["query", "start"], "left_semi").select(*ours.columns)
+
 
 DOCS = "docs"
 ADAPTIVE = "spark.sql.adaptive.enabled"

@@ -9,7 +9,6 @@
 - generate: `heddle generate`: synthetic events and the papers' workloads.
 - plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
 - plans: `heddle plans`: the registered plans of a stream, which one is in force, and how to change that.
-- replan: `heddle replan`: plan a stream from recent data.
 - results: `heddle results`: a query's published answers, with the columns its SQL has.
 - rewrite: `heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine.
 - ui: `heddle ui`: Airflow and MLflow on this machine, until Ctrl-C; what `make ui` calls.
@@ -31,8 +30,7 @@ from heddle.commands.demo import demo
 from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
 from heddle.commands.plan import plan
-from heddle.commands.plans import plans
-from heddle.commands.replan import replan
+from heddle.commands.plans import plans, replan
 from heddle.commands.results import results
 from heddle.commands.rewrite import rewrite
 from heddle.commands.ui import ui

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from heddle.processes.airflow import Airflow, start
+from heddle.processes import Airflow, start_airflow
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalog"
 EVENTS: dict[str, dict[str, Any]] = {
@@ -33,7 +33,7 @@ def demo(
     with _step(console, "generating events"):
         held_back = _generate(home)
     with _step(console, "starting Airflow"):
-        airflow = start(home)
+        airflow = start_airflow(home)
     try:
         _run(console, airflow, "replan", {})
         _run(console, airflow, "evaluate", {"files_per_batch": 1, "sample": 2})

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from heddle.processes.services import LOOPBACK, Service, free_port, start, stop, wait_for
+from heddle.processes import LOOPBACK, Service, free_port, start_service, stop_services, wait_for
 
 PASSWORDS = "simple_auth_manager_passwords.json.generated"
 QUIET = {
@@ -47,12 +47,12 @@ def ui(
         console.print("\nstopping ...")
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave processes behind
-        stop(running)
+        stop_services(running)
 
 
 def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> tuple[str, str]:
     """Both services, answering: Airflow's address and MLflow's. They are added to `running` as they start."""
-    from heddle.processes.airflow import ROOT, environment
+    from heddle.processes import ROOT, environment
     from jobs.host.settings import settings
 
     told = environment(home) | QUIET
@@ -71,7 +71,7 @@ def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> t
     }
     airflow = [sys.executable, "-m", "airflow", "standalone"]
     # SIGTERM would end it without its children
-    running.append(start("Airflow", airflow, told, home / "logs" / "airflow.log", signal.SIGINT))
+    running.append(start_service("Airflow", airflow, told, home / "logs" / "airflow.log", signal.SIGINT))
     wait_for(running[-1], f"{address}/api/v2/monitor/health")
     if len(running) > 1:
         wait_for(running[0], f"{tracking}/health")
@@ -83,7 +83,7 @@ def _mlflow(home: Path, store: str, address: str, told: dict[str, str]) -> Servi
         Path(store.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
     place = ["--host", LOOPBACK, "--port", address.rpartition(":")[2], "--workers", "1"]
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, *place]
-    return start("MLflow", command, told, home / "logs" / "mlflow.log")
+    return start_service("MLflow", command, told, home / "logs" / "mlflow.log")
 
 
 def _welcome(console: Console, home: Path, address: str, tracking: str) -> None:

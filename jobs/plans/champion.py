@@ -10,7 +10,7 @@ from jobs.plans.replan import Wish, replan
 from jobs.tracking.registry import Version, champion, plan_of
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.write.edit import write_atomically
+from optimizer.catalog.write import write_atomically
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 

@@ -9,13 +9,12 @@ from typing import Any
 from jobs.host.say import Say
 from jobs.plans.replan import MEASURING, Replanned, Wish, keep, replan
 from jobs.spark.session import spark_session
-from jobs.tracking.promotion import decide
-from jobs.tracking.registry import champion, plan_of
+from jobs.tracking.registry import champion, decide, plan_of
 from jobs.tracking.replans import Replan, log_replan
 from jobs.tracking.store import Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.write.edit import add_query, remove_query
+from optimizer.catalog.write import add_query, remove_query
 from optimizer.planning.reweave import reweave
 
 

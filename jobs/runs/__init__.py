@@ -2,7 +2,6 @@
 
 - backfill: A past interval computed anew: into a warehouse of its own, or in place of quarantined batches.
 - compare: The same events under several strategies and techniques.
-- evaluate: Evaluate what has arrived on a stream, on Spark.
 - in_process: The same evaluation in one process, without Spark: for small streams, and to see what Spark costs.
 - on_spark: The evaluation's loop: Structured Streaming lists the files and numbers the batches.
 - report: What a run has to say beside its numbers, a line each.

@@ -77,7 +77,7 @@ def first_of_each(plans: Sequence[tuple[str, Plan]]) -> dict[str, Plan]:
 
 
 def _on_spark(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
-    from jobs.runs.evaluate import evaluate
+    from jobs.runs.on_spark import evaluate
 
     return evaluate(start(), catalog, plan, warehouse)
 

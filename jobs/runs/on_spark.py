@@ -16,8 +16,10 @@ from jobs.engine.warehouse.lifecycle import CHECKPOINT
 from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
+from jobs.host.signals import stop_on_signal
+from jobs.runs.report import RunReport
 from jobs.runs.request import Options
-from jobs.runs.run import Run
+from jobs.runs.run import Progress, Run, open_run, silent
 from jobs.spark.choose_lane import choose_lane
 from jobs.spark.errors import as_user_error
 from jobs.spark.executor import SparkExecutor
@@ -25,12 +27,15 @@ from jobs.spark.feed_tasks import FeedTasks, FileTasks, PastTasks
 from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
 from jobs.spark.stream_frames import driver_of, stream_frame
 from jobs.spark.unshared import UnsharedLane
+from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.sql.durations import parse_duration
+from optimizer.plan.definition import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
+
 
 ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
@@ -158,3 +163,19 @@ class Streaming:
 def _idle(query: StreamingQuery) -> bool:
     status = query.status
     return not status["isDataAvailable"] and not status["isTriggerActive"]
+
+
+def evaluate(
+    spark: SparkSession,
+    catalog: Catalog,
+    plan: Plan,
+    warehouse: str,
+    options: Options = Options(),  # noqa: B008 (frozen)
+    progress: Progress = silent,
+) -> RunReport:
+    """Evaluate a stream's plan on what has arrived, and say what was done."""
+    buckets = options.buckets or spark.sparkContext.defaultParallelism
+    driver_of(catalog, plan.stream)
+    with open_run(catalog, plan, warehouse, "spark", buckets, progress) as run, stop_on_signal() as stop:
+        Streaming(spark, run, options, stop).go()
+    return run.report

@@ -123,6 +123,6 @@ def evaluate_request(request: Request, start: Start | None, say: Say, progress: 
         from jobs.runs.in_process import evaluate_local
 
         return evaluate_local(catalog, plan, request.warehouse, request.options, progress)
-    from jobs.runs.evaluate import evaluate
+    from jobs.runs.on_spark import evaluate
 
     return evaluate(start(), catalog, plan, request.warehouse, request.options, progress)

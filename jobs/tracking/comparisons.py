@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jobs.tracking.calibrations import metrics_of, prices_of
 from jobs.tracking.charts import Bars, throughput_chart
-from jobs.tracking.deviation import deviations, mean, normalised
 from jobs.tracking.evaluations import Evaluation, estimates, log_evaluation, past_of
-from jobs.tracking.past import Past
+from jobs.tracking.past import Past, deviations, mean, metrics_of, normalised, prices_of
 from jobs.tracking.store import Entry, Store
 from optimizer.errors import HeddleError
 

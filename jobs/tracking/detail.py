@@ -1,4 +1,7 @@
-"""A plan as tables: a row per query and a row per tree, so that runs stay small however many queries there are."""
+"""A plan in detail: a row per query and a row per tree as Parquet, and a child run for each of the costliest trees.
+
+Runs stay small however many queries there are, and a page that lists thousands of trees is read by nobody.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.tracking.store import Entry, Store
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.plan.definition import Plan
+from optimizer.plan.definition import Plan, Tree
 
 
 def query_table(catalog: Catalog, plan: Plan) -> pa.Table:
@@ -69,3 +73,26 @@ def as_parquet(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     return bytes(sink.getvalue().to_pybytes())
+
+
+MOST = 50  # the rest is in trees.parquet
+
+
+def log_trees(store: Store, parent: str, plan: Plan, measured: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    """Children of a run, one per tree."""
+    for tree in sorted(plan.trees, key=lambda tree: -tree.cost)[:MOST]:
+        store.child(_entry(plan, tree, (measured or {}).get(tree.id, {})), parent)
+
+
+def _entry(plan: Plan, tree: Tree, measured: Mapping[str, Any]) -> Entry:
+    params = {
+        "tree": tree.id,
+        "technique": tree.technique,
+        "feed": tree.feed,
+        "group_by": ", ".join(tree.group_by),
+        "edge_rate": str(tree.edge_rate),
+    }
+    metrics = {"estimated_cost": tree.cost, "queries": len(tree.queries), "windows": len(tree.windows)}
+    counted = ("partials", "operations", "estimated_operations")
+    metrics |= {name: measured[name] for name in counted if name in measured}
+    return Entry(plan.stream, "tree", tree.id, params, metrics)

@@ -14,13 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.tracking.calibrations import metrics_of, prices_of, telling
 from jobs.tracking.charts import Bars, throughput_chart
-from jobs.tracking.detail import as_parquet, query_table, tree_table
-from jobs.tracking.deviation import deviations, normalised
-from jobs.tracking.past import FINALS, HANDLED, Past, past_runs
+from jobs.tracking.detail import as_parquet, log_trees, query_table, tree_table
+from jobs.tracking.past import FINALS, HANDLED, Past, deviations, metrics_of, normalised, past_runs, prices_of, telling
 from jobs.tracking.store import Entry, Store
-from jobs.tracking.trees import log_trees
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.operations import operations_for

@@ -1,21 +1,30 @@
-"""What runs have left behind, read back for pages and for calibration.
+"""What runs have left behind, read back for pages; the prices they tell, and how far estimates were off.
 
 past_runs(store, "sensors")              # Past: operations, seconds and throughput of evaluations, newest first
 run_rows(store, "sensors", "replan")     # any kind of run as plain dicts: params, metrics, tags, times
+prices(store, "sensors")                 # Prices, seconds per operation, or None before the first evaluation
+
+A stream's own runs tell its prices. While they are few, they cannot tell what a run, a batch and a tree take by
+themselves from what events take; the runs of other streams can.
+
+An estimate in operations and a measurement in events per second have no unit in common. Each series is therefore
+divided by its own mean over the runs that are compared; the deviation of a run is how far its two shares are apart, as
+a share of the measured one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jobs.tracking.store import Store
 from optimizer.plan.operations import Operations
-from optimizer.plan.prices import Measured
+from optimizer.plan.prices import Measured, Prices, fit_prices
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
+
 
 FINALS, HANDLED = "final_operations.", "handled."  # metrics, one per technique; of slices and answers
 KINDS = ("evaluation", "comparison_run")
@@ -93,3 +102,43 @@ def _past(run: Run) -> Past | None:
 
 def _below(prefix: str, metrics: Mapping[str, float]) -> dict[str, float]:
     return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
+
+
+def normalised(values: Sequence[float]) -> list[float]:
+    """Every value as a multiple of the mean of all."""
+    mean = sum(values) / len(values) if values else 0.0
+    return [value / mean if mean else 0.0 for value in values]
+
+
+def deviations(estimated: Sequence[float], measured: Sequence[float]) -> list[float]:
+    """How far every estimate is off."""
+    pairs = zip(normalised(estimated), normalised(measured), strict=True)
+    return [abs(estimate - found) / found if found else 0.0 for estimate, found in pairs]
+
+
+def mean(values: Sequence[float]) -> float:
+    """Their mean; 0 of none."""
+    return sum(values) / len(values) if values else 0.0
+
+
+ENOUGH = 8  # runs of a stream: about as many as there are prices
+
+
+def prices(store: Store, stream: str) -> Prices | None:
+    """What operations have taken so far."""
+    return prices_of(telling(store, stream, past_runs(store, stream)))
+
+
+def telling(store: Store, stream: str, own: Sequence[Past]) -> list[Past]:
+    """The runs that tell a stream's prices: its own, and while those are few, the newest of others."""
+    return [*own] if len(own) >= ENOUGH else [*own, *past_elsewhere(store, stream, ENOUGH)]
+
+
+def prices_of(past: Sequence[Past]) -> Prices | None:
+    """What operations took in some runs."""
+    return fit_prices([run.measured for run in past]) if past else None
+
+
+def metrics_of(found: Prices) -> dict[str, float]:
+    """Prices as a run's metrics."""
+    return {"calibration.error": found.error, **{f"calibration.{name}": value for name, value in found.each.items()}}

@@ -6,20 +6,28 @@ plan_of(store, version)                       # its Plan
 promote(store, version)                       # move the alias
 roll_back(store, "sensors")                   # move it back to the champion before, or to a given version
 history(store, "sensors")                     # every Version, the newest first, with when it was promoted
+decide(plan, champion_plan, prices)           # Decision(better, cost, champion_cost, unit, reason)
+
+A plan takes the champion's place only when it is cheaper on the same catalog. Costs are compared in seconds where past
+runs tell what operations take, else in operations per second; the champion is costed again at the new plan's rate and
+keys. A champion of another catalog cannot answer the queries of this one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from jobs.tracking.store import Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_of
+from optimizer.plan.prices import Prices
 
 if TYPE_CHECKING:
     from mlflow.entities.model_registry import ModelVersion
+
 
 ALIAS = "champion"
 PLAN = "plan/plan.json"
@@ -189,3 +197,40 @@ def _version(stream: str, found: ModelVersion, champion: int | None) -> Version:
 
 def _times(tag: str | None) -> tuple[str, ...]:
     return tuple(tag.split(",")) if tag else ()
+
+
+LEAST = 1e-9  # of the cost: what is less than this cheaper is not cheaper
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided, and in numbers why."""
+
+    better: bool
+    cost: float
+    champion_cost: float | None
+    unit: str
+    reason: str
+
+
+def decide(plan: Plan, champion: Plan | None, prices: Prices | None = None) -> Decision:
+    """Compare a plan with the champion."""
+    if champion is None or champion.catalog_fingerprint != plan.catalog_fingerprint:
+        cost, unit = cost_of(plan, prices)
+        reason = "the champion was made for another catalog" if champion else "it is the stream's first plan"
+        return Decision(True, cost, None, unit, reason)
+    again = replace(champion, traffic=plan.traffic)
+    known = prices if prices and prices.knows(operations_of(again)) and prices.knows(operations_of(plan)) else None
+    (cost, unit), (before, _) = cost_of(plan, known), cost_of(again, known)
+    if cost < before * (1 - LEAST):
+        return Decision(True, cost, before, unit, f"it costs {1 - cost / before:.1%} less than the champion")
+    dearer = f"{cost / before - 1:.1%} more than" if cost > before * (1 + LEAST) else "as much as"
+    return Decision(False, cost, before, unit, f"it costs {dearer} the champion")
+
+
+def cost_of(plan: Plan, prices: Prices | None) -> tuple[float, str]:
+    """Seconds of work per second of the stream, or operations per second; and which of the two."""
+    operations = operations_of(plan)
+    if prices and prices.knows(operations):
+        return prices.seconds(operations, batches=0), "seconds per second"
+    return operations.total, "operations per second"

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jobs.tracking.charts import cost_chart
-from jobs.tracking.detail import as_parquet, query_table, tree_table
-from jobs.tracking.promotion import Decision
-from jobs.tracking.registry import PLAN, Version
+from jobs.tracking.detail import as_parquet, log_trees, query_table, tree_table
+from jobs.tracking.registry import PLAN, Decision, Version
 from jobs.tracking.store import Entry, Store
-from jobs.tracking.trees import log_trees
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.picture import draw

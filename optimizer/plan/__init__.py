@@ -1,11 +1,9 @@
 """A plan as data, and what reads it.
 
-- boxes: What a picture of a plan shows: one box per tree, with its queries, slides and ranges in few words.
 - cost: What a plan costs, from the plan alone: every tree's feed, and its finals for every measure and key.
 - definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree.
 - explain: A plan in words: what it costs, what it saves, and one line per tree.
-- layout: Where the boxes and arrows of a plan's picture stand, in no unit.
-- measures: The measures of a stream: the components its queries need.
+- layout: The boxes of a plan's picture, one per tree, and where they and the arrows stand, in no unit.
 - operations: What a plan has to do, parted as calibration wants it: the papers' operations.
 - picture: A plan as a picture: trees as boxes, left to right from the events.
 - prices: Seconds per operation, slice, answer, tree, batch and run, fitted from runs.

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optimizer.errors import HeddleError
-from optimizer.plan.boxes import Box, boxes_of
 from optimizer.plan.definition import Plan
 from optimizer.plan.explain import cost_text, counted
-from optimizer.plan.layout import Layout, Sizes, lay_out
+from optimizer.plan.layout import Box, Layout, Sizes, boxes_of, lay_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

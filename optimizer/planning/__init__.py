@@ -1,9 +1,7 @@
 """From windows or a stream's catalog to a plan.
 
-- baselines: The costs of the two plans that need no optimizer, no_share and shared, without building the plans.
 - defaults: The strategy, technique and rate of every command and of `optimize` where the user names none.
 - draft_group: One group of queries: searched by a strategy, and assembled into the trees of a plan.
-- incremental: A plan that queries join and leave while it runs, by Incremental WeaveShare.
 - names: Names that a user typed: strategies and techniques, checked against the tables and the algebra.
 - recent: What a planner needs to know of recent events, whoever reads them.
 - reweave: A plan for a catalog that has changed by a few queries: they join and leave, the rest stays where it is.

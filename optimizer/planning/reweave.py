@@ -2,19 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
-from optimizer.plan.definition import EVENTS, Plan, Traffic, Tree
-from optimizer.plan.measures import measures_of
-from optimizer.planning.incremental import STRATEGY, Member, RunningPlan
-from optimizer.planning.names import AUTO
+from optimizer.cost.load import Load
+from optimizer.cost.omega import least_omega
+from optimizer.cost.tree_cost import RAW, feed, finals, partials
+from optimizer.errors import HeddleError
+from optimizer.plan.definition import EVENTS, Measure, Plan, Traffic, Tree, measures_of
+from optimizer.planning.draft_group import Group, cost_model
+from optimizer.planning.names import AUTO, techniques_for
 from optimizer.planning.recent import Recent
 from optimizer.planning.stream import count_keys, plan_stream
 from optimizer.planning.windows import plan_drafts
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.problem import make_measures_problem
+from optimizer.strategies.contract.watch import Watch
+from optimizer.strategies.search.incremental import IncrementalForest
+from optimizer.strategies.weave_share import weave_share
+from optimizer.windows.columns import WindowSet
+from optimizer.windows.edge_space import EdgeSpace
+from optimizer.windows.edges import progressions, union
+from optimizer.windows.window import Window
+
+STRATEGY = "incremental_weave_share"
+ANY = (Measure(),)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A query of a running plan: its window, and the measures it needs."""
+
+    window: Window
+    measures: tuple[Measure, ...] = ANY
+
+
+class RunningPlan:
+    """Trees of query ids. A query joins where it adds least; `rebuild` weaves all of them anew.
+
+    The tolerance is how far the cost may rise above what the performance slope predicts before a rebuild is due.
+
+    >>> running = RunningPlan(Traffic(rate=1.2), "panes")
+    >>> for query, window in (("a", Window(16, 4)), ("b", Window(10, 5)), ("c", Window(8, 4))):
+    ...     running.add(query, window)
+    >>> sorted(map(sorted, running.trees)), round(running.cost, 3)
+    ([['a', 'b', 'c']], 4.4)
+    >>> running.rebuild(), sorted(map(sorted, running.trees)), round(running.cost, 3)
+    (True, [['a', 'c'], ['b']], 4.3)
+    """
+
+    def __init__(
+        self, traffic: Traffic, technique: str = AUTO, group_by: tuple[str, ...] = (), tolerance: float = 0.05
+    ) -> None:
+        self.traffic, self.technique, self.group_by = traffic, technique, group_by
+        self.members: dict[str, Member] = {}
+        self._forest: IncrementalForest[frozenset[str]] = IncrementalForest(self._price, self._weave, tolerance)
+        self._prices: dict[frozenset[Member], float] = {}
+
+    @property
+    def trees(self) -> list[frozenset[str]]:
+        """The queries of every tree."""
+        return self._forest.trees
+
+    @property
+    def cost(self) -> float:
+        """Operations per second of the plan as it is."""
+        return self._forest.cost
+
+    def adopt_tree(self, members: Mapping[str, Member]) -> None:
+        """Take over a tree of an earlier plan as it is."""
+        self.members |= members
+        self._forest.trees.append(frozenset(members))
+
+    def add(self, query: str, window: Window, measures: tuple[Measure, ...] = ANY) -> None:
+        """Let a query join; the plan is woven anew when it has drifted and that makes it cheaper."""
+        if query in self.members:
+            raise HeddleError(f"{query} is in the plan already; delete it first, or give the new query another id")
+        techniques_for(self.technique, measures)
+        self.members[query] = Member(window, measures)
+        home = next((tree for tree in self.trees if any(self.members[id].window == window for id in tree)), None)
+        if home is None:
+            self._forest.join(frozenset({query}), len(self.members))
+        else:  # equal windows are always answered by one tree
+            trees = [tree | {query} if tree is home else tree for tree in self.trees]
+            self._forest.change(trees, len(self.members))
+
+    def delete(self, query: str) -> None:
+        """Let a query leave."""
+        if query not in self.members:
+            raise HeddleError(f"{query} is not in the plan; it has {len(self.members)} queries")
+        trees = [rest for tree in self.trees if (rest := tree - {query})]
+        del self.members[query]
+        self._forest.change(trees, len(self.members))
+
+    def deviation(self) -> float:
+        """Return how much dearer the plan is than its performance slope predicts, as a share."""
+        return self._forest.drift.deviation(len(self.members), self.cost)
+
+    def exact_deviation(self) -> float:
+        """Return how much dearer the plan is than a rebuild would be, as a share."""
+        rebuilt = self._forest.cost_of(self._weave(self.trees))
+        return self.cost / rebuilt - 1 if rebuilt else 0.0
+
+    def rebuild(self) -> bool:
+        """Weave anew; return whether that made the plan cheaper. The plan never becomes dearer."""
+        return self._forest.rebuild(len(self.members))
+
+    def plan(self, stream: str = "") -> Plan:
+        """Return the plan as it is, as data."""
+        return plan_drafts(stream, STRATEGY, [self.draft()], self.technique, self.traffic)
+
+    def draft(self) -> tuple[Group, Draft]:
+        """Return the plan as it is, in the form that a search leaves."""
+        group = self._group()
+        place = {query: number for number, tree in enumerate(self.trees) for query in tree}
+        labels = np.zeros(len(group.rows.problem.windows), dtype=np.int64)
+        labels[group.rows.window_of] = [place[query] for query in sorted(self.members)]
+        return group, Draft(labels, (RAW,) * len(self.trees))
+
+    def _price(self, tree: frozenset[str]) -> float:
+        """Return the operations per second of a tree of these queries; every price is computed once."""
+        members = frozenset(self.members[query] for query in tree)
+        if members not in self._prices:
+            self._prices[members] = self._compute_price(members)
+        return self._prices[members]
+
+    def _compute_price(self, members: frozenset[Member]) -> float:
+        rows = next((member.window.rows for member in members), False)
+        keys = self.traffic.keys_of(self.group_by, rows)
+        edges = union(progressions(member.window) for member in members)
+        rate = EdgeSpace([edges]).rate_float(1)
+        measures = sorted({measure for member in members for measure in member.measures})
+        total = 0.0
+        for measure, names in zip(measures, techniques_for(self.technique, measures), strict=True):
+            load = Load.of(member.window for member in members if measure in member.measures)
+            fewest = least_omega(names, load, rate)
+            total += feed(self.traffic.events_per_tick(rows), 1) + finals(partials(rate, keys), fewest)
+        return total * self.traffic.ticks_per_second(rows)
+
+    def _group(self) -> Group:
+        """Return the queries as rows, in the order of their ids."""
+        ids = sorted(self.members)
+        members = [self.members[query] for query in ids]
+        measures = sorted({measure for member in members for measure in member.measures})
+        wanted = [np.array([measure in member.measures for member in members]) for measure in measures]
+        windows = WindowSet.of(member.window for member in members)
+        return Group(make_measures_problem(windows, wanted, measures), ids, self.group_by)
+
+    def _weave(self, trees: list[frozenset[str]]) -> list[frozenset[str]]:
+        """Return what WeaveShare makes of all queries, whatever their trees are now."""
+        if not self.members:
+            return []
+        group, ids = self._group(), sorted(self.members)
+        model = cost_model(group, self.technique, self.traffic)
+        labels = weave_share(group.rows.problem, model, Watch()).labels[group.rows.window_of]
+        return [frozenset(ids[p] for p in np.flatnonzero(labels == tree).tolist()) for tree in np.unique(labels)]
+
 
 GroupKey = tuple[tuple[str, ...], bool, str]  # group-by columns, whether windows are in rows, and of which rows
 

@@ -1,7 +1,6 @@
 """A plan as plain Spark SQL: the sharing without the engine.
 
 - answer_types: The types of a stream's columns and answers, as far as they are known without Spark.
-- answers: The user's statements, rewritten to read the slices of their trees.
 - partials: Partials in Spark SQL: made from events, merged, and finished into aggregates. The frame lane's, too.
 - script: The whole script: the clock, the sources, the shared views, then one statement for each of the user's.
 - slice_start: The start of a slice as an expression of Spark SQL. The frame lane's, too.

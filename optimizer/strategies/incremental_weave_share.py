@@ -1,6 +1,6 @@
 """Incremental WeaveShare: queries join one by one where they add least; when the plan has drifted, it is woven anew.
 
-This is the strategy as a plan from nothing; optimizer/planning/incremental.py keeps a plan up while queries come and
+This is the strategy as a plan from nothing; optimizer/planning/reweave.py keeps a plan up while queries come and
 go, by the same search.
 """
 

@@ -3,10 +3,9 @@
 - catalog: A workload written as a catalog folder, in YAML or as a bulk Parquet file.
 - draws: What the generators share: Zipf's law, factors of a number, ranges for slides, checks of parameters.
 - factor_windows: RandomGen and SequentialGen of Factor Windows: multiples of a seed window.
-- factors: Weave Share's workload: slides from the factors of S_max, so that trees have edges in common.
+- factors: Slides by Zipf's law: factors of S_max (Weave Share), or any slide up to S_max (the multi-query papers).
 - trades: The four workloads of on-the-fly sharing: turnover of trades joined with Close and Index.
 - workload: Workload, Shape, and the Card that describes a generator.
-- zipf_slides: The large workload of the multi-query papers: any slide up to 100,000, hardly a common factor.
 """
 
 from __future__ import annotations
@@ -14,10 +13,9 @@ from __future__ import annotations
 from optimizer.errors import HeddleError
 from optimizer.workloads.draws import option_name, require
 from optimizer.workloads.factor_windows import random_gen, sequential_gen
-from optimizer.workloads.factors import factors
+from optimizer.workloads.factors import factors, zipf_slides
 from optimizer.workloads.trades import trades_a, trades_b, trades_c, trades_c_low
 from optimizer.workloads.workload import Card, Workload
-from optimizer.workloads.zipf_slides import zipf_slides
 
 WORKLOADS: dict[str, Card] = {
     "factors": Card(factors, "Weave Share (CIKM 2011, ICDE 2012); TriWeave"),

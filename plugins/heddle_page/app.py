@@ -10,9 +10,8 @@ from fastapi import Depends, FastAPI, HTTPException
 from fastapi.responses import FileResponse, HTMLResponse, Response
 
 from jobs.host.settings import settings
-from plugins.heddle_page.page import read_page
+from plugins.heddle_page.page import read_page, show
 from plugins.heddle_page.read.audits import audit_page
-from plugins.heddle_page.render import show
 from plugins.heddle_page.view.run import run_view
 
 STATIC = Path(__file__).parent / "static"

@@ -1,9 +1,17 @@
-"""Everything the page shows of a stream, read from the catalog, the warehouse and the tracking store."""
+"""Everything the page shows of a stream, read from the catalog, the warehouse and the tracking store; the templates.
+
+Everything in a template is escaped unless it is the template's own text.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, plan_in_force, stream_storage
@@ -12,6 +20,7 @@ from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
+from optimizer.plan.explain import cost_text
 from plugins.heddle_page.read.audits import AuditRecord, last_audits
 from plugins.heddle_page.read.batches import (
     Batch,
@@ -24,8 +33,15 @@ from plugins.heddle_page.read.batches import (
     unpublished_batches,
 )
 from plugins.heddle_page.read.catalogs import catalog_of, streams_of
-from plugins.heddle_page.read.history import PlanVersion, TrackedPlans, read_tracked_plans
-from plugins.heddle_page.read.measurements import Measurement, measurements
+from plugins.heddle_page.read.history import (
+    Measurement,
+    PlanVersion,
+    TrackedPlans,
+    mean_deviation,
+    measurements,
+    read_tracked_plans,
+)
+from plugins.heddle_page.view.charts import deviation_chart, saving_chart
 from plugins.heddle_page.view.plan import PlanView, plan_view
 
 
@@ -104,3 +120,43 @@ def _add_plan(page: Page, storage: Storage, catalog: Catalog | None, tracked: Tr
         page.notes.append("The plan below takes over with the next batch; the last one was evaluated by another.")
     if plan is not None:
         page.plan = plan_view(plan, catalog)
+
+
+def show(template: str, **values: Any) -> str:
+    """Return a template filled in with values."""
+    return ENVIRONMENT.get_template(template).render(values)
+
+
+def when(moment: datetime | None) -> Markup:
+    """Return a moment as HTML, for people and for machines."""
+    if moment is None:
+        return Markup("&ndash;")
+    return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M:%S}</time>').format(moment.isoformat(), moment)
+
+
+def percent(share: float | None) -> str:
+    """Return a share as people read it."""
+    return "\N{EN DASH}" if share is None else f"{share:.1%}"
+
+
+def count_text(number: float) -> str:
+    """Return a count with commas between its thousands."""
+    return f"{number:,.0f}"
+
+
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+ENVIRONMENT.filters |= {
+    "when": when,
+    "percent": percent,
+    "counted": count_text,
+    "cost": cost_text,
+    "mean_deviation": mean_deviation,
+    "saving_chart": saving_chart,
+    "deviation_chart": deviation_chart,
+}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.processes.airflow import Airflow, start
+from heddle.processes import Airflow, start_airflow
 from jobs.host.settings import Settings
 from tests.worlds.platform import home, write_events
 
@@ -30,6 +30,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session")
 def airflow(place: Settings) -> Iterator[Airflow]:
     """Airflow, ready to run the DAGs."""
-    found = start(Path(place.home), SMALL)
+    found = start_airflow(Path(place.home), SMALL)
     yield found
     found.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.processes.airflow import ROOT, environment
+from heddle.processes import ROOT, environment
 from optimizer.algebra.techniques import CARDS
 from optimizer.strategies import STRATEGIES
 

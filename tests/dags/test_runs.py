@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from heddle.processes.airflow import Airflow
+from heddle.processes import Airflow
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from expectations import suites
-from expectations.report.audit import Audit
-from expectations.report.data_docs import page
+from expectations.check import Audit
+from expectations.data_docs import page
 from expectations.sides.row import NAIVE_SCHEMA, SCHEMA, Sides
 from expectations.suites import SUITES
 from expectations.suites.column_pairs import close

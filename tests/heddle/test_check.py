@@ -66,4 +66,4 @@ def test_raw_events_that_are_gone_are_one_line(world: AuditedWorld) -> None:
     (file,) = (world.folder / "data").iterdir()
     file.unlink()
     with pytest.raises(HeddleError, match=r"was evaluated and is gone, one of 1; an audit needs the raw events"):
-        naive(cast(SparkSession, None), world.catalog, STREAM, world.storage, newest(world.storage))
+        naive(cast("SparkSession", None), world.catalog, STREAM, world.storage, newest(world.storage))

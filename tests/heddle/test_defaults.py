@@ -14,8 +14,7 @@ from heddle.main import app
 from jobs.generate import generate
 from jobs.generate.options import Options
 from jobs.measure.recent_on_spark import recent_by
-from jobs.plans.candidates import candidates
-from jobs.plans.replan import Wish
+from jobs.plans.replan import Wish, candidates
 from jobs.runs.compare import Comparison, plans_of
 from jobs.runs.request import Request
 from optimizer import Plan, optimize

@@ -18,7 +18,7 @@ from jobs.generate import generate
 from jobs.generate.options import Options
 from optimizer import Plan, Window, optimize
 from optimizer.errors import HeddleError
-from optimizer.plan.boxes import boxes_of
+from optimizer.plan.layout import boxes_of
 from optimizer.plan.picture import draw
 
 CATALOG = Path(__file__).parents[2] / "examples" / "catalog"

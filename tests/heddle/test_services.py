@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.processes.services import LOOPBACK, free_port, start, stop, wait_for
+from heddle.processes import LOOPBACK, free_port, start_service, stop_services, wait_for
 from optimizer.errors import HeddleError
 
 PARENT = """
@@ -49,30 +49,30 @@ def test_no_port_left_is_one_line() -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_what_a_service_started_ends_with_it(tmp_path: Path, ending: signal.Signals) -> None:
-    service = start("it", python(PARENT), os.environ, tmp_path / "logs" / "it.log", ending)
+    service = start_service("it", python(PARENT), os.environ, tmp_path / "logs" / "it.log", ending)
     child = int(said(service.log))
-    stop([service])
+    stop_services([service])
     assert service.process.returncode is not None
     with pytest.raises(ProcessLookupError):
         _alive(child)
 
 
 def test_a_service_that_ends_by_itself_is_named_with_its_log(tmp_path: Path) -> None:
-    service = start("it", python("raise SystemExit(3)"), os.environ, tmp_path / "it.log")
+    service = start_service("it", python("raise SystemExit(3)"), os.environ, tmp_path / "it.log")
     with pytest.raises(HeddleError, match=r"it has ended; .*it\.log says why"):
         wait_for(service, f"http://{LOOPBACK}:{free_port(20000)}/")
-    stop([service])
+    stop_services([service])
 
 
 def test_a_service_that_answers_is_waited_for(tmp_path: Path) -> None:
     port = free_port(20000)
     command = [sys.executable, "-m", "http.server", str(port), "--bind", LOOPBACK]
-    service = start("it", command, os.environ, tmp_path / "it.log")
+    service = start_service("it", command, os.environ, tmp_path / "it.log")
     try:
         wait_for(service, f"http://{LOOPBACK}:{port}/")
         assert free_port(port) == port + 1
     finally:
-        stop([service])
+        stop_services([service])
     assert free_port(port) == port
 
 

@@ -15,8 +15,7 @@ from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 from optimizer.workloads.catalog import write_catalog
-from plugins.heddle_page.page import Page, read_page
-from plugins.heddle_page.render import show
+from plugins.heddle_page.page import Page, read_page, show
 from plugins.heddle_page.view.plan import plan_view
 from plugins.heddle_page.view.run import run_view
 from tests.plugins.page_parser import PageParser

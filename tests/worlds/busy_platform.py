@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from expectations.report.audit import Audit
-from expectations.report.data_docs import write_docs
+from expectations.check import Audit
+from expectations.data_docs import write_docs
 from expectations.suites.validate import Check
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit, settle
 from jobs.engine.warehouse.manifest import newest

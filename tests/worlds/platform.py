@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.host.settings import Settings, settings
-from jobs.tracking.promotion import decide
-from jobs.tracking.registry import Version, champion, plan_of, promote, register
+from jobs.tracking.registry import Version, champion, decide, plan_of, promote, register
 from jobs.tracking.replans import Replan, conclude, log_replan
 from jobs.tracking.store import Store
 from optimizer.catalog.model.catalog import Catalog

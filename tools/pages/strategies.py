@@ -34,7 +34,7 @@ E Ω, and the partials that one tree reads of another, count once per active key
 
 ## A running plan
 
-`optimizer.planning.incremental.RunningPlan` lets queries join (`add`) and leave (`delete`) between batches. It is
+`optimizer.planning.reweave.RunningPlan` lets queries join (`add`) and leave (`delete`) between batches. It is
 woven anew when its cost is above what the performance slope of the last builds predicts by more than a tolerance, or
 when too many queries changed for the slope to be trusted; `exact_deviation` says what a rebuild would give.
 """

@@ -4,6 +4,4 @@
 - batches: How far the stream is, its last batches, what is not published, and which events were late.
 - catalogs: The catalog, read again only when its files have changed.
 - history: What the tracking store remembers of a stream: registered plans, and the runs around them.
-- links: Where MLflow's pages are: HEDDLE_MLFLOW_UI, an address that browsers reach, or the tracking server's own.
-- measurements: Estimated against measured: the last evaluations, each with its two normalised throughputs.
 """

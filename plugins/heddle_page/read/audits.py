@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from expectations.report.data_docs import PAGE, RECORD
+from expectations.data_docs import PAGE, RECORD
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.host.settings import Settings
 from jobs.host.storage import Storage

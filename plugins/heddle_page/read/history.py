@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jobs.host.settings import Settings
 from jobs.tracking.past import run_rows
@@ -14,7 +17,6 @@ from jobs.tracking.registry import Version, champion, history, plan_of
 from jobs.tracking.store import Store, open_store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
-from plugins.heddle_page.read.links import run_link
 
 LISTED = 60  # versions that the history shows
 EVALUATIONS = 20
@@ -115,3 +117,65 @@ def _plan_version(version: Version, experiment: str) -> PlanVersion:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One evaluation. A run without events has nothing to compare."""
+
+    at: datetime
+    strategy: str
+    technique: str
+    version: int
+    events: int
+    events_per_second: float
+    seconds: float
+    estimated: float | None  # as a multiple of the mean of the runs that were compared
+    measured: float | None
+    deviation: float | None
+    late: int
+    link: str
+
+
+def measurements(rows: Sequence[dict[str, Any]]) -> list[Measurement]:
+    """Return the finished evaluations as the page shows them, the newest first."""
+    return [_measurement(row) for row in rows if row["status"] == "FINISHED"]
+
+
+def mean_deviation(measurements: Sequence[Measurement]) -> float | None:
+    """Return the mean deviation of the runs that have one."""
+    deviations = [run.deviation for run in measurements if run.deviation is not None]
+    return sum(deviations) / len(deviations) if deviations else None
+
+
+def _measurement(row: dict[str, Any]) -> Measurement:
+    metrics, params = row["metrics"], row["params"]
+    return Measurement(
+        datetime.fromtimestamp(row["started"] / 1000, UTC),
+        params.get("strategy", ""),
+        params.get("technique", ""),
+        int(params.get("plan_version") or 0),
+        int(metrics.get("events", 0)),
+        metrics.get("events_per_second", 0.0),
+        metrics.get("wall_seconds", 0.0),
+        metrics.get("estimated_normalised"),
+        metrics.get("measured_normalised"),
+        metrics.get("deviation"),
+        int(metrics.get("late", 0)),
+        run_link(str(row["experiment"]), row["run"]),
+    )
+
+
+SCHEMES = ("http://", "https://")
+
+
+def mlflow_address() -> str:
+    """Return MLflow's address without a slash at its end; "" when runs are in a file that nobody serves."""
+    named = os.environ.get("HEDDLE_MLFLOW_UI") or os.environ.get("HEDDLE_TRACKING", "")
+    return named.rstrip("/") if named.startswith(SCHEMES) else ""
+
+
+def run_link(experiment: str, run: str) -> str:
+    """Return the address of MLflow's page of a run; "" when nobody said where MLflow is."""
+    address = mlflow_address()
+    return f"{address}/#/experiments/{quote(experiment, '')}/runs/{quote(run, '')}" if address and run else ""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plugins.heddle_page.read.history import PlanVersion
-from plugins.heddle_page.read.measurements import Measurement
+from plugins.heddle_page.read.history import Measurement, PlanVersion
 
 WIDTH, HEIGHT = 640, 150
 LEFT, TOP = 44, 12

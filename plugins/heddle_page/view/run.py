@@ -9,8 +9,7 @@ from jobs.host.settings import Settings
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import KEY, Store
 from plugins.heddle_page.read.catalogs import catalog_of, streams_of
-from plugins.heddle_page.read.history import existing_store, experiment_id
-from plugins.heddle_page.read.links import run_link
+from plugins.heddle_page.read.history import existing_store, experiment_id, run_link
 
 KINDS = ("replan", "evaluation", "comparison")
 LOOKED_AT = 200  # runs of a kind

@@ -16,7 +16,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.host.storage import Storage
-from jobs.runs.evaluate import evaluate
+from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from optimizer.plan.definition import Plan

@@ -18,8 +18,8 @@ from jobs.generate import Options as Generated
 from jobs.generate import generate
 from jobs.measure.recent_on_spark import recent_by
 from jobs.results import read_results
-from jobs.runs.evaluate import evaluate
 from jobs.runs.in_process import evaluate_local
+from jobs.runs.on_spark import evaluate
 from jobs.runs.request import Options
 from jobs.spark.stream_frames import driver_of
 from optimizer.catalog.model.catalog import Catalog

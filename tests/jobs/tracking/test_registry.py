@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from jobs.host.settings import Settings
-from jobs.tracking.promotion import decide
-from jobs.tracking.registry import champion, history, plan_of, promote, register, roll_back
+from jobs.tracking.registry import champion, decide, history, plan_of, promote, register, roll_back
 from jobs.tracking.store import Store
-from optimizer.catalog.write.edit import add_query
+from optimizer.catalog.write import add_query
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Traffic
 from optimizer.plan.prices import Prices

@@ -11,9 +11,8 @@ import pytest
 
 from jobs.host.settings import Settings
 from jobs.measure.stream import measure_stream
-from jobs.plans.candidates import candidates
 from jobs.plans.champion import champion_file
-from jobs.plans.replan import Wish, done_before, replan
+from jobs.plans.replan import Wish, candidates, done_before, replan
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import Store

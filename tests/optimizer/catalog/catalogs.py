@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.write.write import dump
+from optimizer.catalog.write import dump
 
 STREAMS = """
 streams:

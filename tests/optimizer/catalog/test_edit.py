@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.write.edit import add_query, remove_query
+from optimizer.catalog.write import add_query, remove_query
 from optimizer.errors import CatalogError, HeddleError
 from tests.optimizer.catalog.catalogs import STREAMS, write
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.write.write import print_catalog
+from optimizer.catalog.write import print_catalog
 from tests.optimizer.catalog.catalogs import STREAMS, as_sql, entries, load, write
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "catalog"

@@ -17,7 +17,7 @@ from optimizer.catalog.read.selects import parse_selected
 from optimizer.catalog.spark_types.results import expression_type, result_type
 from optimizer.catalog.sql.allowed import FUNCTIONS
 from optimizer.catalog.sql.expressions import expression
-from optimizer.catalog.write.write import dump
+from optimizer.catalog.write import dump
 from optimizer.windows.window import Window
 from tests.optimizer.catalog.catalogs import write
 

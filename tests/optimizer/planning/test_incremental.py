@@ -9,7 +9,7 @@ import pytest
 from optimizer import optimize
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure, Traffic
-from optimizer.planning.incremental import RunningPlan
+from optimizer.planning.reweave import RunningPlan
 from optimizer.strategies.search.incremental import Drift
 from tests.optimizer.strategies.instances import instance
 

@@ -9,7 +9,7 @@ import pytest
 
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.write.edit import add_query, remove_query
+from optimizer.catalog.write import add_query, remove_query
 from optimizer.plan.definition import EVENTS, Tree
 from optimizer.planning.recent import Passing
 from optimizer.planning.reweave import reweave, technique_of

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.write.write import dump
+from optimizer.catalog.write import dump
 
 SECOND = 1_000_000
 START = datetime(2024, 1, 1, tzinfo=UTC)

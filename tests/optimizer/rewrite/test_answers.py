@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.catalog.read.load import load_catalog
-from optimizer.catalog.write.write import dump
+from optimizer.catalog.write import dump
 from optimizer.planning.stream import plan_stream
 from optimizer.rewrite import rewrite
 from tests.optimizer.rewrite.answers import assert_same_answers, run

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from jobs.host.kill_points import KILL_AT
-from jobs.runs.evaluate import evaluate
+from jobs.runs.on_spark import evaluate
 from jobs.runs.request import Options
 from jobs.spark.session import spark_session
 from optimizer.catalog.read.load import load_catalog

@@ -22,8 +22,8 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.host.kill_points import KILL_AT
-from jobs.runs.evaluate import evaluate
 from jobs.runs.in_process import evaluate_local
+from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog

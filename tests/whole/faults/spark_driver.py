@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from jobs.host.kill_points import KILL_AT
-from jobs.runs.evaluate import evaluate
+from jobs.runs.on_spark import evaluate
 from jobs.runs.request import Options
 from jobs.spark.session import spark_session
 from optimizer.errors import HeddleError

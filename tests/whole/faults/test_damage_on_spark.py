@@ -13,7 +13,7 @@ from jobs.engine.warehouse.lifecycle import only_run, stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.work import Outcome
 from jobs.host.storage import Storage
-from jobs.runs.evaluate import evaluate
+from jobs.runs.on_spark import evaluate
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError
 from tests.whole.faults.test_damage import cut, garble, harmed, refused

@@ -29,7 +29,7 @@ AUDIT = """
 from pathlib import Path
 from urllib.parse import urlparse
 
-from expectations.report.data_docs import STYLE
+from expectations.data_docs import STYLE
 from jobs.spark.session import QUIET
 
 assert STYLE
@@ -93,7 +93,7 @@ def data_files() -> Iterator[str]:
 def test_the_wheel_holds_every_data_file(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     files = set(data_files())
-    assert {"expectations/report/page.css", "jobs/spark/log4j2.properties", "heddle/py.typed"} <= files
+    assert {"expectations/page.css", "jobs/spark/log4j2.properties", "heddle/py.typed"} <= files
     assert files <= inside
 
 

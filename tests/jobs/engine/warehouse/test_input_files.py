@@ -12,7 +12,7 @@ from jobs.engine.warehouse.consumed_files import files_of_batch, list_consumed_f
 from jobs.engine.warehouse.input_files import with_sizes
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.runs.evaluate import evaluate
+from jobs.runs.on_spark import evaluate
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError
 from tests.worlds.streams import SECOND, odd_row

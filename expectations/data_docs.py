@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
-    from expectations.report.audit import Audit
+    from expectations.check import Audit
     from expectations.suites.validate import Check
 
 PAGE = "index.html"
