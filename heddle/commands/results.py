@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +28,7 @@ def results(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The query's id.")],
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
     out: Annotated[Path | None, typer.Option(help="Write all rows here: .parquet, .csv or .json.")] = None,
-    limit: Annotated[int, typer.Option(help="Only the last so many rows; all of them when 0.")] = -1,
+    limit: Annotated[int | None, typer.Option(help="Only the last so many rows; all of them when 0.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON, and nothing else.")] = False,
 ) -> None:
     """Show or export what has been published of a query: the newest windows, or all with --out and --json."""
@@ -36,8 +38,10 @@ def results(
 
     if out is not None and out.suffix not in WRITERS:
         raise HeddleError(f"{out}: the file's name says its format; end it in {', '.join(WRITERS)}")
+    if limit is not None and limit < 0:
+        raise HeddleError(f"--limit {limit}: there are no rows below 0; give how many rows are wanted, or 0 for all")
     table = results_table(warehouse, load_catalog(folder), query)
-    if limit < 0:
+    if limit is None:
         limit = 0 if out or as_json else SHOWN
     last = table.slice(max(0, table.num_rows - limit)) if limit else table
     if out is not None:
@@ -82,7 +86,19 @@ WRITERS: dict[str, Callable[[Any, Path], None]] = {".parquet": _parquet, ".csv":
 
 def _records(table: pa.Table) -> list[dict[str, Any]]:
     """Rows as JSON takes them: times as ISO texts, numbers that JSON lacks as Spark prints them."""
-    return [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
+    return [{name: _plain(value) for name, value in row.items()} for row in readable(table).to_pylist()]
+
+
+def readable(table: pa.Table) -> pa.Table:
+    """Return a table whose texts are UTF-8: a byte that is not shows as a replacement character."""
+    import pyarrow as pa
+
+    for number, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = table[number].cast(pa.binary()).to_pylist()
+            column = [None if text is None else text.decode(errors="replace") for text in texts]
+            table = table.set_column(number, field, pa.chunked_array([pa.array(column, pa.string())]))
+    return table
 
 
 def _plain(value: Any) -> Any:
@@ -90,6 +106,10 @@ def _plain(value: Any) -> Any:
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()  # as Spark's to_json writes them
+    if isinstance(value, Decimal):
+        return str(value)
     return value if value is None or isinstance(value, int | float | str) else value.isoformat()
 
 
@@ -100,7 +120,7 @@ def _show(table: pa.Table, total: int, query: str) -> None:
         return
     if not console.is_terminal:
         console.width = 160  # a file or a pipe has no width of its own
-    flat = table.flatten()
+    flat = readable(table.flatten())
     shown = Table(box=SIMPLE_HEAD)
     for field in flat.schema:
         shown.add_column(field.name, justify="left" if str(field.type) in ("string", "bool") else "right")
@@ -114,4 +134,6 @@ def _show(table: pa.Table, total: int, query: str) -> None:
 def _text(value: Any) -> str:
     if value is None:
         return "NULL"
+    if isinstance(value, bytes):
+        return f"[{value.hex(' ').upper()}]"  # as Spark shows them
     return str(value).removesuffix("+00:00")

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from optimizer.catalog.sql.expressions import parse
+from optimizer.catalog.sql.numbers import Number, number_of
 
 Value = Any  # pa.Array, pa.ChunkedArray or pa.Scalar
 Columns = Mapping[str, Value]
@@ -45,6 +46,7 @@ class CachedColumns(dict[str, Value]):
 
 
 TEXT = "text"  # of a comparison, in its node's own dictionary
+WHOLE = {"int": pa.int32(), "bigint": pa.int64()}  # of literals
 WIDTHS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 
 
@@ -110,17 +112,15 @@ def _column(node: exp.Expression, columns: Columns) -> Value:
 
 
 def _literal(node: exp.Expression, columns: Columns) -> Value:
-    if node.is_string:
-        return pa.scalar(node.name)
-    if node.name.isdigit():
-        whole = int(node.name)
-        if whole < 1 << 31:
-            return pa.scalar(whole, pa.int32())
-        if whole < 1 << 63:
-            return pa.scalar(whole, pa.int64())
-    if "e" in node.name.lower():
-        return pa.scalar(float(node.name))
-    return Decimal(float(node.name))  # 1.5 is a decimal to Spark; beside a double, the double nearest to it
+    return pa.scalar(node.name) if node.is_string else _number_literal(Number(node.name))
+
+
+def _number_literal(number: Number) -> Value:
+    if number.kind in WHOLE:
+        return pa.scalar(int(number.text), WHOLE[number.kind])
+    if number.kind == "double":
+        return pa.scalar(float(number.text))
+    return Decimal(float(number.text))  # 1.5 is a decimal to Spark; beside a double, the double nearest to it
 
 
 class Decimal:
@@ -242,6 +242,9 @@ def _in(node: exp.Expression, columns: Columns) -> Value:
 
 
 def _negative(node: exp.Expression, columns: Columns) -> Value:
+    number = number_of(node)
+    if number:
+        return _number_literal(number)
     value = _value(node.this, columns)
     if isinstance(value, Decimal):
         return Decimal(-value.value)

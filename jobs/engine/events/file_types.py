@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from jobs.engine.events.expressions import WIDTHS, Columns, NotExact, evaluate
-from jobs.engine.events.parquet import open_parquet
+from jobs.engine.events.parquet import event_schema, open_parquet
 from jobs.engine.program.compile import expressions, group_by_columns
-from jobs.engine.program.spark_types import plain_type
+from jobs.engine.program.spark_types import plain_type, require_key
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 
-KEY_TYPES = (*WIDTHS, pa.string(), pa.date32(), pa.bool_(), pa.timestamp("us", "UTC"), pa.timestamp("us"))
+KEY_TYPES = (*WIDTHS, pa.string(), pa.binary(), pa.date32(), pa.bool_(), pa.timestamp("us", "UTC"), pa.timestamp("us"))
 
 
 def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType]:
@@ -23,7 +23,7 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
     if not catalog.streams[plan.stream].in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
     with open_parquet(path) as file:
-        empty = file.schema_arrow.empty_table()
+        empty = event_schema(path, file).empty_table()
     columns = {name: empty[name] for name in empty.column_names}
     require_time(catalog.streams[plan.stream], {name: column.type for name, column in columns.items()})
     values, predicates = expressions(catalog, plan)
@@ -32,6 +32,8 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
         if types[sql] != pa.bool_():
             raise NotExact(sql)
     for name in named_columns(catalog, plan):
+        if name in columns:
+            require_key(name, columns[name].type)
         if name not in columns or plain_type(columns[name].type) not in KEY_TYPES:
             raise NotExact(name)
     return {name: column.type for name, column in columns.items()} | types

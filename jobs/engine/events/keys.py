@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.engine.events.arrow import decode_dictionary
 from jobs.kernels.arrays import Ints
 
 LARGEST = (1 << 63) - 1  # a number of an int64
@@ -123,15 +124,16 @@ def bucket_numbers(keys: pa.Table, count: int) -> Ints:
     """
     if count == 1 or not keys.num_rows:
         return np.zeros(keys.num_rows, np.int64)
-    texts = pc.binary_join_element_wise(
-        *(_text(column) for column in keys.columns), "\x00", null_handling="replace", null_replacement="\x01"
+    digested = pc.binary_join_element_wise(
+        *(_bytes_of(column) for column in keys.columns), b"\x00", null_handling="replace", null_replacement=b"\x01"
     )
-    return np.fromiter((zlib.crc32(text.encode()) for text in texts.to_pylist()), np.int64, keys.num_rows) % count
+    return np.fromiter(map(zlib.crc32, digested.to_pylist()), np.int64, keys.num_rows) % count
 
 
-def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    return column.cast(values).cast(pa.string())
+def _bytes_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return every value as bytes: those of its text, which need not be UTF-8, or its own."""
+    values = decode_dictionary(column)
+    return (values if pa.types.is_binary(values.type) else values.cast(pa.string())).cast(pa.binary())
 
 
 def dictionary_column(keys: pa.Array, index: npt.NDArray[np.integer[Any]]) -> pa.Array:

@@ -14,8 +14,9 @@ from sqlglot import exp
 
 from jobs.engine.events.expressions import CachedColumns, evaluate, evaluate_some, parse_cached
 from jobs.engine.program.program import ALL, TIME, Input, Program
-from jobs.engine.program.spark_types import can_widen, plain_type
+from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
 from jobs.host.storage import Storage
+from optimizer.catalog.spark_types.parquet import int96_columns, names_alike
 from optimizer.errors import HeddleError
 
 BATCH_ROWS = 1 << 20
@@ -69,6 +70,17 @@ def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
         raise unreadable_error(path, error) from None
 
 
+def event_schema(path: str, file: pq.ParquetFile) -> pa.Schema:
+    """Return the columns of an open file as Spark reads them; refuse those that are one to Spark, but two here."""
+    schema = file.schema_arrow
+    alike = names_alike(schema.names)
+    if alike:
+        raise HeddleError(f"{path}: the columns {' and '.join(alike)} are one to Spark; rename one of them")
+    for name in int96_columns(file):
+        schema = schema.set(schema.get_field_index(name), pa.field(name, INSTANT))
+    return schema
+
+
 def unreadable_error(path: str, error: Exception) -> HeddleError:
     """Return the error, one line, for a file that cannot be read."""
     reason = str(error).splitlines()[0][:160]
@@ -92,19 +104,17 @@ def read_split(split: Split, program: Program, earlier: bool = False) -> Iterato
     needed = columns_needed(program)
     keys = [name for grouping in program.groupings for name in grouping.keys]
     with open_parquet(split.path) as probe:
-        absent = [name for name in needed if earlier and name not in probe.schema_arrow.names]
+        schema = event_schema(split.path, probe)
+        absent = [name for name in needed if earlier and name not in schema.names]
         needed = [name for name in needed if name not in absent]
-        widened = _wider_types(split.path, probe.schema_arrow, needed, program)
-        texts = [
-            name
-            for name in dict.fromkeys(keys)
-            if name in needed and pa.types.is_string(probe.schema_arrow.field(name).type)
-        ]
+        instants = {name: INSTANT for name in int96_columns(probe) if name in needed}
+        types = instants | _wider_types(split.path, schema, needed, program)
+        texts = [name for name in dict.fromkeys(keys) if name in needed and pa.types.is_string(schema.field(name).type)]
         groups = list(split.row_groups or range(probe.num_row_groups))
     try:
         with open_parquet(split.path, texts) as file:
             for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=needed, use_threads=False):
-                yield _with_nulls(_cast(pa.Table.from_batches([batch]), widened), absent, program)
+                yield _with_nulls(_cast(pa.Table.from_batches([batch]).select(needed), types), absent, program)
     except (OSError, pa.ArrowException) as error:
         raise unreadable_error(split.path, error) from None
 

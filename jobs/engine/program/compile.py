@@ -28,7 +28,7 @@ from jobs.engine.program.program import (
     TreeProgram,
     Unshared,
 )
-from jobs.engine.program.spark_types import coding_of, plain_type
+from jobs.engine.program.spark_types import coding_of, plain_type, require_key
 from jobs.kernels.algebra.operators import OPS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
@@ -52,6 +52,8 @@ def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataTyp
     """Compile the program of a plan; `types` holds the type of every expression and group-by column."""
     stream, fingerprint = catalog.streams[plan.stream], plan.fingerprint()
     plan = move_unfoldable(catalog, plan, types)
+    for name in group_by_columns(catalog, plan):
+        require_key(name, types[name])
     values, predicates = expressions(catalog, plan)
     compiler = Compiler(catalog, stream.time, types, dict(_name_all("__v", values)), dict(_name_all("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)

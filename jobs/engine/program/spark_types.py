@@ -77,6 +77,16 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_large_string(kind) else kind
 
 
+def require_key(name: str, kind: pa.DataType) -> None:
+    """Refuse to group by values that are made of others."""
+    if pa.types.is_nested(kind):
+        made_of = "struct" if pa.types.is_struct(kind) else str(kind)
+        raise HeddleError(
+            f"group_by: the column {name} is a {made_of}, whose values are no keys here; group by plain columns, which "
+            "the SQL of another stream can make of it"
+        )
+
+
 def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
     """Return whether every value of one type is a value of the other, as Spark's own reader has it."""
     for family in (pa.types.is_signed_integer, pa.types.is_floating):

@@ -153,7 +153,7 @@ class _Bulk:
         mixed = (in_rows != slide_rows) | (in_rows != offset_rows)
         wrong = Mistake("time and rows are mixed", "give range, slide and offset all in time or all in rows", "range")
         self.refuse(mixed, lambda row: wrong)
-        bad = (slide < 1) | (range_ < slide) | (np.abs(offset) > LONGEST) | (range_ > LONGEST)
+        bad = (slide < 1) | (range_ < slide) | (np.abs(offset) >= slide) | (range_ > LONGEST)
         self.refuse(bad & ~mixed, lambda row: _window_mistake(int(range_[row]), int(slide[row]), int(offset[row])))
         return Windows(range_, slide, np.mod(offset, np.maximum(slide, 1)), in_rows)
 

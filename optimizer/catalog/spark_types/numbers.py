@@ -28,24 +28,6 @@ def decimal(precision: int, scale: int) -> str:
     return f"decimal({precision},{scale})"
 
 
-def literal(text: str) -> str:
-    """Return the type of a number as it is written.
-
-    >>> literal("7"), literal("3000000000"), literal("1.50"), literal("1e3")
-    ('int', 'bigint', 'decimal(3,2)', 'double')
-    """
-    if "e" in text.lower():
-        return "double"
-    whole, point, part = text.partition(".")
-    if point:
-        digits = len(whole.lstrip("0")) + len(part)
-        return f"decimal({max(digits, len(part), 1)},{len(part)})"
-    value = int(whole)
-    if value < 1 << 31:
-        return "int"
-    return "bigint" if value < 1 << 63 else f"decimal({len(whole)},0)"
-
-
 def wider(left: str, right: str) -> str:
     """Return the type that two values of one column must have.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import Mistake, show
@@ -45,11 +47,32 @@ def read_schema(stream: Stream) -> Schema:
     if stream.format != "parquet" or "://" in stream.path:
         raise Unread(f"only local Parquet files are read here, and it is {stream.format} at {stream.written}")
     try:
-        files = _first_file(Path(stream.path))
-        schema = ds.dataset(files, format="parquet", partitioning="hive", partition_base_dir=stream.path).schema
+        file = _first_file(Path(stream.path))
+        schema = ds.dataset(file, format="parquet", partitioning="hive", partition_base_dir=stream.path).schema
+        with pq.ParquetFile(file) as opened:
+            instants = int96_columns(opened)
     except (OSError, pa.ArrowException):
         raise Unread(f"no Parquet files at {stream.path} yet") from None
-    return {field.name: spark_type(field.type) for field in schema}
+    types = {field.name: spark_type(field.type) for field in schema}
+    return types | dict.fromkeys(instants, "timestamp")
+
+
+def int96_columns(file: Any) -> list[str]:
+    """Return the columns of an open Parquet file that hold times as INT96: Spark takes them for instants."""
+    columns = (file.schema.column(number) for number in range(len(file.schema)))
+    return [column.name for column in columns if column.physical_type == "INT96" and column.path == column.name]
+
+
+def names_alike(names: Iterable[str]) -> list[str]:
+    """Return the names that differ in case alone, and so are one to Spark.
+
+    >>> names_alike(["x", "y", "X"])
+    ['x', 'X']
+    """
+    spellings: dict[str, list[str]] = {}
+    for name in names:
+        spellings.setdefault(name.lower(), []).append(name)
+    return [name for alike in spellings.values() if len(alike) > 1 for name in alike]
 
 
 def _first_file(path: Path) -> str:

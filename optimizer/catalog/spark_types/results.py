@@ -18,11 +18,11 @@ from optimizer.catalog.spark_types.numbers import (
     UNKNOWN,
     arithmetic,
     decimal,
-    literal,
     numeric,
     wider,
 )
 from optimizer.catalog.sql.expressions import parse
+from optimizer.catalog.sql.numbers import Number, number_of
 from optimizer.errors import Mistake, did_you_mean, show
 
 Rule = str | Callable[[list[str]], str]
@@ -125,7 +125,7 @@ def _type(tree: Any, schema: Mapping[str, str]) -> str:
     if kind is exp.Column:
         return _column(tree, schema)
     if kind is exp.Literal:
-        return "string" if tree.is_string else literal(str(tree.name))
+        return "string" if tree.is_string else Number(str(tree.name)).kind
     if kind in FIXED:
         for child in tree.iter_expressions():
             _type(child, schema)
@@ -152,10 +152,18 @@ def _arithmetic(tree: Any, schema: Mapping[str, str]) -> str:
     return arithmetic(type(tree).__name__, left, right)
 
 
+def _negative(tree: Any, schema: Mapping[str, str]) -> str:
+    number, kind = number_of(tree), _type(tree.this, schema)
+    if number is None and kind == "string":
+        raise Mistake(f"the minus before a string in {show(tree.sql('spark'))}", "cast it to a number")
+    return number.kind if number else kind
+
+
 def _exact(tree: Any, kind: str, other: str) -> str:
     """Give a whole number written beside a decimal just its own digits."""
-    whole = isinstance(tree, exp.Literal) and kind in INTEGRAL and other.startswith("decimal")
-    return decimal(len(tree.name.lstrip("0")) or 1, 0) if whole else kind
+    number = number_of(tree.unnest())
+    exact = number is not None and kind in INTEGRAL and other.startswith("decimal")
+    return decimal(len(number.digits.lstrip("0")) or 1, 0) if number and exact else kind
 
 
 def _case(tree: Any, schema: Mapping[str, str]) -> str:
@@ -193,7 +201,8 @@ FIXED: dict[type[exp.Expr], str] = {
 RULES: dict[type[exp.Expr], Callable[[Any, Mapping[str, str]], str]] = {
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv), _arithmetic),
     **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _arithmetic),
-    **dict.fromkeys((exp.Paren, exp.Neg, exp.BitwiseNot), lambda tree, schema: _type(tree.this, schema)),
+    **dict.fromkeys((exp.Paren, exp.BitwiseNot), lambda tree, schema: _type(tree.this, schema)),
+    exp.Neg: _negative,
     exp.Case: _case,
     exp.Cast: _cast,
     exp.TryCast: _cast,

@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from optimizer.catalog.sql.numbers import number_of
+
 # functions that Spark prints in capitals, or under another name than the one they were called by
 _CAPITALS = (
     "exp expm1 log10 log1p log2 signum sqrt cbrt ceil floor sin cos tan asin acos atan sinh cosh tanh degrees radians "
@@ -148,7 +150,8 @@ PRINTERS: dict[type[exp.Expr], Callable[[Any], str]] = {
     exp.Boolean: lambda tree: "true" if tree.this else "false",
     exp.Null: lambda tree: "NULL",
     exp.Distinct: lambda tree: f"DISTINCT {_listed(tree.expressions)}",
-    exp.Neg: lambda tree: f"(- {spark_name(tree.this)})",
+    exp.Neg: lambda tree: f"-{spark_name(tree.this)}" if number_of(tree) else f"(- {spark_name(tree.this)})",
+    exp.BitwiseNot: lambda tree: f"~{spark_name(tree.this)}",
     exp.Not: _not,
     exp.NullSafeNEQ: lambda tree: f"(NOT ({spark_name(tree.this)} <=> {spark_name(tree.expression)}))",
     exp.Between: lambda tree: f"between({_listed([tree.this, tree.args['low'], tree.args['high']])})",

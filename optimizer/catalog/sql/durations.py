@@ -107,7 +107,7 @@ def print_length(ticks: int, rows: bool) -> str:
 def make_window(range_: int, slide: int, offset: int = 0, rows: bool = False) -> Window:
     """Check a window, and bring its offset into [0, slide), which leaves the windows as they are.
 
-    >>> make_window(60, 10, offset=25)
+    >>> make_window(60, 10, offset=-5)
     Window(range=60, slide=10, offset=5, rows=False)
     """
     if slide < 1:
@@ -118,7 +118,14 @@ def make_window(range_: int, slide: int, offset: int = 0, rows: bool = False) ->
             "events would fall between windows; use a slide no longer than the range",
             "slide",
         )
-    return Window(range_, slide, offset % slide, rows)
+    rest = offset % slide
+    if abs(offset) >= slide:
+        raise Mistake(
+            f"the offset ({print_length(offset, rows)}) is not shorter than the slide ({print_length(slide, rows)})",
+            f"Spark refuses it; the same windows have the offset {print_length(rest, rows) if rest else 0}",
+            "offset",
+        )
+    return Window(range_, slide, rest, rows)
 
 
 @lru_cache(maxsize=65_536)

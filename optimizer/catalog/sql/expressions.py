@@ -6,14 +6,14 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.sql import allowed
+from optimizer.catalog.sql.grammar import PlainSpark, add_brackets
 from optimizer.errors import Mistake, did_you_mean, show
 
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # its warnings would stand beside our one line
@@ -26,27 +26,8 @@ AGGREGATE_NAMES: dict[str, str] = {
     name: aggregate.name for aggregate in AGGREGATES.values() for name in (aggregate.name, *aggregate.aliases)
 }
 
-_PARSERS: dict[str, Any] = Spark.Parser.FUNCTION_PARSERS
-_NO_PARENS: dict[str, Any] = Spark.Parser.NO_PAREN_FUNCTION_PARSERS
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL)
 Node = TypeVar("Node")
-
-
-class PlainSpark(Spark):
-    """Spark's grammar without sqlglot's knowledge of functions: a function keeps its name and arguments as written."""
-
-    class Tokenizer(Spark.Tokenizer):  # type: ignore[misc, valid-type]
-        """Skip named windows: WINDOW as a keyword would make `GROUP BY window(...)` a clause of them."""
-
-        KEYWORDS = {word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if word != "WINDOW"}  # noqa: RUF012
-
-    class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
-        """Parse every function as an anonymous one, so that one list of names decides, and nothing is rewritten."""
-
-        FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012 (sqlglot's own way to configure a dialect)
-        FUNCTION_PARSERS = {name: _PARSERS[name] for name in ("CAST", "TRY_CAST")}  # noqa: RUF012
-        NO_PAREN_FUNCTION_PARSERS = {"CASE": _NO_PARENS["CASE"]}  # noqa: RUF012
-        NO_PAREN_FUNCTIONS: dict[Any, Any] = {}  # noqa: RUF012
 
 
 _SPARK = PlainSpark()
@@ -191,6 +172,7 @@ def print_tree(tree: exp.Expr) -> str:
     >>> print_tree(parse("MAX( `x` )+1"))
     'max(x) + 1'
     """
+    add_brackets(tree)
     for name in tree.find_all(exp.Identifier):
         name.set("quoted", not plain(name.name))
     try:

@@ -74,7 +74,7 @@ def lengths(draw: st.DrawFn) -> dict[str, str]:
     slide = draw(st.integers(1, 1000))
     window = {"range": f"{draw(st.integers(slide, 20 * slide))} {unit}", "slide": f"{slide} {unit}"}
     if draw(st.booleans()):
-        window["offset"] = f"{draw(st.integers(-5000, 5000))} {unit}"
+        window["offset"] = f"{draw(st.integers(1 - slide, slide - 1))} {unit}"
     return window
 
 

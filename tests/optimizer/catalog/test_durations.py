@@ -59,8 +59,12 @@ def test_printed_durations_are_the_same(ticks: int) -> None:
     assert parse_duration(print_duration(ticks)) == ticks
 
 
-@given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(-(10**9), 10**9))
+@given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(-(10**6), 10**6))
 def test_offsets_are_brought_into_the_slide(slide: int, more: int, offset: int) -> None:
+    if abs(offset) >= slide:
+        with pytest.raises(Mistake, match="is not shorter than the slide"):
+            parse_window(f"{slide + more} us", f"{slide} us", f"{offset} us")
+        offset = offset % slide
     window = parse_window(f"{slide + more} us", f"{slide} us", f"{offset} us")
     assert 0 <= window.offset < window.slide
     assert (window.offset - offset) % slide == 0

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from jobs.results import read_results, results_table
+from optimizer.catalog.spark_types.parquet import read_schema
 from optimizer.errors import HeddleError
 from tests.jobs.engine.runs import answers_in, run_in_process, run_on_spark
 from tests.worlds.streams import SECOND
-from tests.worlds.warehouse import add_batch, make_world, query
+from tests.worlds.warehouse import STREAM, add_batch, make_world, query
 
 TIMES = [0, SECOND, 3 * SECOND]
 LATER = [time + 10 * SECOND for time in TIMES]
@@ -121,3 +124,78 @@ def test_the_frame_lane_reads_every_file_by_the_first_ones_types(spark: SparkSes
     found = answers_in(world, storage, manifest, plan)
     assert found["total"] == EXPECTED
     assert found["late"] == {(("a",), 0): 2, ((None,), 2 * SECOND): 4, (("a",), 10 * SECOND): 7}
+
+
+def int96(times: list[int], **columns: Any) -> pa.Table:
+    """Events whose time has no zone; written as INT96 below."""
+    return events(times, pa.timestamp("us"), **columns)
+
+
+def test_int96_is_an_instant(tmp_path: Path, spark: SparkSession) -> None:
+    queries = [SUM, query("newest", "max(ts)", 2 * SECOND), query("by_time", "count(*)", 2 * SECOND, group_by=["t"])]
+    world = make_world(tmp_path, [], queries, 0)
+    table = int96([*TIMES, 9 * SECOND], k=["a", "a", None, "b"], v=[1, 2, 4, 8])
+    table = table.append_column("t", table["ts"])
+    pq.write_table(table, world.path(0), use_deprecated_int96_timestamps=True)
+    assert read_schema(world.catalog.streams[STREAM])["ts"] == "timestamp"
+    plan = world.plan("shared")
+    storage, manifests = run_in_process(world, plan)
+    assert answers_in(world, storage, manifests[-1], plan)["newest"] == {((), 0): SECOND, ((), 2 * SECOND): 3 * SECOND}
+    warehouse = str(world.folder / "local")
+    spark.read.parquet(str(world.path(0))).createOrReplaceTempView(STREAM)
+    for id in ("total", "newest", "by_time"):
+        theirs = spark.sql(world.catalog.statements[id].sql).where("window.end <= timestamp '1970-01-01 00:00:09'")
+        ours = read_results(spark, warehouse, world.catalog, id)
+        assert ours.dtypes == theirs.dtypes
+        assert sorted(map(str, ours.collect())) == sorted(map(str, theirs.collect()))
+
+
+def test_columns_that_differ_in_case_alone_are_refused(tmp_path: Path, spark: SparkSession) -> None:
+    table = events(TIMES, k=KEYS, v=[1, 2, 4], V=[1, 2, 4])
+    with pytest.raises(HeddleError, match=r"part-00000.parquet: the columns v and V are one to Spark; rename one"):
+        answers(tmp_path / "first", [table], SUM)
+    with pytest.raises(HeddleError, match=r"part-00001.parquet: the columns v and V are one to Spark"):
+        answers(tmp_path / "second", [table.drop(["V"]), table], SUM)
+    world = make_world(tmp_path / "spark", [table], [SUM], 0)
+    for lane in ("file", "frame"):
+        with pytest.raises(HeddleError) as refusal:
+            run_on_spark(spark, world, world.plan("shared"), lane)
+        assert "\n" not in str(refusal.value)
+
+
+ODD_KEYS = {
+    "binary": pa.array([b"a\xff", b"a\xff", None, b"", b"a\xfe"], pa.binary()),
+    "not UTF-8": pa.array([b"a\xff", b"a\xff", None, b"", b"a\xfe"], pa.binary()).view(pa.string()),
+    "decimal": pa.array([Decimal(1), Decimal(1), None, Decimal(0), Decimal(2)], pa.decimal128(20, 2)),
+    "float": pa.array([0.0, -0.0, None, float("nan"), 1.5]),
+}
+
+
+@pytest.mark.parametrize("keys", ODD_KEYS.values(), ids=ODD_KEYS.keys())
+def test_odd_keys_group_as_in_spark(tmp_path: Path, spark: SparkSession, keys: pa.Array) -> None:
+    table = events([*TIMES, 3 * SECOND, 9 * SECOND], k=keys, v=[1, 2, 4, 8, 16])
+    world = make_world(tmp_path, [table], [SUM, query("middle", "median(v)", 2 * SECOND, group_by=["k"])], 0)
+    spark.read.parquet(str(world.path(0))).createOrReplaceTempView(STREAM)
+    for lane in ("auto", "frame"):
+        run_on_spark(spark, world, world.plan("shared"), lane, buckets=3)
+        for id in ("total", "middle"):
+            theirs = spark.sql(world.catalog.statements[id].sql).where("window.end <= timestamp '1970-01-01 00:00:09'")
+            ours = read_results(spark, str(world.folder / f"warehouse_{lane}"), world.catalog, id)
+            assert ours.dtypes == theirs.dtypes
+            assert in_hex(ours) == in_hex(theirs)
+            assert results_table(str(world.folder / f"warehouse_{lane}"), world.catalog, id).num_rows == theirs.count()
+
+
+def in_hex(rows: DataFrame) -> list[str]:
+    """Rows as texts; keys as bytes, which need not be UTF-8."""
+    others = [f"`{name}`" for name in rows.columns if name != "k"]
+    return sorted(map(str, rows.selectExpr("hex(cast(cast(k AS string) AS binary)) AS k", *others).collect()))
+
+
+@pytest.mark.parametrize("aggregate", ["sum(v)", "median(v)"])
+def test_nested_keys_are_refused(tmp_path: Path, spark: SparkSession, aggregate: str) -> None:
+    table = events(TIMES, k=pa.array([{"a": 1}, {"a": 2}, None]), v=[1, 2, 4])
+    world = make_world(tmp_path, [table], [query("q", aggregate, 2 * SECOND, group_by=["k"])], 0)
+    for lane in ("auto", "frame"):
+        with pytest.raises(HeddleError, match="group_by: the column k is a struct"):
+            run_on_spark(spark, world, world.plan("shared"), lane)

@@ -1,0 +1,182 @@
+"""Spark's grammar of expressions: what binds tighter than what, and what a literal is.
+
+The parser and the printer read the one table below, which follows Spark's SqlBaseParser.g4:
+
+- `NOT` stands before a whole predicate, never inside a value: `a = NOT b` is refused.
+- A predicate (`IS`, `IN`, `LIKE`, `BETWEEN`) follows a value once: `a = b IS NULL` is `(a = b) IS NULL`, and
+  `a IS NULL = b` is refused.
+- All comparisons bind alike, from the left: `a = b < c` is `(a = b) < c`.
+- A minus right before a number is part of the number: `-2147483648` is an int.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.tokenizer_core import TokenType
+
+from optimizer.errors import Mistake
+
+# operators of values, loosest first; all of them group from the left
+LEVELS: tuple[dict[TokenType, type[exp.Expr]], ...] = (
+    {
+        TokenType.EQ: exp.EQ,
+        TokenType.NEQ: exp.NEQ,
+        TokenType.NULLSAFE_EQ: exp.NullSafeEQ,
+        TokenType.LT: exp.LT,
+        TokenType.LTE: exp.LTE,
+        TokenType.GT: exp.GT,
+        TokenType.GTE: exp.GTE,
+    },
+    {TokenType.PIPE: exp.BitwiseOr},
+    {TokenType.CARET: exp.BitwiseXor},
+    {TokenType.AMP: exp.BitwiseAnd},
+    {TokenType.PLUS: exp.Add, TokenType.DASH: exp.Sub, TokenType.DPIPE: exp.DPipe},
+    {TokenType.STAR: exp.Mul, TokenType.SLASH: exp.Div, TokenType.MOD: exp.Mod, TokenType.DIV: exp.IntDiv},
+)
+PREDICATES = (TokenType.BETWEEN, TokenType.IN, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE, TokenType.IS)
+
+# how tight a node binds: a looser one among its parts is printed in brackets
+OR, AND, NOT, PREDICATE, VALUE = range(5)
+UNARY = VALUE + len(LEVELS)
+BINDING: dict[type[exp.Expr], int] = {
+    exp.Or: OR,
+    exp.And: AND,
+    exp.Not: NOT,
+    **dict.fromkeys((exp.Is, exp.Between, exp.In, exp.Like, exp.ILike, exp.NullSafeNEQ), PREDICATE),
+    **{node: VALUE + level for level, nodes in enumerate(LEVELS) for node in nodes.values()},
+    exp.Neg: UNARY,
+    exp.BitwiseNot: UNARY,
+}
+
+_PARSERS: dict[str, Any] = Spark.Parser.FUNCTION_PARSERS
+_NO_PARENS: dict[str, Any] = Spark.Parser.NO_PAREN_FUNCTION_PARSERS
+
+
+class PlainSpark(Spark):
+    """Spark's grammar without sqlglot's knowledge of functions: a function keeps its name and arguments as written."""
+
+    class Tokenizer(Spark.Tokenizer):  # type: ignore[misc, valid-type]
+        """Skip named windows: WINDOW as a keyword would make `GROUP BY window(...)` a clause of them."""
+
+        KEYWORDS = {word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if word != "WINDOW"}  # noqa: RUF012
+        STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 (since Spark 4, a quote twice is a quote)
+
+    class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
+        """Parse every function as an anonymous one, so that one list of names decides, and nothing is rewritten."""
+
+        FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012 (sqlglot's own way to configure a dialect)
+        FUNCTION_PARSERS = {name: _PARSERS[name] for name in ("CAST", "TRY_CAST")}  # noqa: RUF012
+        NO_PAREN_FUNCTION_PARSERS = {"CASE": _NO_PARENS["CASE"]}  # noqa: RUF012
+        NO_PAREN_FUNCTIONS: dict[Any, Any] = {}  # noqa: RUF012
+
+        def _parse_equality(self, parse_is: bool = True) -> Any:
+            """Parse what AND and OR connect: a predicate, or its negation."""
+            if self._match(TokenType.NOT):
+                return self.expression(exp.Not(this=self._parse_equality()))
+            return self._parse_predicate(self._parse_bitwise())
+
+        def _parse_predicate(self, value: exp.Expr | None) -> Any:
+            negated = self._curr.token_type == TokenType.NOT and self._next.token_type in PREDICATES
+            if negated:
+                self._advance()
+            if self._curr.token_type not in PREDICATES:
+                return value
+            self._advance()
+            predicate = self.RANGE_PARSERS[self._prev.token_type](self, value)
+            return self._negate_range(predicate) if negated else predicate
+
+        def _parse_bitwise(self, level: int = 0) -> Any:
+            """Parse a value: its operators from this level on."""
+            if level == len(LEVELS):
+                return self._parse_unary()
+            value = self._parse_bitwise(level + 1)
+            while self._match_set(LEVELS[level], advance=False):
+                if self._curr.token_type == self._next.token_type in (TokenType.LT, TokenType.GT):
+                    raise Mistake("a shift is refused", "write shiftleft(x, n) or shiftright(x, n)")
+                node = LEVELS[level][self._curr.token_type]
+                self._advance()
+                operand = self._parse_bitwise(level + 1)
+                if value is None or operand is None:
+                    self.raise_error("an operand is missing")
+                value = self.expression(node(this=value, expression=operand))
+                if node is exp.Div:
+                    value.set("typed", self.dialect.TYPED_DIVISION)
+                    value.set("safe", self.dialect.SAFE_DIVISION)
+                elif node is exp.DPipe:
+                    value.set("safe", not self.dialect.STRICT_STRING_CONCAT)
+            return value
+
+        def _parse_unary(self) -> Any:
+            if self._match(TokenType.PLUS):
+                raise Mistake("a sign + is refused", "leave it out")
+            if self._match(TokenType.TILDE):
+                return self.expression(exp.BitwiseNot(this=self._parse_unary()))
+            if not self._match(TokenType.DASH):
+                return self._parse_type()
+            if self._curr.token_type == TokenType.NUMBER or (
+                self._curr.token_type == TokenType.DOT and self._next.token_type == TokenType.NUMBER
+            ):
+                return self._parse_column_ops(self.expression(exp.Neg(this=self._parse_primary())))
+            return self.expression(exp.Neg(this=_bracketed_number(self._parse_unary())))
+
+        def _parse_is_rhs(self, distinct: bool = False) -> Any:
+            return self._parse_bitwise() if distinct else self._parse_null() or self._parse_boolean()
+
+        def _parse_between(self, this: exp.Expr | None) -> Any:
+            low = self._parse_bitwise()
+            if not self._match(TokenType.AND):
+                self.raise_error("BETWEEN has no AND")
+            return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+        def _build_predicate(self, klass: Any, this: Any, expression: Any, **more: Any) -> Any:
+            """Build a predicate without brackets: the printer knows where they are needed."""
+            predicate = klass(this=this, expression=expression)
+            if more.get("negate"):
+                predicate.set("negate", True)
+            return self.expression(predicate)
+
+        def _parse_primary(self) -> Any:
+            """Parse a literal or what is in brackets; texts side by side are one text."""
+            primary = super()._parse_primary()
+            if isinstance(primary, exp.Concat):
+                return exp.Literal.string("".join(part.name for part in primary.expressions))
+            return primary
+
+    class Generator(Spark.Generator):  # type: ignore[misc, valid-type]
+        """Prints what the parser above reads back as the same tree."""
+
+        def nullsafeeq_sql(self, expression: exp.NullSafeEQ) -> str:
+            """Print an operator, not a predicate: it binds as the other comparisons do."""
+            return str(self.binary(expression, "<=>"))
+
+
+def _bracketed_number(tree: exp.Expr | None) -> exp.Expr | None:
+    """Return a number in brackets, so that a minus before it stays an operator; anything else as it is."""
+    return exp.Paren(this=tree) if isinstance(tree, exp.Literal) and not tree.is_string else tree
+
+
+def add_brackets(tree: exp.Expr) -> None:
+    """Put parts that bind looser than where they stand into brackets.
+
+    >>> tree = exp.EQ(this=exp.column("a"), expression=exp.LT(this=exp.column("b"), expression=exp.column("c")))
+    >>> add_brackets(tree)
+    >>> tree.sql("spark")
+    'a = (b < c)'
+    """
+    for node in list(tree.walk()):
+        level = BINDING.get(type(node))
+        if level is None:
+            continue
+        for part, value in list(node.args.items()):
+            if isinstance(value, exp.Expr) and BINDING.get(type(value), UNARY) < _least(level, part):
+                node.set(part, exp.Paren(this=value))
+
+
+def _least(level: int, part: str) -> int:
+    """Return how tight a part of a node must bind at least; of two operands, the right one tighter than the node."""
+    if level == PREDICATE:
+        return VALUE
+    return level + 1 if part == "expression" else level
