@@ -1,6 +1,7 @@
 """The fields of the forms with their descriptions and checks.
 
-A DAG file has to parse fast, so the names of strategies and techniques are repeated here; a test compares them.
+A DAG file has to parse fast, so the names of strategies and techniques, and those that a form begins with, are
+repeated in these files; a test compares them.
 """
 
 from __future__ import annotations

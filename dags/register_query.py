@@ -36,14 +36,13 @@ def register_query() -> None:
 
     @step(retries=0)
     def write(params: dict[str, Any]) -> str:
-        from jobs.host.settings import settings
-        from jobs.plans.queries import register_query
+        from jobs.steps.queries import register_query
 
-        return register_query(settings().catalog, {name: params[name] for name in PARAMS}, LOG.info)
+        return register_query({name: params[name] for name in PARAMS}, LOG.info)
 
     @step(outlets=[PLAN])
     def weave(stream: str, run_id: str) -> dict[str, Any]:
-        from jobs.steps.weave import weave_once
+        from jobs.steps.queries import weave_once
 
         return weave_once(stream, run_id, LOG.info)
 

@@ -41,11 +41,9 @@ def replan() -> None:
 
     @step(map_index_template="{{ stream }}")
     def plan(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.plans.replan import Wish
         from jobs.steps.replan import replan_once
 
-        options = (tuple(params["strategies"]), params["technique"], params["rate"], params["keys"], params["promote"])
-        return replan_once(Wish(stream, *options, key=f"{run_id}/{stream}"), LOG.info)
+        return replan_once(stream, params, run_id, LOG.info)
 
     @step(outlets=[PLAN])
     def announce(plans: list[dict[str, Any]], outlet_events: Any) -> None:

@@ -22,14 +22,13 @@ def retire_query() -> None:
 
     @step(retries=0)
     def write(params: dict[str, Any]) -> str:
-        from jobs.host.settings import settings
-        from jobs.plans.queries import retire_query
+        from jobs.steps.queries import retire_query
 
-        return retire_query(settings().catalog, params["id"], LOG.info)
+        return retire_query(params["id"], LOG.info)
 
     @step(outlets=[PLAN])
     def weave(stream: str, run_id: str) -> dict[str, Any]:
-        from jobs.steps.weave import weave_once
+        from jobs.steps.queries import weave_once
 
         return weave_once(stream, run_id, LOG.info)
 

@@ -80,6 +80,6 @@ def _row(statement: str, queries: list[Query]) -> tuple[str, ...]:
 
     query, window = queries[0], queries[0].window
     lengths = " / ".join(print_length(ticks, window.rows) for ticks in (window.range, window.slide))
-    shared = dict.fromkeys("shared" if AGGREGATES[each.aggregate].shared else "unshared" for each in queries)
+    shared = dict.fromkeys("shared" if AGGREGATES[query.aggregate].shared else "unshared" for query in queries)
     selects = "\n".join(map(user_aggregate, queries))
     return statement, selects, lengths, query.where, ", ".join(query.group_by), ", ".join(shared)

@@ -83,19 +83,19 @@ def _decide(warehouse: str, stream: str, release: int, discard: int) -> None:
 
 def _show(outcome: Outcome) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    found = outcome.audit
+    audit = outcome.audit
     table = Table(box=SIMPLE_HEAD)
     for name in ("check", "rows", "failing"):
         table.add_column(name, justify="left" if name == "check" else "right")
-    for each in found.checks:
-        mark = "ok  " if each.passed else "FAIL"
-        table.add_row(f"{mark} {each.name}", f"{each.rows:,}", f"{each.failing:,}")
+    for check in audit.checks:
+        mark = "ok  " if check.passed else "FAIL"
+        table.add_row(f"{mark} {check.name}", f"{check.rows:,}", f"{check.failing:,}")
     console.print(table)
-    for each in found.checks:
-        for row in each.examples[:NAMED]:
-            console.print(f"{each.name}: " + ", ".join(f"{name} {value}" for name, value in row.items()))
-    verdict = "all as plain Spark has them" if found.passed else "NOT as plain Spark has them"
-    console.print(f"{found.rows:,} rows of {found.statements} statements, {found.windows:,} windows: {verdict}")
+    for check in audit.checks:
+        for row in check.examples[:NAMED]:
+            console.print(f"{check.name}: " + ", ".join(f"{name} {value}" for name, value in row.items()))
+    verdict = "all as plain Spark has them" if audit.passed else "NOT as plain Spark has them"
+    console.print(f"{audit.rows:,} rows of {audit.statements} statements, {audit.windows:,} windows: {verdict}")
     _show_batches(console, outcome)
     console.print(f"The audit's page: {outcome.page}", style="dim")
 

@@ -73,11 +73,11 @@ def workload(
     from optimizer.workloads import workload as draw
     from optimizer.workloads.catalog import parse_tick, write_catalog
 
-    asked = {
+    options = {
         "s_max": s_max, "o_max": o_max, "rate": rate, "z_skew": z_skew,
         "residues": residues, "hopping": hopping, "multiples": multiples,
     }  # fmt: skip
-    drawn = draw(name, queries, seed=seed, **{option: value for option, value in asked.items() if value is not None})
+    drawn = draw(name, queries, seed=seed, **{option: value for option, value in options.items() if value is not None})
     file = write_catalog(drawn, out, data, parse_tick(tick))
     say(f"{queries:,} queries in {file}. Next: heddle plan {out} --stream {drawn.stream} --rate {drawn.rate:g}")
 

@@ -52,14 +52,14 @@ def plan(
         raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
     for name in streams:
         started = time.perf_counter()
-        found, stopped, known = _planned(catalog, name, rate, strategy, technique, keys, master)
+        made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master)
         seconds = time.perf_counter() - started
-        _write(found, out, picture)
+        _write(made, out, picture)
         if as_json:
-            typer.echo(json.dumps(_as_json(found, seconds, stopped), indent=1))
+            typer.echo(json.dumps(_as_json(made, seconds, stopped), indent=1))
         else:
-            _explain(found, known, seconds, stopped)
-            _next(folder, found, out, picture)
+            _explain(made, how_known, seconds, stopped)
+            _next(folder, made, out, picture)
 
 
 def _streams(catalog: Catalog, stream: str) -> list[str]:
@@ -69,13 +69,13 @@ def _streams(catalog: Catalog, stream: str) -> list[str]:
     if stream:
         catalog.of_stream(stream)
         return [stream]
-    found = [name for name in catalog.streams if len(catalog.of_stream(name))]
-    if not found:
+    streams = [name for name in catalog.streams if len(catalog.of_stream(name))]
+    if not streams:
         raise HeddleError("the catalog has no queries to plan; add one, as heddle catalog check shows them")
-    return found
+    return streams
 
 
-def _planned(
+def _make_plan(
     catalog: Catalog, stream: str, rate: float | None, strategy: str, technique: str, keys: float | None, master: str
 ) -> tuple[Plan, bool, str]:
     """The plan, whether the search was stopped before its end, and how its rate is known."""
@@ -91,10 +91,10 @@ def _planned(
         with _stopped_by_ctrl_c(watch):
             start = (lambda: spark_session(master)) if master else None
             measured = measure_stream(catalog, stream, start, rate, keys)
-            found = plan_stream(
+            plan = plan_stream(
                 catalog, stream, measured.rate, strategy, technique, measured.planned_keys, watch, measured.recent
             )
-    return found, watch.stopped, measured.how_known
+    return plan, watch.stopped, measured.how_known
 
 
 @contextmanager
@@ -112,69 +112,69 @@ def _stopped_by_ctrl_c(watch: Watch) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _write(found: Plan, out: Path | None, picture: Path | None) -> None:
+def _write(plan: Plan, out: Path | None, picture: Path | None) -> None:
     from optimizer.errors import HeddleError
     from optimizer.plan.picture import draw
 
     try:
         if out:
-            out.write_text(found.to_json() + "\n", encoding="utf-8")
+            out.write_text(plan.to_json() + "\n", encoding="utf-8")
         if picture:
-            draw(found, picture)
+            draw(plan, picture)
     except OSError as error:
         raise HeddleError(f"{error.filename}: cannot be written ({error.strerror}); choose another place") from error
 
 
-def _as_json(found: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
+def _as_json(plan: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
     summary = {
-        "cost": found.cost,
-        "baselines": found.baselines,
-        "saving": found.saving,
-        "fingerprint": found.fingerprint(),
+        "cost": plan.cost,
+        "baselines": plan.baselines,
+        "saving": plan.saving,
+        "fingerprint": plan.fingerprint(),
         "planning_seconds": seconds,
         "stopped": stopped,
     }
-    plan_as_is: dict[str, Any] = json.loads(found.to_json())
+    plan_as_is: dict[str, Any] = json.loads(plan.to_json())
     return plan_as_is | summary
 
 
-def _explain(found: Plan, known: str, seconds: float, stopped: bool) -> None:
+def _explain(plan: Plan, how_known: str, seconds: float, stopped: bool) -> None:
     from optimizer.plan.explain import feed_text, shards_text, summary
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 160  # a file or a pipe has no width of its own
-    console.print("\n".join(summary(found)))
-    console.print(f"  rate          {found.rate:.4g} events per second, {known}")
+    console.print("\n".join(summary(plan)))
+    console.print(f"  rate          {plan.rate:.4g} events per second, {how_known}")
     console.print(f"  planned in    {seconds:.2f} s{', stopped before the end' if stopped else ''}")
-    console.print(_table(found))
-    for tree in found.trees[:LISTED]:
+    console.print(_table(plan))
+    for tree in plan.trees[:LISTED]:
         if tree.shards:
             console.print(f"  {tree.id}: {shards_text(tree.shards)}", soft_wrap=True)
-        if (text := feed_text(found, tree)).startswith("rolled up"):
+        if (text := feed_text(plan, tree)).startswith("rolled up"):
             console.print(f"  {tree.id}: {text}", soft_wrap=True)
-    if len(found.trees) > LISTED:
-        console.print(f"and {len(found.trees) - LISTED} trees more; --out FILE or --json has them all", style="dim")
+    if len(plan.trees) > LISTED:
+        console.print(f"and {len(plan.trees) - LISTED} trees more; --out FILE or --json has them all", style="dim")
 
 
-def _table(found: Plan) -> Table:
+def _table(plan: Plan) -> Table:
     from optimizer.plan.explain import edges_text
 
     table = Table("tree", "queries", "by", "edges", "edge rate", "technique", "fed by", "cost", box=SIMPLE_HEAD)
-    for tree in found.trees[:LISTED]:
-        rate = f"{float(tree.edge_rate) * (1 if tree.windows.rows else found.traffic.ticks):.4g}"
-        keys, edges = ", ".join(tree.group_by), edges_text(found, tree, most=3)
+    for tree in plan.trees[:LISTED]:
+        rate = f"{float(tree.edge_rate) * (1 if tree.windows.rows else plan.traffic.ticks):.4g}"
+        keys, edges = ", ".join(tree.group_by), edges_text(plan, tree, most=3)
         table.add_row(
             tree.id, str(len(tree.queries)), keys, edges, rate, tree.technique or "-", tree.feed, f"{tree.cost:.5g}"
         )
     return table
 
 
-def _next(folder: Path, found: Plan, out: Path | None, picture: Path | None) -> None:
+def _next(folder: Path, plan: Plan, out: Path | None, picture: Path | None) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
     for path in (out, picture):
         if path:
             console.print(f"written: {path}", style="dim")
     named = f" --plan {out}" if out else ""
-    more = "" if out else f"; heddle plan {folder} --stream {found.stream} --out plan.json keeps the plan"
-    console.print(f"Next: heddle evaluate {folder} --stream {found.stream} --warehouse DIR{named}{more}", style="dim")
+    more = "" if out else f"; heddle plan {folder} --stream {plan.stream} --out plan.json keeps the plan"
+    console.print(f"Next: heddle evaluate {folder} --stream {plan.stream} --warehouse DIR{named}{more}", style="dim")

@@ -59,8 +59,8 @@ def promote(stream: Stream, version: Annotated[int, typer.Argument(help="The ver
     """Put a version in force, whatever it costs."""
     from jobs.tracking.registry import roll_back
 
-    found = roll_back(_store(), stream, version)
-    typer.echo(f"version {found.number} of {stream} is in force")
+    champion = roll_back(_store(), stream, version)
+    typer.echo(f"version {champion.number} of {stream} is in force")
 
 
 @plans.command()
@@ -68,8 +68,8 @@ def rollback(stream: Stream) -> None:
     """Put the champion before the present one back in force."""
     from jobs.tracking.registry import roll_back
 
-    found = roll_back(_store(), stream)
-    typer.echo(f"version {found.number} of {stream} is in force again")
+    champion = roll_back(_store(), stream)
+    typer.echo(f"version {champion.number} of {stream} is in force again")
 
 
 def _store() -> Store:
@@ -83,10 +83,10 @@ def _versions(store: Store, stream: str) -> list[Version]:
     from jobs.tracking.registry import history as versions
     from optimizer.errors import HeddleError
 
-    found = versions(store, stream)
-    if not found:
+    registered = versions(store, stream)
+    if not registered:
         raise HeddleError(f"stream {stream} has no plan yet; run heddle replan CATALOG --stream {stream}")
-    return found
+    return registered
 
 
 def replan(
@@ -102,7 +102,7 @@ def replan(
     """Measure the stream, plan it, compare with the champion, register and promote; MLflow remembers all of it."""
     from jobs.host.settings import settings
     from jobs.plans.replan import Wish
-    from jobs.plans.replan import replan as run
+    from jobs.plans.replan import replan as replan_stream
     from jobs.tracking.store import open_store
     from optimizer.catalog.read.load import load_catalog
     from optimizer.planning.defaults import STRATEGY
@@ -110,8 +110,8 @@ def replan(
     catalog = load_catalog(folder)
     wish = Wish(stream, tuple(strategy or [STRATEGY]), technique, rate, keys, not dry_run)
     console = Console(stderr=as_json, soft_wrap=True, highlight=False, markup=False)
-    found = run(open_store(settings()), catalog, wish, console.print)
+    outcome = replan_stream(open_store(settings()), catalog, wish, console.print)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=1))
+        typer.echo(json.dumps(outcome.to_dict(), indent=1))
     else:
         console.print(f"Next: heddle evaluate {folder} --stream {stream} --warehouse DIR --champion", style="dim")

@@ -57,11 +57,11 @@ def _write(text: str, out: Path) -> None:
 
 
 def _say_as_written(console: Console, script: Script, typed: bool) -> None:
-    kept = script.as_written
-    if kept:
-        named = ", ".join(kept[:LISTED]) + (", ..." if len(kept) > LISTED else "")
-        console.print(f"{len(kept)} of {len(script.answers)} statements as they were written: {named}")
-    if kept and not typed:
+    as_written = script.as_written
+    if as_written:
+        named = ", ".join(as_written[:LISTED]) + (", ..." if len(as_written) > LISTED else "")
+        console.print(f"{len(as_written)} of {len(script.answers)} statements as they were written: {named}")
+    if as_written and not typed:
         console.print("sums and averages are shared once the types of the events' columns can be read")
 
 

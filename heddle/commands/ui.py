@@ -55,15 +55,15 @@ def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> t
     from heddle.processes import ROOT, environment
     from jobs.host.settings import settings
 
-    told = environment(home) | QUIET
-    place = settings(told)
-    told |= {"HEDDLE_TRACKING": place.tracking, "AIRFLOW__CORE__PLUGINS_FOLDER": str(ROOT / "plugins")}
+    variables = environment(home) | QUIET
+    place = settings(variables)
+    variables |= {"HEDDLE_TRACKING": place.tracking, "AIRFLOW__CORE__PLUGINS_FOLDER": str(ROOT / "plugins")}
     tracking = place.tracking
     if not tracking.startswith("http"):
         tracking = f"http://{LOOPBACK}:{free_port(mlflow_port)}"
-        running.append(_mlflow(home, place.tracking, tracking, told))
+        running.append(_mlflow(home, place.tracking, tracking, variables))
     address = f"http://{LOOPBACK}:{free_port(port)}"
-    told |= {
+    variables |= {
         "HEDDLE_MLFLOW_UI": tracking,
         "AIRFLOW__API__PORT": address.rpartition(":")[2],
         "AIRFLOW__API__BASE_URL": address,
@@ -71,19 +71,19 @@ def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> t
     }
     airflow = [sys.executable, "-m", "airflow", "standalone"]
     # SIGTERM would end it without its children
-    running.append(start_service("Airflow", airflow, told, home / "logs" / "airflow.log", signal.SIGINT))
+    running.append(start_service("Airflow", airflow, variables, home / "logs" / "airflow.log", signal.SIGINT))
     wait_for(running[-1], f"{address}/api/v2/monitor/health")
     if len(running) > 1:
         wait_for(running[0], f"{tracking}/health")
     return address, tracking
 
 
-def _mlflow(home: Path, store: str, address: str, told: dict[str, str]) -> Service:
+def _mlflow(home: Path, store: str, address: str, variables: dict[str, str]) -> Service:
     if store.startswith("sqlite:///"):
         Path(store.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
     place = ["--host", LOOPBACK, "--port", address.rpartition(":")[2], "--workers", "1"]
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, *place]
-    return start_service("MLflow", command, told, home / "logs" / "mlflow.log")
+    return start_service("MLflow", command, variables, home / "logs" / "mlflow.log")
 
 
 def _welcome(console: Console, home: Path, address: str, tracking: str) -> None:

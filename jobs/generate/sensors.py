@@ -71,10 +71,10 @@ def sensors(options: Options) -> Iterator[pa.Table]:
 
 def readings(options: Options, base: Doubles, step: Integers, block: int) -> dict[str, Doubles]:
     """Each reading: its machine's base load, what the work cycle adds, and noise."""
-    found = {}
+    columns = {}
     for name, profile in profiles().items():
         values = generator(options.seed, name, block).standard_normal(len(step))
         values += base
         values += profile[step]
-        found[name] = values
-    return found
+        columns[name] = values
+    return columns

@@ -36,8 +36,8 @@ def java_version(java: Path) -> int:
         ).stderr
     except OSError:
         return 0
-    found = re.search(r'version "(?:1\.)?(\d+)', printed)
-    return int(found.group(1)) if found else 0
+    match = re.search(r'version "(?:1\.)?(\d+)', printed)
+    return int(match.group(1)) if match else 0
 
 
 def _candidates() -> list[str]:

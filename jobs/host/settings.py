@@ -53,18 +53,18 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings that an environment says."""
     home = Path(environment.get("HEDDLE_HOME") or "run").resolve()
 
-    def said(name: str, default: str) -> str:
+    def value_of(name: str, default: str) -> str:
         return environment.get(f"HEDDLE_{name}") or default
 
-    catalog, warehouse = said("CATALOG", str(home / "catalog")), said("WAREHOUSE", str(home / "warehouse"))
+    catalog, warehouse = value_of("CATALOG", str(home / "catalog")), value_of("WAREHOUSE", str(home / "warehouse"))
     listed = [root for root in environment.get("HEDDLE_ROOTS", "").split(os.pathsep) if root]
     own = [str(home), warehouse, str(Path(catalog).parent)]
-    found = Settings(
+    by_environment = Settings(
         str(home),
         catalog,
         warehouse,
-        said("TRACKING", f"sqlite:///{home / 'tracking' / 'mlflow.db'}"),
-        said("ARTIFACTS", str(home / "tracking" / "artifacts")),
+        value_of("TRACKING", f"sqlite:///{home / 'tracking' / 'mlflow.db'}"),
+        value_of("ARTIFACTS", str(home / "tracking" / "artifacts")),
         tuple(str(Path(root).resolve()) for root in listed or own if not root.startswith(SCHEMES)),
     )
-    return replace(found, catalog=found.inside(catalog), warehouse=found.inside(warehouse))
+    return replace(by_environment, catalog=by_environment.inside(catalog), warehouse=by_environment.inside(warehouse))

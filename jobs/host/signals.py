@@ -19,12 +19,12 @@ def stop_on_signal() -> Iterator[threading.Event]:
         yield stop
         return
 
-    def asked(number: int, frame: FrameType | None) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
 
-    before = {number: signal.signal(number, asked) for number in SIGNALS}
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
     try:
         yield stop
     finally:

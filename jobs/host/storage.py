@@ -84,9 +84,9 @@ class Storage:
         return (name for name in self._all(folder) if name.rpartition("/")[2].startswith("."))
 
     def _all(self, folder: str) -> Iterator[str]:
-        found = self.filesystem.get_file_info(fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True))
+        infos = self.filesystem.get_file_info(fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True))
         prefix = len(self.path(""))
-        return (info.path[prefix:] for info in found if info.type == fs.FileType.File)
+        return (info.path[prefix:] for info in infos if info.type == fs.FileType.File)
 
     def delete(self, name: str) -> None:
         """Remove a file."""

@@ -54,12 +54,12 @@ def candidates(
     for strategy in strategies:
         find_strategy(strategy)
     started = time.perf_counter()
-    found = dict(_plans(catalog, stream, traffic, strategies, _techniques(technique, prices), recent))
-    units = {cost_of(plan, prices)[1] for plan in found.values()}
-    known = prices if len(units) == 1 else None
-    costs = {name: cost_of(plan, known)[0] for name, plan in found.items()}
+    plans = dict(_plans(catalog, stream, traffic, strategies, _techniques(technique, prices), recent))
+    units = {cost_of(plan, prices)[1] for plan in plans.values()}
+    common_prices = prices if len(units) == 1 else None
+    costs = {name: cost_of(plan, common_prices)[0] for name, plan in plans.items()}
     best = min(costs, key=lambda name: costs[name])
-    return Candidates(found[best], costs, cost_of(found[best], known)[1], time.perf_counter() - started)
+    return Candidates(plans[best], costs, cost_of(plans[best], common_prices)[1], time.perf_counter() - started)
 
 
 def _techniques(technique: str, prices: Prices | None) -> list[str]:

@@ -59,10 +59,10 @@ class Backfill:
 def parse_time(text: str, option: str) -> int:
     """A time as a person writes it, in UTC unless it says otherwise."""
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise HeddleError(f"{option} {text!r} is no time; write it like 2026-01-31T12:00:00") from None
-    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
     return (aware - EPOCH) // timedelta(microseconds=1)
 
 
@@ -88,18 +88,18 @@ class Past:
 
     def raw(self, since: int, batch: int) -> RawEvents:
         """All events since a time, of the batches up to one; refuses when some are gone."""
-        found = raw_events(self.storage, self.manifest, since)
-        if found.since > since:
+        events = raw_events(self.storage, self.manifest, since)
+        if events.since > since:
             why = (
                 "rows are counted from the first event on: leave out windows in rows"
                 if since == BEGINNING
                 else ("choose a later --from")
             )
             raise HeddleError(
-                f"{self.storage.root}: files that hold events before {format_time(found.since)} are gone; "
+                f"{self.storage.root}: files that hold events before {format_time(events.since)} are gone; "
                 f"{why}, or restore the files"
             )
-        return replace(found, batches=[past for past in found.batches if past.batch <= batch])
+        return replace(events, batches=[past for past in events.batches if past.batch <= batch])
 
     def since(self, low: int) -> int:
         """The events that windows in time may hold which end after a time."""
@@ -161,26 +161,26 @@ def repair(past: Past) -> dict[str, Any]:
             raise HeddleError(f"{past.storage.root}: no batch is quarantined; there is nothing to repair")
         spans = {batch: _span(past.manifest, batch) for batch in batches}
         try:
-            made = [file for batch, span in spans.items() for file in _again(past, batch, span)]
+            recomputed = [file for batch, span in spans.items() for file in _recompute(past, batch, span)]
         except Exception as error:
             raise as_user_error(past.spark, error) from None
         # the ledger first: should this run die in between, the next audit merely looks at more than it has to
         reopen(past.storage, min(low for low, _ in spans.values()))
-        kept = [file for file in past.manifest.results if file.name not in refused]
-        after = replace(past.manifest, sequence=past.manifest.sequence + 1, results=(*kept, *made))
+        unchanged = [file for file in past.manifest.results if file.name not in refused]
+        after = replace(past.manifest, sequence=past.manifest.sequence + 1, results=(*unchanged, *recomputed))
         commit(past.storage, after)
         sweep(past.storage, after)
-    return {"stream": past.plan.stream, "repaired": batches, "results": sum(file.rows for file in made)}
+    return {"stream": past.plan.stream, "repaired": batches, "results": sum(file.rows for file in recomputed)}
 
 
 def _span(manifest: Manifest, batch: int) -> Span:
-    found = emitted_span(manifest.marks, batch)
-    if found is None:
+    span = emitted_span(manifest.marks, batch)
+    if span is None:
         raise HeddleError(f"batch {batch} is too long ago to know which windows it emitted; release or discard it")
-    return found
+    return span
 
 
-def _again(past: Past, batch: int, span: Span) -> list[DataFile]:
+def _recompute(past: Past, batch: int, span: Span) -> list[DataFile]:
     """The files of a batch that hold what it ought to have emitted: from the events that had come by then."""
     raw, lane = past.raw(past.since(span[0]), batch), past.lane()
     events = PastEvents(raw.files)

@@ -53,27 +53,27 @@ def compare(catalog: Catalog, comparison: Comparison, start: Start | None, say: 
     """Evaluate every pair of strategy and technique on Spark, or in this process when there is none."""
     plans = list(plans_of(catalog, comparison, start))
     evaluate: Evaluate = partial(_on_spark, start) if start else _in_process
-    found: list[Compared] = []
+    outcomes: list[Compared] = []
     with tempfile.TemporaryDirectory(prefix="heddle-compare-") as folder:
-        some = _first_files(catalog, comparison, Path(folder, "events"))
+        first_files = _first_files(catalog, comparison, Path(folder, "events"))
         for technique, plan in first_of_each(plans).items():
-            evaluate(some, plan, str(Path(folder, f"warm-{technique}")))
+            evaluate(first_files, plan, str(Path(folder, f"warm-{technique}")))
         for number, (technique, plan) in enumerate(plans):
-            report = evaluate(some, plan, str(Path(folder, str(number))))
-            found.append(Compared(technique, plan.to_json(), report.to_dict()))
+            report = evaluate(first_files, plan, str(Path(folder, str(number))))
+            outcomes.append(Compared(technique, plan.to_json(), report.to_dict()))
             say(
                 f"{plan.strategy} with {technique}: {report.events:,} events in {report.cpu_seconds:.2f} CPU seconds, "
                 f"estimated cost {plan.cost:.5g}"
             )
-    return found
+    return outcomes
 
 
 def first_of_each(plans: Sequence[tuple[str, Plan]]) -> dict[str, Plan]:
     """The first plan of every technique, the one that would pay for what its kernels load."""
-    found: dict[str, Plan] = {}
+    firsts: dict[str, Plan] = {}
     for technique, plan in plans:
-        found.setdefault(technique, plan)
-    return found
+        firsts.setdefault(technique, plan)
+    return firsts
 
 
 def _on_spark(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:

@@ -84,13 +84,13 @@ def evaluate_local(
 
 def _batches(run: Run, files_per_batch: int) -> Iterator[tuple[int, Sequence[File]]]:
     """First the files of a batch that died, if one did; then those that arrived since, each batch on record."""
-    found = list_input_files(run.catalog.streams[run.plan.stream].path)
+    arrived = list_input_files(run.catalog.streams[run.plan.stream].path)
     records = load_records(run.storage)
     for record in records:
         if record.batch > run.manifest.batch:
-            yield record.batch, _those(found, record)
-    taken = files_in_records(records)
-    waiting = [file for file in found if file[0] not in taken]
+            yield record.batch, _files_of_record(arrived, record)
+    consumed = files_in_records(records)
+    waiting = [file for file in arrived if file[0] not in consumed]
     while waiting:
         files, waiting = waiting[: files_per_batch or None], waiting[files_per_batch or len(waiting) :]
         batch = run.manifest.batch + 1
@@ -98,6 +98,6 @@ def _batches(run: Run, files_per_batch: int) -> Iterator[tuple[int, Sequence[Fil
         yield batch, files
 
 
-def _those(found: Sequence[File], record: Record) -> list[File]:
-    sizes = dict(found)
+def _files_of_record(arrived: Sequence[File], record: Record) -> list[File]:
+    sizes = dict(arrived)
     return [(path, sizes[path]) for path in record.files if path in sizes]

@@ -79,8 +79,8 @@ class RunReport:
             setattr(self, name, getattr(self, name) + counts[name])
         for name in ("partials", "operations"):
             for tree, count in counts[name].items():
-                held = self.trees.setdefault(tree, {"partials": 0, "operations": 0})
-                held[name] += count
+                figures = self.trees.setdefault(tree, {"partials": 0, "operations": 0})
+                figures[name] += count
         for query, count in counts["unshared"].items():
             self.unshared[query] = self.unshared.get(query, 0) + count
         for step, spent in counts["seconds"].items():
@@ -95,8 +95,8 @@ class RunReport:
         self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
         self.step_seconds = {step: round(spent, 3) for step, spent in self.step_seconds.items()}
         for tree in plan.trees:
-            held = self.trees.setdefault(tree.id, {"partials": 0, "operations": 0})
-            held |= {
+            figures = self.trees.setdefault(tree.id, {"partials": 0, "operations": 0})
+            figures |= {
                 "estimated_operations": round(tree.cost * self.events / plan.rate),
                 "estimated_cost": tree.cost,
                 "queries": len(tree.queries),

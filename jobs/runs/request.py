@@ -67,14 +67,14 @@ class Request:
 
     def _plan(self, catalog: Catalog, say: Say, start: Start | None) -> Plan:
         if self.plan:
-            return self._given()
+            return self._plan_of_file()
         storage = stream_storage(self.warehouse, self.stream)
-        found = plan_in_force(storage, newest(storage))
-        if found and found.catalog_fingerprint == catalog.fingerprint(self.stream):
-            return found
+        plan = plan_in_force(storage, newest(storage))
+        if plan and plan.catalog_fingerprint == catalog.fingerprint(self.stream):
+            return plan
         return _new_plan(catalog, self.stream, say, start)
 
-    def _given(self) -> Plan:
+    def _plan_of_file(self) -> Plan:
         try:
             plan = Plan.from_json(Path(self.plan).read_text(encoding="utf-8"))
         except OSError as error:

@@ -83,24 +83,24 @@ class Run:
     def _ready(self, lane: Lane, files: Sequence[File]) -> Program | None:
         """The program, its plan in force; None when no event has ever told the types of the columns."""
         if self.program is None or (files and not self.lane):
-            program = lane.program(files) if files else self._remembered(lane)
+            program = lane.program(files) if files else self._remembered_program(lane)
             if program is None:
                 return None
             self._take_over(program, lane)
             self.program = program
         return self.program
 
-    def _remembered(self, lane: Lane) -> Program | None:
-        known = {name: parse_type(text) for name, text in self.manifest.types.items()}
+    def _remembered_program(self, lane: Lane) -> Program | None:
+        types = {name: parse_type(text) for name, text in self.manifest.types.items()}
         if self.manifest.plan == self.plan.fingerprint():
-            return compile_program(self.catalog, self.plan, known)
+            return compile_program(self.catalog, self.plan, types)
         if not self.manifest.plan:
             return None
         files = raw_events(self.storage, self.manifest, BEGINNING).files[-NEWEST:]
         if files:
             return lane.program(files)
-        enough = set(expressions(self.catalog, self.plan)[0]) <= known.keys()
-        return compile_program(self.catalog, self.plan, known) if enough else None
+        enough = set(expressions(self.catalog, self.plan)[0]) <= types.keys()
+        return compile_program(self.catalog, self.plan, types) if enough else None
 
     def _take_over(self, program: Program, lane: Lane) -> None:
         """Change plans at the boundary of a batch, before anything is emitted."""

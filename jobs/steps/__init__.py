@@ -2,9 +2,9 @@
 
 - backfill: A scheduled backfill: what its job is called with.
 - compare_strategies: A scheduled comparison: what its job is called with, and how its report is logged.
-- evaluate: A scheduled micro-batch of a stream: what its steps are told, where their reports go.
+- evaluate: A scheduled micro-batch of a stream: what its steps are called with, where their reports go.
+- queries: A scheduled change of the queries: one joins or leaves the catalog, and the champion is changed for it.
 - replan: A scheduled replan of a stream.
 - streams: The streams a scheduled step works on.
 - summary: What a platform has done so far, a line per stream: from what its tracking store remembers.
-- weave: A scheduled change of the champion, after a query has joined or left the catalog.
 """

@@ -23,10 +23,10 @@ def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[st
     catalog = load_catalog(place.catalog)
     catalog.of_stream(stream)
     how = submission(catalog.streams[stream])
-    told = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
+    arguments = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
     if repair:
-        return {"backfill": [*told, "--repair"], **how}
+        return {"backfill": [*arguments, "--repair"], **how}
     into = str(place.below("backfills", re.sub(r"[^\w.-]", "_", run)))
     plan = champion_file(place, catalog, stream, say).path
     say(f"{stream}: windows that end after {low} up to {high} go into {into}")
-    return {"backfill": [*told, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **how}
+    return {"backfill": [*arguments, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **how}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from jobs.host.say import Say
@@ -11,9 +12,10 @@ from jobs.tracking.store import open_store
 from optimizer.catalog.read.load import load_catalog
 
 
-def replan_once(wish: Wish, say: Say) -> dict[str, Any]:
-    """Replan by the platform's settings, once per key: a task that is tried again finds what it did before."""
-    place = settings()
-    store = open_store(place)
-    outcome = done_before(store, wish) or replan(store, load_catalog(place.catalog), wish, say)
+def replan_once(stream: str, params: Mapping[str, Any], run: str, say: Say) -> dict[str, Any]:
+    """Replan as a form says, once per run and stream: a task that is tried again finds what it did before."""
+    options = (tuple(params["strategies"]), params["technique"], params["rate"], params["keys"], params["promote"])
+    wish = Wish(stream, *options, key=f"{run}/{stream}")
+    store = open_store(settings())
+    outcome = done_before(store, wish) or replan(store, load_catalog(settings().catalog), wish, say)
     return outcome.to_dict()

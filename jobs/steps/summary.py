@@ -18,21 +18,22 @@ def summaries(place: Settings, streams: Sequence[str]) -> list[str]:
 
 
 def _line(store: Store, stream: str) -> str:
-    now, runs = champion(store, stream), run_rows(store, stream, "evaluation")
-    if now is None or not runs:
+    version, runs = champion(store, stream), run_rows(store, stream, "evaluation")
+    if version is None or not runs:
         return f"{stream}: not evaluated yet"
     metrics = [row["metrics"] for row in runs]
-    passed = sum(found.get("audit.passed", 0) > 0 for found in metrics)
-    speed = sum(found["events"] for found in metrics) / sum(found["wall_seconds"] for found in metrics)
+    passed = sum(run.get("audit.passed", 0) > 0 for run in metrics)
+    speed = sum(run["events"] for run in metrics) / sum(run["wall_seconds"] for run in metrics)
     return (
-        f"{stream}: {now.queries} queries in {now.trees} trees, {now.saving:z.1%} of the no_share cost saved; "
+        f"{stream}: {version.queries} queries in {version.trees} trees, "
+        f"{version.saving:z.1%} of the no_share cost saved; "
         f"{_total(metrics, 'events'):,.0f} events, {_total(metrics, 'results'):,.0f} results, {speed:,.0f} events/s; "
         f"{passed} of {len(metrics)} audits passed; {deviation_text(metrics[0])}"
     )
 
 
 def _total(metrics: list[dict[str, Any]], name: str) -> float:
-    return float(sum(found[name] for found in metrics))
+    return float(sum(run[name] for run in metrics))
 
 
 def deviation_text(metrics: dict[str, Any]) -> str:

@@ -55,8 +55,8 @@ def _means(bars: Sequence[Bars], name_of: Any) -> dict[str, tuple[float, float]]
     for bar in bars:
         groups.setdefault(name_of(bar) or "none", []).append(bar)
     return {
-        name: (sum(b.estimated for b in found) / len(found), sum(b.measured for b in found) / len(found))
-        for name, found in sorted(groups.items())
+        name: (sum(b.estimated for b in group) / len(group), sum(b.measured for b in group) / len(group))
+        for name, group in sorted(groups.items())
     }
 
 

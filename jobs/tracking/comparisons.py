@@ -27,24 +27,24 @@ def log_comparison(store: Store, compared: Sequence[Evaluation], key: str = "") 
     done = store.find(stream, KIND, key) if key else None
     if done:
         return done, float(store.client.get_run(done).data.metrics["deviation"])
-    past = [found for each in compared if (found := past_of("", each))]
+    past = [past_run for evaluation in compared if (past_run := past_of("", evaluation))]
     apart, metrics, files = _figures(past)
     params = {
-        "strategies": ", ".join(sorted({each.plan.strategy for each in compared})),
+        "strategies": ", ".join(sorted({evaluation.plan.strategy for evaluation in compared})),
         "techniques": ", ".join(sorted({run.technique for run in past})),
         "catalog_fingerprint": compared[0].plan.catalog_fingerprint,
     }
     parent = store.begin(Entry(stream, KIND, f"comparison of {len(compared)} plans", params, metrics, key=key))
-    for each in compared:
-        log_evaluation(store, replace(each, kind=RUN, children=False, key=""), parent)
+    for evaluation in compared:
+        log_evaluation(store, replace(evaluation, kind=RUN, children=False, key=""), parent)
     store.files(parent, files)
     store.end(parent)
     return parent, apart
 
 
 def _figures(past: Sequence[Past]) -> tuple[float, dict[str, float], dict[str, bytes]]:
-    found = prices_of(past)
-    estimated, measured = estimates(past, found), [run.throughput for run in past]
+    prices = prices_of(past)
+    estimated, measured = estimates(past, prices), [run.throughput for run in past]
     apart = mean(deviations(estimated, measured))
     by_operations = mean(deviations(estimates(past, None), measured))
     bars = [
@@ -52,5 +52,5 @@ def _figures(past: Sequence[Past]) -> tuple[float, dict[str, float], dict[str, b
         for run, both in zip(past, zip(normalised(estimated), normalised(measured), strict=True), strict=True)
     ]
     metrics = {"runs": len(past), "deviation": apart, "deviation_by_operations": by_operations}
-    metrics |= metrics_of(found) if found else {}
+    metrics |= metrics_of(prices) if prices else {}
     return apart, metrics, {"throughput.svg": throughput_chart(bars)} if bars else {}

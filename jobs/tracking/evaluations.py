@@ -16,7 +16,17 @@ from typing import Any
 
 from jobs.tracking.charts import Bars, throughput_chart
 from jobs.tracking.detail import as_parquet, log_trees, query_table, tree_table
-from jobs.tracking.past import FINALS, HANDLED, Past, deviations, metrics_of, normalised, past_runs, prices_of, telling
+from jobs.tracking.past import (
+    FINALS,
+    HANDLED,
+    Past,
+    deviations,
+    metrics_of,
+    normalised,
+    past_runs,
+    prices_of,
+    runs_to_price_by,
+)
 from jobs.tracking.store import Entry, Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
@@ -49,7 +59,7 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
     if done:
         return done
     past = past_runs(store, stream)
-    known = telling(store, stream, past)
+    priced_by = runs_to_price_by(store, stream, past)
     run = store.begin(_entry(evaluation), parent)
     if evaluation.children:
         log_trees(store, run, evaluation.plan, evaluation.report["trees"])
@@ -57,9 +67,9 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
         "queries.parquet": as_parquet(query_table(evaluation.catalog, evaluation.plan)),
         "trees.parquet": as_parquet(tree_table(evaluation.plan, evaluation.report["trees"])),
     }
-    mine = past_of(run, evaluation)
-    if mine:
-        metrics, chart = _compared(mine, past, known)
+    own = past_of(run, evaluation)
+    if own:
+        metrics, chart = _compare_with_past(own, past, priced_by)
         store.measure(run, metrics)
         files["throughput.svg"] = chart
     store.files(run, files)
@@ -82,20 +92,20 @@ def engine_seconds(report: Mapping[str, Any]) -> float:
     return float(sum(report["step_seconds"].get(step, 0.0) for step in WORK))
 
 
-def estimates(past: Sequence[Past], found: Prices | None) -> list[float]:
+def estimates(past: Sequence[Past], prices: Prices | None) -> list[float]:
     """The estimated throughput of runs, in events per second or, without prices, per operation."""
-    return [run.events / _estimated(run, found) for run in past]
+    return [run.events / _estimated_seconds(run, prices) for run in past]
 
 
-def _estimated(run: Past, found: Prices | None) -> float:
+def _estimated_seconds(run: Past, prices: Prices | None) -> float:
     operations = run.measured.operations
-    if found and found.knows(operations):
-        return max(found.seconds(operations, run.measured.batches), 1e-12)
+    if prices and prices.knows(operations):
+        return max(prices.seconds(operations, run.measured.batches), 1e-12)
     return operations.total
 
 
-def _compared(mine: Past, past: Sequence[Past], known: Sequence[Past]) -> tuple[dict[str, float], bytes]:
-    before, after, together = prices_of(known), prices_of([mine, *known]), [mine, *past]
+def _compare_with_past(own: Past, past: Sequence[Past], priced_by: Sequence[Past]) -> tuple[dict[str, float], bytes]:
+    before, after, together = prices_of(priced_by), prices_of([own, *priced_by]), [own, *past]
     estimated, measured = estimates(together, before), [run.throughput for run in together]
     shares = list(zip(normalised(estimated), normalised(measured), strict=True))
     metrics = {
@@ -106,9 +116,9 @@ def _compared(mine: Past, past: Sequence[Past], known: Sequence[Past]) -> tuple[
     }
     if past:  # alone it would be the mean of all, and so be right by definition
         metrics["deviation"] = deviations(estimated, measured)[0]
-    if before and before.knows(mine.measured.operations):
-        expected = before.seconds(mine.measured.operations, mine.measured.batches)
-        metrics["calibration.surprise"] = abs(expected / mine.measured.seconds - 1)
+    if before and before.knows(own.measured.operations):
+        expected = before.seconds(own.measured.operations, own.measured.batches)
+        metrics["calibration.surprise"] = abs(expected / own.measured.seconds - 1)
     bars = [Bars(run.strategy, run.technique, *both) for run, both in zip(together, shares, strict=True)]
     return metrics, throughput_chart(bars)
 

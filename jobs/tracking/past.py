@@ -50,9 +50,9 @@ class Past:
 
 def past_runs(store: Store, stream: str, most: int = MOST) -> list[Past]:
     """Evaluations that folded events, the newest first."""
-    found = [run for kind in KINDS for run in store.runs(stream, kind, "status = 'FINISHED'", most)]
-    found.sort(key=lambda run: -run.info.start_time)
-    return [past for run in found[:most] if (past := _past(run))]
+    runs = [run for kind in KINDS for run in store.runs(stream, kind, "status = 'FINISHED'", most)]
+    runs.sort(key=lambda run: -run.info.start_time)
+    return [past for run in runs[:most] if (past := _past(run))]
 
 
 def past_elsewhere(store: Store, stream: str, most: int) -> list[Past]:
@@ -83,8 +83,8 @@ def _past(run: Run) -> Past | None:
     seconds, events = metrics.get("engine_seconds", 0.0), int(metrics.get("events", 0))
     operations = Operations(
         metrics.get("partial_operations", 0.0),
-        _below(FINALS, metrics),
-        _below(HANDLED, metrics),
+        _metrics_below(FINALS, metrics),
+        _metrics_below(HANDLED, metrics),
         int(metrics.get("trees", 0)),
     )
     if not (seconds > 0 and events and operations.total > 0):
@@ -100,7 +100,7 @@ def _past(run: Run) -> Past | None:
     )
 
 
-def _below(prefix: str, metrics: Mapping[str, float]) -> dict[str, float]:
+def _metrics_below(prefix: str, metrics: Mapping[str, float]) -> dict[str, float]:
     return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
 
 
@@ -113,7 +113,7 @@ def normalised(values: Sequence[float]) -> list[float]:
 def deviations(estimated: Sequence[float], measured: Sequence[float]) -> list[float]:
     """How far every estimate is off."""
     pairs = zip(normalised(estimated), normalised(measured), strict=True)
-    return [abs(estimate - found) / found if found else 0.0 for estimate, found in pairs]
+    return [abs(estimate - measurement) / measurement if measurement else 0.0 for estimate, measurement in pairs]
 
 
 def mean(values: Sequence[float]) -> float:
@@ -126,10 +126,10 @@ ENOUGH = 8  # runs of a stream: about as many as there are prices
 
 def prices(store: Store, stream: str) -> Prices | None:
     """What operations have taken so far."""
-    return prices_of(telling(store, stream, past_runs(store, stream)))
+    return prices_of(runs_to_price_by(store, stream, past_runs(store, stream)))
 
 
-def telling(store: Store, stream: str, own: Sequence[Past]) -> list[Past]:
+def runs_to_price_by(store: Store, stream: str, own: Sequence[Past]) -> list[Past]:
     """The runs that tell a stream's prices: its own, and while those are few, the newest of others."""
     return [*own] if len(own) >= ENOUGH else [*own, *past_elsewhere(store, stream, ENOUGH)]
 
@@ -139,6 +139,6 @@ def prices_of(past: Sequence[Past]) -> Prices | None:
     return fit_prices([run.measured for run in past]) if past else None
 
 
-def metrics_of(found: Prices) -> dict[str, float]:
+def metrics_of(prices: Prices) -> dict[str, float]:
     """Prices as a run's metrics."""
-    return {"calibration.error": found.error, **{f"calibration.{name}": value for name, value in found.each.items()}}
+    return {"calibration.error": prices.error, **{f"calibration.{name}": value for name, value in prices.each.items()}}

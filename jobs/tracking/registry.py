@@ -70,12 +70,12 @@ def register(store: Store, plan: Plan, run: str) -> Version:
     """The plan as a version; the run holds its plan.json. A plan that has been registered before is that version."""
     name, fingerprint = model_name(plan.stream), plan.fingerprint()
     _make_model(store, plan.stream)
-    for found in history(store, plan.stream):
-        if found.plan == fingerprint:
-            return found
+    for version in history(store, plan.stream):
+        if version.plan == fingerprint:
+            return version
     source = f"{store.client.get_run(run).info.artifact_uri}/plan"
-    made = store.client.create_model_version(name, source, run, tags=_tags(plan), await_creation_for=0)
-    return _version(plan.stream, made, None)
+    model_version = store.client.create_model_version(name, source, run, tags=_tags(plan), await_creation_for=0)
+    return _version(plan.stream, model_version, None)
 
 
 def champion(store: Store, stream: str) -> Version | None:
@@ -83,17 +83,17 @@ def champion(store: Store, stream: str) -> Version | None:
     from mlflow.exceptions import MlflowException
 
     try:
-        found = store.client.get_model_version_by_alias(model_name(stream), ALIAS)
+        model_version = store.client.get_model_version_by_alias(model_name(stream), ALIAS)
     except MlflowException:
         return None
-    return _version(stream, found, int(found.version))
+    return _version(stream, model_version, int(model_version.version))
 
 
 def history(store: Store, stream: str) -> list[Version]:
     """Every version of a stream, the newest first."""
     now = champion(store, stream)
-    found = store.client.search_model_versions(f"name='{model_name(stream)}'", max_results=1000)
-    versions = [_version(stream, each, now.number if now else None) for each in found]
+    model_versions = store.client.search_model_versions(f"name='{model_name(stream)}'", max_results=1000)
+    versions = [_version(stream, model_version, now.number if now else None) for model_version in model_versions]
     return sorted(versions, key=lambda version: -version.number)
 
 
@@ -115,8 +115,8 @@ def roll_back(store: Store, stream: str, number: int | None = None) -> Version:
     versions = {version.number: version for version in history(store, stream)}
     order = champions(list(versions.values()))
     if number is not None and number not in versions:
-        known = ", ".join(map(str, sorted(versions))) or "none"
-        raise HeddleError(f"stream {stream} has no version {number} of its plan; it has {known}")
+        numbers = ", ".join(map(str, sorted(versions))) or "none"
+        raise HeddleError(f"stream {stream} has no version {number} of its plan; it has {numbers}")
     if number is None and len(order) < 2:
         raise HeddleError(f"stream {stream} has had no champion before the present one; promote another plan")
     if number is not None:
@@ -174,12 +174,12 @@ def _tags(plan: Plan) -> dict[str, str]:
     }
 
 
-def _version(stream: str, found: ModelVersion, champion: int | None) -> Version:
-    tags: dict[str, Any] = found.tags
+def _version(stream: str, model_version: ModelVersion, champion: int | None) -> Version:
+    tags: dict[str, Any] = model_version.tags
     return Version(
         stream,
-        int(found.version),
-        found.run_id or "",
+        int(model_version.version),
+        model_version.run_id or "",
         tags["plan"],
         tags["catalog"],
         tags["strategy"],
@@ -188,10 +188,10 @@ def _version(stream: str, found: ModelVersion, champion: int | None) -> Version:
         float(tags["no_share_cost"]),
         int(tags["trees"]),
         int(tags["queries"]),
-        datetime.fromtimestamp(found.creation_timestamp / 1000, UTC),
+        datetime.fromtimestamp(model_version.creation_timestamp / 1000, UTC),
         _times(tags.get(PROMOTED)),
         _times(tags.get(ROLLED_BACK)),
-        int(found.version) == champion,
+        int(model_version.version) == champion,
     )
 
 
@@ -219,9 +219,10 @@ def decide(plan: Plan, champion: Plan | None, prices: Prices | None = None) -> D
         cost, unit = cost_of(plan, prices)
         reason = "the champion was made for another catalog" if champion else "it is the stream's first plan"
         return Decision(True, cost, None, unit, reason)
-    again = replace(champion, traffic=plan.traffic)
-    known = prices if prices and prices.knows(operations_of(again)) and prices.knows(operations_of(plan)) else None
-    (cost, unit), (before, _) = cost_of(plan, known), cost_of(again, known)
+    champion_now = replace(champion, traffic=plan.traffic)
+    both = (operations_of(champion_now), operations_of(plan))
+    common_prices = prices if prices and all(map(prices.knows, both)) else None
+    (cost, unit), (before, _) = cost_of(plan, common_prices), cost_of(champion_now, common_prices)
     if cost < before * (1 - LEAST):
         return Decision(True, cost, before, unit, f"it costs {1 - cost / before:.1%} less than the champion")
     dearer = f"{cost / before - 1:.1%} more than" if cost > before * (1 + LEAST) else "as much as"

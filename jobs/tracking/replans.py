@@ -62,8 +62,8 @@ def conclude(store: Store, run: str, version: Version | None, decision: Decision
         tags["version"] = str(version.number)
     for name, value in tags.items():
         store.client.set_tag(run, name, value)
-    known = {"cost_compared": decision.cost, "champion_cost": decision.champion_cost}
-    store.measure(run, {name: value for name, value in known.items() if value is not None})
+    costs = {"cost_compared": decision.cost, "champion_cost": decision.champion_cost}
+    store.measure(run, {name: value for name, value in costs.items() if value is not None})
     store.end(run)
 
 

@@ -61,9 +61,9 @@ class Store:
     def experiment(self, stream: str) -> str:
         """The stream's experiment; it is made when it is not there."""
         name = f"heddle/{stream}"
-        found = self.client.get_experiment_by_name(name)
-        if found is not None:
-            return str(found.experiment_id)
+        experiment = self.client.get_experiment_by_name(name)
+        if experiment is not None:
+            return str(experiment.experiment_id)
         place = f"{self.artifacts}/{stream}" if self.artifacts else None
         return str(self.client.create_experiment(name, place, tags={STREAM: stream}))
 
@@ -119,8 +119,8 @@ class Store:
 
     def find(self, stream: str, kind: str, key: str) -> str | None:
         """The finished run of this key."""
-        found = self.runs(stream, kind, f"tags.`{KEY}` = '{_quoted(key)}' and status = 'FINISHED'", most=1)
-        return str(found[0].info.run_id) if found else None
+        runs = self.runs(stream, kind, f"tags.`{KEY}` = '{_quoted(key)}' and status = 'FINISHED'", most=1)
+        return str(runs[0].info.run_id) if runs else None
 
     def runs(self, stream: str, kind: str, also: str = "", most: int = 200) -> Sequence[Run]:
         """Runs of a kind, the newest first."""
@@ -129,9 +129,8 @@ class Store:
     def runs_elsewhere(self, stream: str, kind: str, also: str, most: int) -> Sequence[Run]:
         """Runs of a kind on other streams, the newest first."""
         others = self.client.search_experiments(filter_string="name LIKE 'heddle/%'", max_results=MOST_STREAMS)
-        return self._search(
-            [each.experiment_id for each in others if each.tags.get(STREAM) != stream], kind, also, most
-        )
+        ids = [experiment.experiment_id for experiment in others if experiment.tags.get(STREAM) != stream]
+        return self._search(ids, kind, also, most)
 
     def _search(self, experiments: list[str], kind: str, also: str, most: int) -> Sequence[Run]:
         wanted = f"tags.`{KIND}` = '{kind}'" + (f" and {also}" if also else "")

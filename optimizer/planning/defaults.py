@@ -8,3 +8,4 @@ STRATEGY = "cascade"
 TECHNIQUE = DEFAULT_TECHNIQUE
 ASSUMED_RATE = 1000.0  # events per second of a stream whose files do not tell
 COMPARED_STRATEGIES = ("no_share", "weave_share", STRATEGY)  # side by side in `heddle compare`
+REPLANNED_STRATEGIES = (STRATEGY, "weave_share")  # of which the nightly replan takes the cheaper plan

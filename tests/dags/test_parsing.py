@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from heddle.processes import ROOT, environment
+from jobs.plans.replan import MEASURED
 from optimizer.algebra.techniques import CARDS
+from optimizer.planning.defaults import COMPARED_STRATEGIES, REPLANNED_STRATEGIES, TECHNIQUE
 from optimizer.strategies import STRATEGIES
 
 HEAVY = ["pyspark", "numba", "mlflow", "great_expectations", "matplotlib", "sqlglot", "pyarrow"]
@@ -37,6 +39,8 @@ print("ANSWER" + json.dumps({
              or not dag.params.get_param(p).schema.get("title")],
     "strategies": forms.STRATEGIES,
     "techniques": forms.TECHNIQUES,
+    "chosen": {n: {p: dag.params[p] for p in ("strategies", "techniques", "technique") if p in dag.params}
+               for n, dag in bag.dags.items()},
     "submitted": sorted({t.application for dag in bag.dags.values() for t in dag.tasks if hasattr(t, "application")}),
     "streams": forms.catalog_streams(),
 }))
@@ -52,7 +56,7 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         "# all of them\nstreams:\n  b: {time: ts}\n# between\n  a:\n    time: ts\nqueries:\n  - {id: q, stream: a}\n"
     )
     (home / "catalog" / "broken.yml").write_text("streams: [\n")
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SCRIPT % HEAVY],
         env=environment(home),
         cwd=ROOT,
@@ -60,7 +64,7 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         text=True,
         check=True,
     )
-    answer: dict[str, object] = json.loads(found.stdout.rpartition("ANSWER")[2])
+    answer: dict[str, object] = json.loads(process.stdout.rpartition("ANSWER")[2])
     return answer
 
 
@@ -85,6 +89,14 @@ def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:
     assert sorted(parsed["strategies"]) == sorted(STRATEGIES)  # type: ignore[call-overload]
     assert sorted(parsed["techniques"]) == sorted(CARDS)  # type: ignore[call-overload]
     assert parsed["streams"] == ["a", "b"]
+
+
+def test_the_forms_choose_what_the_commands_choose(parsed: dict[str, object]) -> None:
+    chosen = {name: form for name, form in parsed["chosen"].items() if form}  # type: ignore[attr-defined]
+    assert chosen == {
+        "compare_strategies": {"strategies": [*COMPARED_STRATEGIES], "techniques": [TECHNIQUE]},
+        "replan": {"strategies": [*REPLANNED_STRATEGIES], "technique": MEASURED},
+    }
 
 
 def test_the_jobs_that_they_submit_are_there(parsed: dict[str, object]) -> None:
