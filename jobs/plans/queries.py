@@ -21,14 +21,14 @@ from optimizer.planning.reweave import reweave
 def register_query(folder: str, entry: Mapping[str, Any], say: Say) -> str:
     """Add a query (the mapping of a YAML entry) and name its stream; a mistake is refused and nothing is written."""
     file = add_query(folder, entry)
-    stream = load_catalog(folder).query(str(entry["id"])).stream
+    stream = load_catalog(folder).stream_of(str(entry["id"]))
     say(f"{entry['id']}: written to {file.name} for stream {stream}")
     return stream
 
 
 def retire_query(folder: str, query: str, say: Say) -> str:
     """Take a query out of the catalog and name its stream."""
-    stream = load_catalog(folder).query(query).stream
+    stream = load_catalog(folder).stream_of(query)
     say(f"{query}: taken out of {remove_query(folder, query).name}")
     return stream
 

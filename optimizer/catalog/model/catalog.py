@@ -13,6 +13,8 @@ from optimizer.catalog.model.render import oracle_sql
 from optimizer.catalog.model.table import Int64s, QueryTable, Shape
 from optimizer.errors import HeddleError
 
+LIST = "`heddle catalog show` lists them"
+
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
@@ -36,8 +38,17 @@ class Catalog:
     def query(self, query: str) -> Query:
         """Return the query of an id."""
         if query not in self.rows:
-            raise HeddleError(f"{query}: the catalog has no such query; `heddle catalog show` lists them")
+            raise HeddleError(f"{query}: the catalog has no such query; {LIST}")
         return self.queries[self.rows[query]]
+
+    def stream_of(self, statement: str) -> str:
+        """Return the stream that a statement is over, be it of one aggregate or of several."""
+        row = self.queries.statements.index(statement).as_py()
+        if row < 0:
+            named = self.rows.get(statement)
+            hint = f"it is an aggregate of {self.queries.statements[named]}" if named is not None else LIST
+            raise HeddleError(f"{statement}: the catalog has no such query; {hint}")
+        return self.queries.shape(row).stream
 
     def of_stream(self, stream: str) -> QueryTable:
         """Return the queries over one stream."""

@@ -57,7 +57,7 @@ def _check_source(source: SourceModel, folder: Path) -> str:
         raise Mistake(f"there is no format {show(source.format)}", right, "source")
     for option, value in source.options.items():
         if option not in OPTIONS:
-            right = did_you_mean(option, OPTIONS, "docs/catalog.md lists the options")
+            right = did_you_mean(option, OPTIONS, f"options: {', '.join(sorted(OPTIONS))}")
             raise Mistake(f"the option {show(option)} is refused", right, "source")
         if len(value) > 10_000 or "${" in value or "\0" in value:
             raise Mistake(f"the value of {option} is refused", "write a short plain text", "source")

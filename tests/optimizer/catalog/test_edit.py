@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from jobs.plans.queries import register_query, retire_query
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import add_query, remove_query
 from optimizer.errors import CatalogError, HeddleError
@@ -96,3 +97,28 @@ def test_flow_lists_too(folder: Path) -> None:
 def test_removing_what_is_not_there(folder: Path) -> None:
     with pytest.raises(HeddleError, match="did you mean peak"):
         remove_query(folder, "peek")
+
+
+@pytest.mark.parametrize("select", ["max(y)", ["max(y) AS top", "min(y)"], ["count(*)", "sum(y)", "avg(y)"]], ids=str)
+def test_a_statement_of_any_number_of_aggregates_comes_and_goes(folder: Path, select: str | list[str]) -> None:
+    before = ids(folder)
+    told: list[str] = []
+    entry = {"id": "several", "stream": "vibration", "select": select, "range": "1 minute"}
+    assert register_query(str(folder), entry, told.append) == "vibration"
+    assert ids(folder) == before | {"several"}
+    if isinstance(select, list):
+        aggregate = next(id for id in load_catalog(folder).rows if id.startswith("several_"))
+        with pytest.raises(HeddleError, match=f"{aggregate}: .* it is an aggregate of several"):
+            retire_query(str(folder), aggregate, told.append)
+    assert retire_query(str(folder), "several", told.append) == "vibration"
+    assert ids(folder) == before
+    assert len(told) == 2
+    with pytest.raises(HeddleError, match="several: the catalog has no such query"):
+        retire_query(str(folder), "several", told.append)
+
+
+def test_the_options_of_a_source_are_named_where_one_is_refused(tmp_path: Path) -> None:
+    streams = STREAMS.replace("format: parquet", "format: parquet, options: {zzzzqqqq: 1}", 1)
+    assert streams != STREAMS
+    with pytest.raises(CatalogError, match="options: .*pathGlobFilter.*sep"):
+        load_catalog(write(tmp_path, {"streams.yaml": streams}))
