@@ -12,6 +12,7 @@ help: ## list the verbs
 
 run: .venv/ready ## set up, then run Heddle end to end on generated events
 	@$(PY) -m heddle warm --columnar
+	@$(PY) -m heddle calibrate
 	@$(PY) -m heddle demo
 
 ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-C

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.host.command_line import Folder, Keys, Rate, run_job, takes
+from jobs.host.command_line import Cost, Folder, Keys, Rate, run_job, takes
 from jobs.host.say import say_to_stderr
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def make_comparison(
     technique: Annotated[list[str] | None, typer.Option(help="Give it more than once.")] = None,
     rate: Rate = None,
     keys: Keys = None,
+    cost: Cost = "seconds",
     files: Annotated[int, typer.Option(help="Only so many of the oldest files; 0 takes all.")] = 0,
 ) -> Comparison:
     """Return the comparison that a command line asks for."""
@@ -29,7 +30,7 @@ def make_comparison(
     from optimizer.planning.defaults import COMPARED_STRATEGIES, TECHNIQUE
 
     return Comparison(
-        stream, tuple(strategy or COMPARED_STRATEGIES), tuple(technique or [TECHNIQUE]), rate, keys, files
+        stream, tuple(strategy or COMPARED_STRATEGIES), tuple(technique or [TECHNIQUE]), rate, keys, files, cost
     )
 
 

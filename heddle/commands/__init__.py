@@ -1,5 +1,6 @@
 """The commands of `heddle`, in the order --help lists them. Each module imports what is heavy inside its function.
 
+- calibrate: `heddle calibrate`: measure what things cost on this machine.
 - backfill: `heddle backfill`: compute a past interval anew, into a warehouse of its own or as a repair.
 - catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
 - check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
@@ -23,6 +24,7 @@ from typing import Any
 import typer
 
 from heddle.commands.backfill import backfill
+from heddle.commands.calibrate import calibrate
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
 from heddle.commands.compare import compare
@@ -51,4 +53,5 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "compare": compare,
     "ui": ui,
     "warm": warm,
+    "calibrate": calibrate,
 }

@@ -79,7 +79,8 @@ def _show(report: RunReport, request: Request) -> None:
         console.print(_table(report))
     if report.step_seconds:
         steps = ", ".join(f"{step} {spent:.2f}" for step, spent in report.step_seconds.items())
-        console.print(f"CPU seconds in tasks: {steps}")
+        estimate = f"; estimated {report.estimated_seconds:.2f}" if report.estimated_seconds is not None else ""
+        console.print(f"CPU seconds in tasks: {sum(report.step_seconds.values()):.2f}{estimate} ({steps})")
     console.print(
         f"{report.events:,} events in {report.batches} batches, {report.results:,} results, "
         f"{report.late:,} late events ({report.windows_missed:,} windows missed); "

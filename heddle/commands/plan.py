@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from jobs.host.command_line import Folder, Keys, Rate
+from jobs.host.command_line import Cost, Folder, Keys, Rate
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def plan(
     technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = TECHNIQUE,
     rate: Rate = None,
     keys: Keys = None,
+    cost: Cost = "seconds",
     master: Annotated[str, typer.Option(help="The Spark that measures events only Spark can read.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the plan here, as JSON.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the plan here, .svg or .png.")] = None,
@@ -52,7 +53,7 @@ def plan(
         raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
     for name in streams:
         started = time.perf_counter()
-        made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master)
+        made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost)
         seconds = time.perf_counter() - started
         _write(made, out, picture)
         if as_json:
@@ -76,9 +77,17 @@ def _streams(catalog: Catalog, stream: str) -> list[str]:
 
 
 def _make_plan(
-    catalog: Catalog, stream: str, rate: float | None, strategy: str, technique: str, keys: float | None, master: str
+    catalog: Catalog,
+    stream: str,
+    rate: float | None,
+    strategy: str,
+    technique: str,
+    keys: float | None,
+    master: str,
+    cost: str,
 ) -> tuple[Plan, bool, str]:
     """The plan, whether the search was stopped before its end, and how its rate is known."""
+    from jobs.measure.machine_prices import prices_for
     from jobs.measure.stream import measure_stream
     from jobs.spark.session import spark_session
     from optimizer.planning.stream import plan_stream
@@ -92,7 +101,15 @@ def _make_plan(
             start = (lambda: spark_session(master)) if master else None
             measured = measure_stream(catalog, stream, start, rate, keys)
             plan = plan_stream(
-                catalog, stream, measured.rate, strategy, technique, measured.planned_keys, watch, measured.recent
+                catalog,
+                stream,
+                measured.rate,
+                strategy,
+                technique,
+                measured.planned_keys,
+                watch,
+                measured.recent,
+                prices_for(cost),
             )
     return plan, watch.stopped, measured.how_known
 
@@ -128,6 +145,7 @@ def _write(plan: Plan, out: Path | None, picture: Path | None) -> None:
 def _as_json(plan: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
     summary = {
         "cost": plan.cost,
+        "milliseconds_per_thousand_events": plan.milliseconds_per_thousand,
         "baselines": plan.baselines,
         "saving": plan.saving,
         "fingerprint": plan.fingerprint(),

@@ -26,6 +26,7 @@ from optimizer.errors import HeddleError
 Command = Callable[..., Any]
 Folder = Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")]
 Rate = Annotated[float | None, typer.Option(help="Events per second; measured when left out.")]
+Cost = Annotated[str, typer.Option(help="Plan for the fewest CPU seconds here, or the papers' operations.")]
 Keys = Annotated[float | None, typer.Option(help="Keys active in a slice; measured when left out.")]
 
 

@@ -54,7 +54,7 @@ def candidates(
     for strategy in strategies:
         find_strategy(strategy)
     started = time.perf_counter()
-    plans = dict(_plans(catalog, stream, traffic, strategies, _techniques(technique, prices), recent))
+    plans = dict(_plans(catalog, stream, traffic, strategies, _techniques(technique, prices), recent, prices))
     units = {cost_of(plan, prices)[1] for plan in plans.values()}
     common_prices = prices if len(units) == 1 else None
     costs = {name: cost_of(plan, common_prices)[0] for name, plan in plans.items()}
@@ -76,12 +76,15 @@ def _plans(
     strategies: Iterable[str],
     techniques: list[str],
     recent: Recent | None,
+    prices: Prices | None,
 ) -> Iterator[tuple[str, Plan]]:
     keys = 1.0 if recent else traffic.keys
     for strategy in strategies:
         for technique in techniques:
             try:
-                plan = plan_stream(catalog, stream, traffic.rate, strategy, technique, keys, recent=recent)
+                plan = plan_stream(
+                    catalog, stream, traffic.rate, strategy, technique, keys, recent=recent, prices=prices
+                )
             except HeddleError:
                 if techniques[0] == technique:
                     raise

@@ -7,4 +7,5 @@
 - report: What a run has to say beside its numbers, a line each.
 - request: How a run takes its batches.
 - run: A run over a stream's warehouse, on Spark or without: opened, advanced batch by batch, closed, swept.
+- calibrate: What things cost on this machine, fitted to small trials.
 """

@@ -15,6 +15,7 @@ from typing import Any
 
 from jobs.engine.warehouse.input_files import list_input_files
 from jobs.host.say import Say
+from jobs.measure.machine_prices import prices_for
 from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
@@ -38,6 +39,7 @@ class Comparison:
     rate: float | None = None
     keys: float | None = None
     files: int = 0
+    cost: str = "seconds"  # the currency that plans are searched in
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,12 @@ def plans_of(catalog: Catalog, comparison: Comparison, start: Start | None) -> I
     catalog.of_stream(comparison.stream)
     measured = measure_stream(catalog, comparison.stream, start, comparison.rate, comparison.keys)
     rate, keys, recent = measured.rate, measured.planned_keys, measured.recent
+    prices = prices_for(comparison.cost)
     for strategy in comparison.strategies:
         for technique in comparison.techniques:
-            plan = plan_stream(catalog, comparison.stream, rate, strategy, technique, keys, recent=recent)
+            plan = plan_stream(
+                catalog, comparison.stream, rate, strategy, technique, keys, recent=recent, prices=prices
+            )
             yield technique, plan
 
 

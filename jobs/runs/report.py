@@ -9,7 +9,9 @@ from typing import Any
 from jobs.engine.batch.adopt import Adopted
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.cpu_meter import CpuMeter
+from jobs.measure.machine_prices import load_prices
 from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_for
 from optimizer.windows.window import BEGINNING
 
 NAMED = 20  # queries that have a line of their own
@@ -46,6 +48,15 @@ def format_time(ticks: int) -> str:
         return f"{ticks} µs"
 
 
+def estimate_seconds(plan: Plan, events: int, batches: int) -> float | None:
+    """Return the CPU seconds that a plan should take for so many events; None where the machine is not calibrated."""
+    prices = load_prices()
+    operations = operations_for(plan, events, max(batches, 1)) if prices and events else None
+    if prices is None or operations is None or not prices.knows(operations):
+        return None
+    return round(prices.seconds(operations, max(batches, 1)), 3)
+
+
 COUNTED = ("events", "results", "late", "windows_missed", "without_time")
 LISTED = 1000  # batches whose seconds are kept one by one
 
@@ -64,6 +75,7 @@ class RunReport:
     windows_missed: int = 0
     without_time: int = 0
     estimated_cost: float = 0.0
+    estimated_seconds: float | None = None  # CPU seconds of the engine, by the machine's prices where they are known
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     step_seconds: dict[str, float] = field(default_factory=dict)
@@ -91,6 +103,7 @@ class RunReport:
         """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
         self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
         self.estimated_cost = plan.cost
+        self.estimated_seconds = estimate_seconds(plan, self.events, self.batches)
         self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}
         self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
         self.step_seconds = {step: round(spent, 3) for step, spent in self.step_seconds.items()}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
+from jobs.measure.machine_prices import load_prices
 from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
 from jobs.runs.run import Progress
@@ -102,7 +103,14 @@ def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> P
 
     measured = measure_stream(catalog, stream, start)
     plan = plan_stream(
-        catalog, stream, measured.rate, STRATEGY, TECHNIQUE, measured.planned_keys, recent=measured.recent
+        catalog,
+        stream,
+        measured.rate,
+        STRATEGY,
+        TECHNIQUE,
+        measured.planned_keys,
+        recent=measured.recent,
+        prices=load_prices(),
     )
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {measured.how_known}: "

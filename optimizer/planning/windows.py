@@ -107,6 +107,7 @@ def optimize(
     strategy: str = STRATEGY,
     technique: str = TECHNIQUE,
     watch: Watch | None = None,
+    prices: Prices | None = None,
 ) -> Plan:
     """Plan windows, given as a list or as arrays of ranges, slides and offsets; `rate` is in events per tick.
 
@@ -119,7 +120,7 @@ def optimize(
     card = find_strategy(strategy)
     traffic = Traffic(require_positive(rate, "rate"))
     groups = [Group(make_problem(part, card.per_query), Ids(at), ()) for part, at in _by_clock(windows)]
-    return plan_groups("", groups, card, technique, traffic, watch or Watch())
+    return plan_groups("", groups, card, technique, traffic, watch or Watch(), prices=prices)
 
 
 def plan_groups(

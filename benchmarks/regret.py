@@ -1,0 +1,194 @@
+"""Regret: CPU seconds of the plan that is chosen over those of the fastest plan any strategy found.
+
+    python -m benchmarks.regret [--settings 24] [--scale 1.0]
+
+Every strategy's plan of a setting is executed by the engine in one process, in turn, the least of some runs each;
+answers are counted and compared. The machine is calibrated first, unless it has been. Printed per setting: estimate and
+measurement of every strategy, the rank correlation over pairs that differ by more than 10%, and the regret of the
+default strategy. Bounds: mean regret at most 1.05, worst 1.15, correlation at least 0.9; estimates within 10% on
+average and 25% at worst.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.measure.machine_prices import load_prices, save_prices
+from jobs.runs.calibrate import calibrate
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.request import Options
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_for
+from optimizer.plan.prices import Prices
+from optimizer.planning.defaults import STRATEGY, TECHNIQUE
+from optimizer.planning.stream import plan_stream
+from optimizer.workloads import workload
+
+STRATEGIES = ("shared", "weave_share", "tri_weave", "cascade", "factor_windows")
+SECOND = 1_000_000
+REPEATS = 3
+SELECTS = ("sum(value)", "max(value)", "avg(other)", "min(other)", "var_samp(value)", "count(*)")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A stream and a catalog."""
+
+    name: str
+    events: int
+    rate: int
+    keys: int
+    queries: int
+    windows: str = "factors"
+    options: tuple[tuple[str, int], ...] = (("s_max", 100), ("o_max", 10))
+    aggregates: int = 1
+    predicates: int = 0
+    groupings: int = 1
+    files: int = 1  # a batch each
+
+
+def settings(scale: float) -> list[Setting]:
+    """Return the settings: keys, rates, slides, overlaps, aggregates, predicates, groupings and batches differ."""
+    events = int(400_000 * scale)
+    slow, fast = (("s_max", 1000), ("o_max", 10)), (("s_max", 20), ("o_max", 20))
+    zipf = (("s_max", 500), ("o_max", 10))
+    made = [Setting(f"keys {keys}", events, 100, keys, 40) for keys in (1, 100, 1000, 10_000)]
+    made += [Setting(f"slow, keys {keys}", events // 4, 5, keys, 40, options=slow) for keys in (1, 100)]
+    made += [Setting(f"fast, keys {keys}", events * 2, 5000, keys, 40, options=fast) for keys in (1, 100)]
+    made += [
+        Setting(f"irregular {queries}, keys {keys}", events // 2, 50, keys, queries, "zipf_slides", zipf)
+        for queries, keys in ((20, 1), (20, 100), (60, 10))
+    ]
+    made += [
+        Setting(f"overlap {overlap}", events, 100, 10, 30, options=(("s_max", 100), ("o_max", overlap)))
+        for overlap in (10, 100, 1000)
+    ]
+    made += [Setting(f"aggregates {count}", events, 100, 100, 30, aggregates=count) for count in (2, 4, 6)]
+    made += [Setting(f"predicates {count}", events, 100, 20, 40, predicates=count) for count in (3, 10, 50)]
+    made += [Setting(f"groupings {count}", events, 100, 100, 40, groupings=count) for count in (2, 3)]
+    made += [Setting(f"batches {count}", events // 2, 100, 100, 30, files=count) for count in (5, 20)]
+    return made
+
+
+def write_world(folder: Path, setting: Setting) -> Catalog:
+    """Write a setting's events and queries."""
+    rng = np.random.default_rng(7)
+    (folder / "data").mkdir(parents=True)
+    for number, part in enumerate(np.array_split(np.arange(setting.events), setting.files)):
+        keys = rng.integers(0, setting.keys, len(part))
+        columns = {
+            "ts": pa.array(part * SECOND // setting.rate, pa.timestamp("us", "UTC")),
+            "machine": pa.array(keys),
+            "hall": pa.array(keys % 7),
+            "kind": pa.array(rng.integers(0, 100, len(part))),
+            "value": rng.normal(size=len(part)),
+            "other": rng.normal(size=len(part)),
+        }
+        pq.write_table(pa.table(columns), folder / "data" / f"part-{number:05d}.parquet")
+    lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
+    groupings = ["", ", group_by: [machine]", ", group_by: [hall]", ", group_by: [machine, hall]"]
+    grouped = groupings[1 : 1 + setting.groupings] if setting.keys > 1 else groupings[:1]
+    windows = sorted(set(workload(setting.windows, setting.queries, seed=3, **dict(setting.options)).windows()))
+    for number, window in enumerate(windows):
+        select = SELECTS[number % setting.aggregates]
+        where = f', where: "kind < {number % setting.predicates + 3}"' if setting.predicates else ""
+        clock = f"range: {window.range} seconds, slide: {window.slide} seconds"
+        keys = grouped[number % len(grouped)]
+        lines.append(f"  - {{id: q{number:03d}, stream: events, select: {select}{where}{keys}, {clock}}}")
+    (folder / "catalog").mkdir()
+    (folder / "catalog" / "catalog.yaml").write_text("\n".join(lines))
+    return load_catalog(folder / "catalog")
+
+
+@dataclass
+class Row:
+    """A strategy's plan: estimated and measured CPU seconds, results."""
+
+    strategy: str
+    plan: Plan
+    estimate: float
+    seconds: float
+    results: int
+
+
+def measure(setting: Setting, prices: Prices) -> list[Row]:
+    """Plan by every strategy and execute the plans that differ, in turn."""
+    from jobs.measure.stream import measure_stream
+
+    with tempfile.TemporaryDirectory() as folder:
+        catalog = write_world(Path(folder), setting)
+        known = measure_stream(catalog, "events")
+        plans = {
+            name: plan_stream(
+                catalog, "events", known.rate, name, TECHNIQUE, known.planned_keys, recent=known.recent, prices=prices
+            )
+            for name in STRATEGIES
+        }
+        distinct = {plan.fingerprint(): plan for plan in plans.values()}
+        options = Options(buckets=1, files_per_batch=1 if setting.files > 1 else 0)
+        seconds: dict[str, float] = {}
+        results: dict[str, int] = {}
+        for round_ in range(REPEATS + 1):
+            for print_, plan in distinct.items():
+                warehouse = Path(folder, "warehouse")
+                shutil.rmtree(warehouse, ignore_errors=True)
+                report = evaluate_local(catalog, plan, str(warehouse), options)
+                results[print_] = report.results
+                if round_:
+                    seconds[print_] = min(seconds.get(print_, 1e9), sum(report.step_seconds.values()))
+        rows = []
+        for name, plan in plans.items():
+            estimate = prices.seconds(operations_for(plan, setting.events, setting.files), setting.files)
+            print_ = plan.fingerprint()
+            rows.append(Row(name, plan, estimate, seconds[print_], results[print_]))
+        return rows
+
+
+def agreeing(rows: Sequence[Row]) -> Iterator[bool]:
+    """Yield, for pairs of plans whose measurements differ by more than 10%, whether the estimates rank them alike."""
+    for one, other in combinations(rows, 2):
+        if max(one.seconds, other.seconds) > 1.1 * min(one.seconds, other.seconds):
+            yield (one.estimate < other.estimate) == (one.seconds < other.seconds)
+
+
+def main() -> None:
+    """Measure every setting, and print the bounds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=float, default=1.0, help="of the streams")
+    parser.add_argument("--settings", type=int, default=0, help="only the first so many")
+    arguments = parser.parse_args()
+    prices = load_prices()
+    if prices is None:
+        prices = calibrate(print)
+        save_prices(prices)
+    regrets, agreements, deviations = [], [], []
+    for setting in settings(arguments.scale)[: arguments.settings or None]:
+        rows = measure(setting, prices)
+        assert len({row.results for row in rows}) == 1, "plans gave different numbers of answers"
+        best = min(row.seconds for row in rows)
+        chosen = next(row for row in rows if row.strategy == STRATEGY)
+        regrets.append(chosen.seconds / best)
+        agreements += list(agreeing(rows))
+        deviations += [abs(row.estimate / row.seconds - 1) for row in rows]
+        shown = "  ".join(f"{row.strategy} {len(row.plan.trees)}t {row.estimate:.2f}/{row.seconds:.2f}" for row in rows)
+        print(f"{setting.name:<24}regret {regrets[-1]:.2f}  estimate/measured: {shown}", flush=True)
+    alike = 2 * float(np.mean(agreements)) - 1 if agreements else 1.0
+    print(f"\nregret of {STRATEGY}: mean {np.mean(regrets):.3f} (1.05), worst {max(regrets):.3f} (1.15)")
+    print(f"rank correlation over {len(agreements)} pairs that differ: {alike:.2f} (0.9)")
+    print(f"estimates: mean deviation {np.mean(deviations):.1%} (10%), worst {max(deviations):.1%} (25%)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What things cost on this machine: small streams are evaluated under unlike plans, and prices are fitted to the times.
+
+Half a minute, once per machine and version. The streams differ in keys, rate, windows, measures and batches, so that no
+two prices can stand for each other; every plan runs twice, and the faster run counts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.host.say import Say
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.request import Options
+from optimizer.algebra.techniques import BLOCK, CARDS
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.plan.definition import Plan
+from optimizer.plan.operations import operations_for
+from optimizer.plan.prices import Measured, Prices, fit_prices
+from optimizer.planning.stream import plan_stream
+
+SECOND = 1_000_000
+STEPS = ("read", "feed", "exchange", "finals", "write", "commit")
+REGULAR = ((60, 10), (300, 10), (120, 20), (600, 60), (1200, 120), (900, 300))  # seconds of range and slide
+DENSE = ((60, 1), (30, 1), (20, 2))  # many answers
+IRREGULAR = ((47, 7), (90, 11), (130, 13), (333, 29), (200, 17), (61, 5))
+LITERAL_EVENTS = 4_000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A small stream with its windows, and the plans it is evaluated under."""
+
+    events: int
+    rate: int  # events per second
+    keys: int
+    windows: Sequence[tuple[int, int]]
+    selects: Sequence[str]
+    strategies: Sequence[str]
+    techniques: Sequence[str] = (BLOCK,)
+    files: int = 1  # a batch each
+
+
+SUMS, MORE = ("sum(value)",), ("sum(value)", "max(value)", "count(value)", "var_samp(other)")
+TRIALS = (
+    Trial(600_000, 400, 1, REGULAR, SUMS, ("shared", "tri_weave", "no_share")),
+    Trial(200_000, 100, 100, REGULAR, MORE, ("shared", "tri_weave", "no_share")),
+    Trial(200_000, 400, 1000, REGULAR, SUMS, ("shared", "tri_weave", "no_share")),
+    Trial(50_000, 50, 200, DENSE, SUMS, ("shared", "no_share")),
+    Trial(400_000, 4000, 10, DENSE, MORE, ("shared",)),
+    Trial(60_000, 20, 50, IRREGULAR, MORE, ("shared", "no_share")),
+    Trial(200_000, 1000, 20, IRREGULAR, SUMS, ("shared", "no_share")),
+    Trial(120_000, 200, 100, REGULAR, SUMS, ("shared", "no_share"), files=12),
+    Trial(20_000, 200, 10, REGULAR, MORE, ("shared", "tri_weave"), files=6),
+)
+
+
+def calibrate(say: Say, trials: Sequence[Trial] = TRIALS) -> Prices:
+    """Evaluate the trials, and fit the prices of this machine to what they took."""
+    runs: list[Measured] = []
+    with tempfile.TemporaryDirectory(prefix="heddle-calibrate-") as folder:
+        for number, trial in enumerate([*trials, *_literal_trials()]):
+            runs += _measure(trial, Path(folder, str(number)))
+            say(f"calibrating: {number + 1} of {len(trials) + len(CARDS)} streams measured")
+    return fit_prices(runs)
+
+
+def _literal_trials() -> Iterator[Trial]:
+    """Yield a short stream for every technique that answers a slice at a time, and one more for the columns."""
+    for name, card in CARDS.items():
+        select = "max(value)" if card.needs == "selective" else "sum(value)"
+        yield Trial(LITERAL_EVENTS, 2, 1, REGULAR, (select,), ("shared",), (name,))
+
+
+def _measure(trial: Trial, folder: Path) -> Iterator[Measured]:
+    _write_events(folder / "data", trial)
+    catalog = _write_catalog(folder, trial)
+    for strategy in trial.strategies:
+        for technique in trial.techniques:
+            plan = plan_stream(catalog, "events", trial.rate, strategy, technique, trial.keys)
+            operations = operations_for(plan, trial.events, trial.files)
+            seconds = min(_seconds(catalog, plan, folder / "warehouse", trial) for _ in range(3))
+            yield Measured(operations, seconds, trial.files)
+
+
+def _seconds(catalog: Catalog, plan: Plan, warehouse: Path, trial: Trial) -> float:
+    shutil.rmtree(warehouse, ignore_errors=True)
+    options = Options(buckets=1, files_per_batch=1 if trial.files > 1 else 0)
+    report = evaluate_local(catalog, plan, str(warehouse), options)
+    return sum(report.step_seconds.get(step, 0.0) for step in STEPS)
+
+
+def _write_events(folder: Path, trial: Trial) -> None:
+    """Write readings of all keys in turn, at the trial's rate."""
+    rng = np.random.default_rng(1)
+    folder.mkdir(parents=True)
+    for number, part in enumerate(np.array_split(np.arange(trial.events), trial.files)):
+        columns = {
+            "ts": pa.array(part * SECOND // trial.rate, pa.timestamp("us", "UTC")),
+            "machine": pa.array(rng.integers(0, trial.keys, len(part))),
+            "value": rng.normal(size=len(part)),
+            "other": rng.normal(size=len(part)),
+        }
+        pq.write_table(pa.table(columns), folder / f"part-{number:05d}.parquet")
+
+
+def _write_catalog(folder: Path, trial: Trial) -> Catalog:
+    """Write the trial's queries, every measure over every window."""
+    lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
+    keys = ", group_by: [machine]" if trial.keys > 1 else ""
+    for number, (range_, slide) in enumerate(trial.windows):
+        for place, select in enumerate(trial.selects):
+            clock = f"range: {range_} seconds, slide: {slide} seconds"
+            lines.append(f"  - {{id: q{number}_{place}, stream: events, select: {select}{keys}, {clock}}}")
+    (folder / "catalog").mkdir()
+    (folder / "catalog" / "catalog.yaml").write_text("\n".join(lines))
+    return load_catalog(folder / "catalog")
