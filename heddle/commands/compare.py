@@ -64,3 +64,21 @@ def _show(plans: list[Compared], parent: str, deviation: float) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(table)
     console.print(f"estimated and measured throughput are {deviation:.1%} apart on average; MLflow run {parent}")
+    console.print(verdict([(_name(compared), engine_seconds(compared.report)) for compared in plans]))
+
+
+def _name(compared: Compared) -> str:
+    from optimizer.plan.definition import Plan
+
+    return f"{Plan.from_json(compared.plan).strategy} with {compared.technique}"
+
+
+def verdict(measured: list[tuple[str, float]]) -> str:
+    """Say which plan was the fastest, and the regret of the others.
+
+    >>> verdict([("shared with panes", 0.5), ("cascade with panes", 0.25)])
+    'fastest: cascade with panes (0.25 CPU s); regret of shared with panes 2.00'
+    """
+    (best, least), *others = sorted(measured, key=lambda pair: pair[1])
+    regrets = ", ".join(f"{name} {seconds / max(least, 1e-9):.2f}" for name, seconds in others)
+    return f"fastest: {best} ({least:.2f} CPU s)" + (f"; regret of {regrets}" if others else "")
