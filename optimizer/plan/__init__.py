@@ -4,6 +4,7 @@
 - definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree.
 - explain: A plan in words: what it costs, what it saves, and one line per tree.
 - layout: The boxes of a plan's picture, one per tree, and where they and the arrows stand, in no unit.
+- measures: The measures of a query's shape: the components that its partials must hold.
 - operations: What a plan has to do, parted as calibration wants it: the papers' operations.
 - picture: A plan as a picture: trees as boxes, left to right from the events.
 - prices: Seconds per operation, slice, answer, tree, batch and run, fitted from runs.

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from optimizer.algebra.aggregates import AGGREGATES
-from optimizer.catalog.model.query import Query
-from optimizer.catalog.model.table import Shape
 from optimizer.windows.collapse import collapse
 from optimizer.windows.columns import WindowSet
 from optimizer.windows.edges import Edges, union
@@ -224,12 +221,3 @@ class Plan:
 
         text = json.dumps(content(self), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def measures_of(shape: Shape | Query) -> list[Measure]:
-    """What the partials must hold to answer a query of this shape."""
-    first, *rest = shape.arguments
-    return [
-        Measure(need.component, (need.expression.replace("{x}", first), *rest), shape.where)
-        for need in AGGREGATES[shape.aggregate].needs
-    ]

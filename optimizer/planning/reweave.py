@@ -14,7 +14,8 @@ from optimizer.cost.load import Load
 from optimizer.cost.omega import least_omega
 from optimizer.cost.tree_cost import RAW, feed, finals, partials
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import EVENTS, Measure, Plan, Traffic, Tree, measures_of
+from optimizer.plan.definition import EVENTS, Measure, Plan, Traffic, Tree
+from optimizer.plan.measures import measures_of
 from optimizer.planning.draft_group import Group, cost_model
 from optimizer.planning.names import AUTO, techniques_for
 from optimizer.planning.recent import Recent

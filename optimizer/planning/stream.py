@@ -10,7 +10,8 @@ import numpy as np
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.table import QueryTable
-from optimizer.plan.definition import Measure, Plan, Traffic, measures_of
+from optimizer.plan.definition import Measure, Plan, Traffic
+from optimizer.plan.measures import measures_of
 from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 from optimizer.planning.draft_group import Group

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from optimizer.catalog.model.query import Query
 from optimizer.catalog.sql.expressions import quote
-from optimizer.plan.definition import Measure, measures_of
+from optimizer.plan.definition import Measure
+from optimizer.plan.measures import measures_of
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 - catalog: A workload written as a catalog folder, in YAML or as a bulk Parquet file.
 - draws: What the generators share: Zipf's law, factors of a number, ranges for slides, checks of parameters.
-- factor_windows: RandomGen and SequentialGen of Factor Windows: multiples of a seed window.
-- factors: Slides by Zipf's law: factors of S_max (Weave Share), or any slide up to S_max (the multi-query papers).
+- slides: Workloads that draw slides: factors of S_max, any slide by Zipf's law, multiples of a seed window.
 - trades: The four workloads of on-the-fly sharing: turnover of trades joined with Close and Index.
 - workload: Workload, Shape, and the Card that describes a generator.
 """
@@ -12,8 +11,7 @@ from __future__ import annotations
 
 from optimizer.errors import HeddleError
 from optimizer.workloads.draws import option_name, require
-from optimizer.workloads.factor_windows import random_gen, sequential_gen
-from optimizer.workloads.factors import factors, zipf_slides
+from optimizer.workloads.slides import factors, random_gen, sequential_gen, zipf_slides
 from optimizer.workloads.trades import trades_a, trades_b, trades_c, trades_c_low
 from optimizer.workloads.workload import Card, Workload
 

@@ -127,7 +127,7 @@ def manifest_after(before: Manifest, program: Program, work: Work, outcome: Outc
         state=tuple(file for report in outcome.buckets for file in report.state),
         late=tuple(file for file in (*before.late, *merged_late, *late) if file.name not in replaced),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
-        counts=counts_of(outcome, [file for file in results if not file.level], late),
+        counts=counts_of(outcome, [file for file in results if not file.tier], late),
         marks=add_mark(before.marks, Mark(work.batch, latest, work.until)),
     )
 

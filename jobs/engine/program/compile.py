@@ -34,7 +34,8 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
 from optimizer.catalog.sql.expressions import parse
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import EVENTS, Measure, Plan, Tree, measures_of
+from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
+from optimizer.plan.measures import measures_of
 
 
 def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:

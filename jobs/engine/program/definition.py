@@ -12,7 +12,8 @@ from jobs.engine.program.spark_types import Unfoldable, coding_of, result_type
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
-from optimizer.plan.definition import Measure, Plan, measures_of
+from optimizer.plan.definition import Measure, Plan
+from optimizer.plan.measures import measures_of
 from optimizer.windows.window import Window
 
 COUNT_ALL = ("*",)

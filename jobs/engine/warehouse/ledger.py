@@ -38,12 +38,12 @@ class Ledger:
     def public(self, files: Iterable[DataFile]) -> tuple[DataFile, ...]:
         """Return the files that readers may see and that may be merged; a merged file therefore holds nothing else."""
         entered = set(self.published)
-        return tuple(file for file in files if not self.in_use or file.level or file.name in entered)
+        return tuple(file for file in files if not self.in_use or file.tier or file.name in entered)
 
     def pending(self, files: Iterable[DataFile]) -> tuple[DataFile, ...]:
         """Return the files that wait for their audit."""
         decided = {*self.published, *self.quarantined, *self.discarded}
-        return tuple(file for file in files if self.in_use and not file.level and file.name not in decided)
+        return tuple(file for file in files if self.in_use and not file.tier and file.name not in decided)
 
 
 def newest_ledger(storage: Storage) -> Ledger:

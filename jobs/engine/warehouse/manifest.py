@@ -39,7 +39,7 @@ class DataFile:
     rows: int
     batch: int
     grouping: str = ""
-    level: int = 0
+    tier: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def load(storage: Storage, name: str) -> Manifest:
         document = json.loads(storage.read(name))
         digest = document.pop("digest")
         whole = digest == _digest(document)
-        files: dict[str, Any] = {part: tuple(DataFile(**file) for file in document.pop(part)) for part in PARTS}
+        files: dict[str, Any] = {part: tuple(map(_to_file, document.pop(part))) for part in PARTS}
         marks = tuple(Mark(*mark) for mark in document.pop("marks"))
         manifest = Manifest(**files, marks=marks, **document)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -110,6 +110,8 @@ def load(storage: Storage, name: str) -> Manifest:
 def commit(storage: Storage, manifest: Manifest) -> None:
     """Make a batch exist, by one atomic step."""
     document = asdict(manifest)
+    for part in PARTS:
+        document[part] = [_from_file(file) for file in document[part]]
     content = json.dumps({**document, "digest": _digest(document)}, separators=(",", ":")).encode()
     if not storage.create(manifest_name(manifest.sequence), content):
         raise HeddleError(
@@ -143,6 +145,15 @@ def emitted_span(marks: Sequence[Mark], batch: int) -> tuple[int, int] | None:
         if mark.batch == batch and (batch == 0 or (before and before.batch == batch - 1)):
             return (before.watermark if before else BEGINNING), mark.watermark
     return None
+
+
+def _to_file(entry: dict[str, Any]) -> DataFile:
+    """Return a file by its entry in a manifest, where its tier has been called level from the first warehouse on."""
+    return DataFile(**{"tier" if name == "level" else name: value for name, value in entry.items()})
+
+
+def _from_file(file: dict[str, Any]) -> dict[str, Any]:
+    return {"level" if name == "tier" else name: value for name, value in file.items()}
 
 
 def _digest(document: dict[str, Any]) -> str:

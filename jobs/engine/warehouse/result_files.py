@@ -21,7 +21,7 @@ LABELS_OF_GROUPS = b"heddle labels"  # metadata: whose answers each row group ha
 MERGED_GROUP = 1 << 16
 MERGED_AT_ONCE = 1 << 20  # rows
 WRITE_BATCH = 1 << 16  # rows; Parquet's own thousand take longer
-MERGE_AT = 16  # files of a level; their merger is one file of the next level
+MERGE_AT = 16  # files of a tier; their merger is one file of the next tier
 
 
 def fresh_name(folder: str, batch: int, bucket: int, suffix: str) -> str:
@@ -78,10 +78,10 @@ def row_groups_of(file: pq.ParquetFile, labels: Collection[str]) -> list[int]:
 
 
 def mergeable(files: Iterable[DataFile]) -> list[list[DataFile]]:
-    """Return the groups of files of the same bucket, grouping and level that have become too many."""
+    """Return the groups of files of the same bucket, grouping and tier that have become too many."""
     groups: dict[tuple[int, str, int], list[DataFile]] = {}
     for file in files:
-        groups.setdefault((file.bucket, file.grouping, file.level), []).append(file)
+        groups.setdefault((file.bucket, file.grouping, file.tier), []).append(file)
     return [group for group in groups.values() if len(group) >= MERGE_AT]
 
 
@@ -96,7 +96,7 @@ def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataF
     with pq.ParquetWriter(storage.path(name), schema, filesystem=storage.filesystem, compression="lz4") as writer:
         tables = _large_tables(storage, paths, schema)
         _write_labels(writer, [labels for table in tables for labels in _write_merged(writer, table)])
-    return DataFile(name, first.bucket, sum(file.rows for file in files), batch, first.grouping, first.level + 1)
+    return DataFile(name, first.bucket, sum(file.rows for file in files), batch, first.grouping, first.tier + 1)
 
 
 def _large_tables(storage: Storage, paths: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:

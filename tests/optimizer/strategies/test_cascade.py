@@ -17,7 +17,7 @@ from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.annealing import anneal
 from optimizer.strategies.search.feeds import Cascades
 from optimizer.windows.columns import WindowSet
-from optimizer.workloads.factors import factors
+from optimizer.workloads.slides import factors
 from tests.optimizer.strategies.instances import TECHNIQUES, instance
 from tests.oracle.naive import best_partition
 

@@ -35,7 +35,7 @@ def test_many_batches(tmp_path: Path, buckets: int) -> None:
     for manifest in manifests:
         assert len(manifest.state) <= buckets * (MOST_DELTAS + 2)
         assert len(manifest.results) <= buckets * groupings * 2 * MERGE_AT
-    assert any(file.level for file in manifests[-1].results)
+    assert any(file.tier for file in manifests[-1].results)
 
 
 def test_state_holds_no_more_than_windows_need(tmp_path: Path) -> None:

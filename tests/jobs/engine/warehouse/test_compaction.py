@@ -29,7 +29,7 @@ def test_a_million_batches_leave_a_few_files_a_level() -> None:
     for batch in range(1_000_000 // MERGE_AT):  # the first level, sixteen at a time
         files += [DataFile(f"{batch}", 0, MERGE_AT, batch, "k", 1)]
         for group in mergeable(files):
-            merged = DataFile("", 0, sum(file.rows for file in group), batch, "k", group[0].level + 1)
+            merged = DataFile("", 0, sum(file.rows for file in group), batch, "k", group[0].tier + 1)
             files = [file for file in files if file not in group] + [merged]
     assert sum(file.rows for file in files) == 1_000_000 // MERGE_AT * MERGE_AT
     assert len(files) <= 5 * MERGE_AT
@@ -54,7 +54,7 @@ def test_small_batches(tmp_path: Path) -> None:
     levels = 3  # 300 batches: 16, 256, 4096
     assert len(manifest.results) <= 2 * levels * MERGE_AT  # two groupings
     assert len(manifest.late) <= levels * MERGE_AT
-    assert max(file.level for file in manifest.results) == max(file.level for file in manifest.late) == 2
+    assert max(file.tier for file in manifest.results) == max(file.tier for file in manifest.late) == 2
     assert len(manifest_names(storage)) == KEPT_MANIFESTS
     assert_few_row_groups(storage, manifest)
     on_disk = sum(1 for folder in DATA_FOLDERS for _ in storage.names(folder))

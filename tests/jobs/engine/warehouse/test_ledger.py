@@ -94,11 +94,11 @@ def test_unpublished_files_are_not_merged(world: AuditedWorld) -> None:
         world.arrive(number, number)
     world.evaluate(files_per_batch=1)
     held = newest(world.storage).results
-    assert all(file.level == 0 for file in held)
+    assert all(file.tier == 0 for file in held)
     settle(world.storage, newest_ledger(world.storage), newest(world.storage), passed=True)
     published = seen(world)
     advance(world, MERGE_AT + 1)
-    assert any(file.level for file in newest(world.storage).results)
+    assert any(file.tier for file in newest(world.storage).results)
     assert seen(world) == published
     settle(world.storage, newest_ledger(world.storage), newest(world.storage), passed=True)
     assert seen(world) > published
@@ -113,7 +113,7 @@ def test_a_damaged_ledger_publishes_nothing(world: AuditedWorld) -> None:
 
 
 def test_files_are_public_when_entered_or_merged() -> None:
-    files = [DataFile("a", 0, 1, 0), DataFile("b", 0, 1, 1), DataFile("c", 0, 1, 2, level=1)]
+    files = [DataFile("a", 0, 1, 0), DataFile("b", 0, 1, 1), DataFile("c", 0, 1, 2, tier=1)]
     ledger = Ledger(0, 0, ("a",))
     assert [file.name for file in ledger.public(files)] == ["a", "c"]
     assert [file.name for file in ledger.pending(files)] == ["b"]

@@ -39,7 +39,7 @@ def test_row_groups_by_query(tmp_path: Path) -> None:
     storage.make_folder(FOLDER)
     sums, counts = answers("sum@1", "a", pa.array([1.5, None])), answers("more@2", "b", pa.array([2.5]))
     file = write_results(storage, 7, 1, "k", [sums, counts])
-    assert (file.bucket, file.rows, file.batch, file.grouping, file.level) == (1, 3, 7, "k", 0)
+    assert (file.bucket, file.rows, file.batch, file.grouping, file.tier) == (1, 3, 7, "k", 0)
     with pq.ParquetFile(storage.path(file.name)) as reader:
         assert [row_groups_of(reader, [label]) for label in ("sum@1", "more@2", "none@3")] == [[0], [1], []]
 
@@ -53,7 +53,7 @@ def test_a_merged_file_holds_all_rows(tmp_path: Path) -> None:
         write_results(storage, 2, 0, "k", [answers("b@1", "z", pa.array([3.5]))]),
     ]
     merged = merge_files(storage, FOLDER, 3, files)
-    assert (merged.rows, merged.level, merged.batch) == (3, 1, 3)
+    assert (merged.rows, merged.tier, merged.batch) == (3, 1, 3)
     rows = pq.read_table(storage.path(merged.name)).to_pylist()
     assert sorted((row[QUERY], row["key k"], row["value double"], row["value int64"]) for row in rows) == [
         ("a@2", "y", None, 2),
