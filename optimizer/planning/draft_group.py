@@ -24,7 +24,7 @@ from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows
 from optimizer.strategies.contract.watch import Watch
 from optimizer.windows.columns import BoolArray, Ids, IntArray, WindowSet
-from optimizer.windows.edge_space import EdgeSpace
+from optimizer.windows.edge_space import rate_of_edges
 from optimizer.windows.edges import Edges
 
 BY_RULE = ("no_share", "shared", "random")  # strategies that do not search
@@ -97,10 +97,10 @@ def draft_group(
     [0, 0]
     """
     problem = group.rows.problem
-    drafts = [card.run(problem, cost_model(group, technique, traffic, prices), watch)]
+    drafts = [card.draft(problem, cost_model(group, technique, traffic, prices), watch)]
     common = _without_predicates(problem)
     if recent and len(common.measures) < len(problem.measures):  # else it would be the same search again
-        drafts.append(card.run(common, _model(group, common, technique, traffic, prices), watch))
+        drafts.append(card.draft(common, _model(group, common, technique, traffic, prices), watch))
     if prices and card.name not in BY_RULE:
         drafts.append(one_tree(problem))  # what a search cannot see, its levels, the prices can
     if len(drafts) == 1:
@@ -203,7 +203,7 @@ def _feeding_tree(edges: Edges, group: Group) -> Tree:
     """Return a tree that only feeds others: one tumbling window per progression stands for its slices."""
     columns = np.array([(period, period, residue) for period, residue in edges], dtype=np.int64)
     windows = WindowSet(columns[:, 0], columns[:, 1], columns[:, 2], group.rows.windows.rows)
-    return Tree("", (), windows, EdgeSpace([edges]).rate(1), (), EVENTS, group.group_by, 0.0)
+    return Tree("", (), windows, rate_of_edges(edges), (), EVENTS, group.group_by, 0.0)
 
 
 def _lend_up(trees: list[Tree]) -> dict[str, Tree]:

@@ -21,11 +21,11 @@ from optimizer.planning.names import AUTO, techniques_for
 from optimizer.planning.recent import Recent
 from optimizer.planning.stream import count_keys, plan_stream
 from optimizer.planning.windows import plan_drafts
+from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.problem import make_measures_problem
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.incremental import IncrementalForest
-from optimizer.strategies.weave_share import weave_share
 from optimizer.windows.columns import WindowSet
 from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import progressions, union
@@ -161,7 +161,8 @@ class RunningPlan:
             return []
         group, ids = self._group(), sorted(self.members)
         model = cost_model(group, self.technique, self.traffic)
-        labels = weave_share(group.rows.problem, model, Watch()).labels[group.rows.window_of]
+        draft = STRATEGIES["weave_share"].draft(group.rows.problem, model, Watch())
+        labels = draft.labels[group.rows.window_of]
         return [frozenset(ids[p] for p in np.flatnonzero(labels == tree).tolist()) for tree in np.unique(labels)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optimizer.cost.load import Load
-from optimizer.cost.omega import flat_fat_operations, least_omega, snap_to_whole
+from optimizer.cost.omega import least_omega
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.plan.operations import count_operations
@@ -21,29 +21,14 @@ from optimizer.planning.draft_group import Group, build_trees, cost_model, draft
 from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import roll_up_groupings
+from optimizer.strategies.contract.bounds import SingleWindows
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows, make_problem
 from optimizer.strategies.contract.watch import Watch
-from optimizer.windows.columns import BoolArray, FloatArray, Ids, IntArray, WindowSet
+from optimizer.windows.columns import BoolArray, Ids, IntArray, WindowSet
 from optimizer.windows.window import Window
-
-
-class Singles:
-    """A tree of its own for every query, as the formulas of Omega take trees."""
-
-    def __init__(self, ranges: FloatArray, slides: FloatArray) -> None:
-        self.longest, self.overlap = ranges, ranges / slides
-        self.queries = np.ones(len(ranges))
-
-    def distinct_ranges(self) -> FloatArray:
-        """Return the number of distinct ranges in every tree: one."""
-        return self.queries
-
-    def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
-        """Return the operations of FlatFAT in every tree."""
-        return flat_fat_operations(snap_to_whole(self.longest * rates))
 
 
 def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> float:
@@ -63,8 +48,7 @@ def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> floa
     total = 0.0
     for measure, (wanted, share) in enumerate(zip(rows.needs(), shares, strict=True)):
         ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
-        singles = Singles(ranges.astype(np.float64), slides.astype(np.float64))
-        omegas = model.least_omegas(measure, singles, rates[wanted])
+        omegas = model.least_omegas(measure, SingleWindows(ranges, slides), rates[wanted])
         fed = model.currency.root_feed(share * model.rate, rates[wanted], np.ones(len(ranges)))
         total += float((fed + model.finals(rates[wanted], omegas)).sum())
     return total
@@ -80,7 +64,7 @@ def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> 
     2.2
     """
     windows = problem.windows
-    rate = problem.space.rate_float(problem.everything)
+    rate = float(problem.space.rate(problem.everything))
     total = 0.0
     for techniques, wanted, share in zip(model.techniques, problem.asking, shares, strict=True):
         asking = windows if wanted is None else windows.take(wanted)

@@ -37,9 +37,11 @@ FACTOR = "Factor Windows (ICDE 2022)"
 STRATEGIES: dict[str, Card] = {
     card.name: card
     for card in (
-        Card("no_share", "No sharing", no_share, "weave_share", "n", f"{WEAVE}, section 4.1", per_query=True),
-        Card("shared", "One shared tree", shared, "weave_share", "n", f"{WEAVE}, section 4.1", bounded=False),
-        Card("random", "Random trees", random, "weave_share", "c", f"{WEAVE}, section 6"),
+        Card(
+            "no_share", "No sharing", no_share, "weave_share", "n", f"{WEAVE}, section 4.1", per_query=True, plain=True
+        ),
+        Card("shared", "One shared tree", shared, "weave_share", "n", f"{WEAVE}, section 4.1", plain=True),
+        Card("random", "Random trees", random, "weave_share", "c", f"{WEAVE}, section 6", plain=True),
         Card(
             "insert_then_weave",
             "Insert-then-Weave",
@@ -60,7 +62,15 @@ STRATEGIES: dict[str, Card] = {
             f"{WEAVE}, section 5.2",
         ),
         Card("tri_weave", "TriWeave", tri_weave, "tri_weave", "c^2", f"{THREE_LEVEL}, section 4"),
-        Card("factor_windows", "Factor windows", factor_windows, "cascade", "n^2", f"{FACTOR}, Algorithms 1 to 5"),
+        Card(
+            "factor_windows",
+            "Factor windows",
+            factor_windows,
+            "cascade",
+            "n^2",
+            f"{FACTOR}, Algorithms 1 to 5",
+            in_bundles=False,
+        ),
         Card(
             "cascade",
             "Cascade",

@@ -7,6 +7,7 @@ WeaveShare, TriWeave and factor windows are special cases and candidates, so non
 from __future__ import annotations
 
 from optimizer.cost.tree_cost import OPERATIONS
+from optimizer.strategies.contract.bounds import draft_cost, forest_of
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
@@ -14,9 +15,8 @@ from optimizer.strategies.contract.units import Units
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.factor_windows import factor_windows
 from optimizer.strategies.search.annealing import anneal
-from optimizer.strategies.search.feeds import Cascade, Cascades, as_draft, draft_cost, forest_of
+from optimizer.strategies.search.feeds import Cascade, Cascades, add_helpers, as_draft
 from optimizer.strategies.search.forest_moves import descend
-from optimizer.strategies.search.free_trees import with_helpers
 from optimizer.strategies.search.subset_dp import cheapest_cascade
 from optimizer.strategies.search.subset_table import MOST_UNITS, subset_table
 from optimizer.strategies.tri_weave import tri_weave
@@ -30,7 +30,8 @@ def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     pricings = {True: Pricing(Units.classes(problem), model)}
     if len(problem.windows) <= FEW:
         pricings[False] = Pricing(Units.windows(problem), model)
-    drafts = [start(problem, model, watch) for start in STARTS]
+    starts = STARTS[:-1] if problem.bundled else STARTS  # the window of a bundle is no factor of others
+    drafts = [start(problem, model, watch) for start in starts]
     if not watch.stopped:
         drafts.append(_over_classes(pricings[True], drafts, watch))
     if False in pricings and not watch.stopped:
@@ -42,12 +43,14 @@ def _over_classes(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
     """The best cascade of whole classes."""
     units = pricing.units
     if len(units) <= MOST_UNITS and pricing.model.currency == OPERATIONS:  # exact for feeds that only measures add to
-        return as_draft(exact(pricing), units)
+        cascade = exact(pricing)
+        if units.problem.space.searches_exactly:  # an estimate is no proof that one tree has the edges of another
+            return as_draft(cascade, units)
     cascades = Cascades(pricing)
     starts = [forest_of(draft, units) for draft in drafts if draft.by_class]
     starts.append([1 << unit for unit in range(len(units))])
     best = descend(min(starts, key=cascades.cost), cascades.cost, watch)
-    return as_draft(with_helpers(cascades.fed(anneal(best, cascades.cost, watch)), cascades), units)
+    return as_draft(add_helpers(cascades.feed(anneal(best, cascades.cost, watch)), cascades), units)
 
 
 def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
@@ -55,7 +58,7 @@ def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
     cascades = Cascades(pricing)
     starts = [forest_of(draft, pricing.units) for draft in drafts]
     best = descend(min(starts, key=cascades.cost), cascades.cost, watch)
-    return as_draft(with_helpers(cascades.fed(best), cascades), pricing.units)
+    return as_draft(add_helpers(cascades.feed(best), cascades), pricing.units)
 
 
 def exact(pricing: Pricing, helpers: bool = True) -> Cascade:

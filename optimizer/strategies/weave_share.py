@@ -8,23 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
-from optimizer.strategies.contract.units import Units, bits
+from optimizer.strategies.contract.units import Units
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.greedy import greedy
 from optimizer.strategies.search.moves import refine
-from optimizer.windows.edge_space import mask_of
-from optimizer.windows.pair_table import LoosePairs
+from optimizer.strategies.search.unit_moves import move_units
 
 FEW = 300  # so many windows are also woven one by one
-MANY = 400  # above so many classes moves are left out
-MOST = 3000  # classes that are woven; of more, those with the most windows, and the rest stay alone
-LOOSE = 400  # the same where edges can only be counted by recursion
-MOVES = 10_000  # that are tried at most, about; where one pass would take five times as many, none
+MOVES = 10_000  # that are tried one by one at most, about; where one pass would take five times as many, none
+FEW_MOVES = 500  # are tried one by one; more, for all trees at once
 
 Pricer = Callable[[Units, CostModel], Pricing]
 
@@ -39,29 +34,18 @@ def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> t
     """Weave under any cost that is a sum over trees."""
     classes = Units.classes(problem)
     pricing = pricer(classes, model)
-    most = LOOSE if isinstance(problem.space.pair_table([1]), LoosePairs) else MOST
-    few = len(classes) <= most
-    forest = greedy(pricing, watch) if few else _woven_part(problem, model, pricer, most, watch)
-    if len(classes) <= MANY:
-        forest = moved(forest, pricing, watch)
-    if watch.stopped or len(problem.windows) > FEW or len(problem.windows) == len(classes):
+    forest = refine_forest(greedy(pricing, watch), pricing, watch)
+    if watch.stopped or problem.bundled or len(problem.windows) > FEW or len(problem.windows) == len(classes):
         return pricing, forest
     by_window = pricer(Units.windows(problem), model)
     starts = ([classes.spread(tree) for tree in forest], greedy(by_window, watch))
-    return by_window, min((moved(start, by_window, watch) for start in starts), key=by_window.forest)
+    return by_window, min((refine_forest(start, by_window, watch) for start in starts), key=by_window.forest)
 
 
-def _woven_part(problem: Problem, model: CostModel, pricer: Pricer, most: int, watch: Watch) -> list[int]:
-    """Weave the classes with the most windows; a table of all pairs would not fit, or take minutes to fill."""
-    sizes = np.bincount(problem.class_of, minlength=len(problem.classes))
-    largest = np.sort(np.argsort(-sizes, kind="stable")[:most])
-    part = problem.part(largest)
-    forest = greedy(pricer(Units.classes(part), model), watch)
-    alone = np.setdiff1d(np.arange(len(sizes)), largest).tolist()
-    return [mask_of(largest[list(bits(tree))].tolist()) for tree in forest] + [1 << unit for unit in alone]
-
-
-def moved(forest: list[int], pricing: Pricing, watch: Watch) -> list[int]:
-    """The forest refined, in fewer passes the more moves each has to try."""
+def refine_forest(forest: list[int], pricing: Pricing, watch: Watch) -> list[int]:
+    """The forest after all moves that pay, in fewer passes the more moves each has to try."""
     moves = len(pricing.units) * len(forest)
-    return refine(forest, pricing.tree, watch, max(1, min(20, MOVES // moves))) if moves <= 5 * MOVES else forest
+    atoms = pricing.units.problem.space.searched
+    if atoms is None or moves <= FEW_MOVES:
+        return refine(forest, pricing.tree, watch, max(1, min(20, MOVES // moves))) if moves <= 5 * MOVES else forest
+    return move_units(forest, pricing, atoms, watch, max(1, min(10, 100 * MOVES // moves)))

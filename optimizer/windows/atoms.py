@@ -5,14 +5,18 @@ An edge set is an integer with one bit per atom, a merge is an OR, and a rate is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import getitem
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import getitem, or_
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
+
+MOST_OCTET_BITS = 1 << 15
+MOST_REMEMBERED_BITS = 1 << 28
 
 
 class Atoms:
@@ -23,6 +27,8 @@ class Atoms:
         self.length = length
         self.bits = tuple(bits)
         self.size = size
+        self._bits_of: dict[int, int] = {}
+        self._octets: dict[tuple[int, int], int] = {}
         self._tables = None if weights is None else byte_tables(weights)
         # whole numbers while they fit: sums are then exact, whatever their order
         self.weights = None if weights is None else np.array(weights, dtype=np.float64)
@@ -33,6 +39,28 @@ class Atoms:
             return bits.bit_count()
         octets = bits.to_bytes(len(self._tables), "little")
         return sum(map(getitem, self._tables, octets))
+
+    def bits_of(self, mask: int) -> int:
+        """The atoms of a set of classes, eight classes at a time; the last sets are remembered."""
+        bits = self._bits_of.get(mask)
+        if bits is None:
+            bits = self._join(mask)
+            if len(self._bits_of) * self.size > MOST_REMEMBERED_BITS:
+                self._bits_of.clear()
+            self._bits_of[mask] = bits
+        return bits
+
+    def _join(self, mask: int) -> int:
+        bits = 0
+        for place, octet in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
+            if octet:
+                part = self._octets.get((place, octet))
+                if part is None:
+                    part = reduce(or_, [self.bits[8 * place + bit] for bit in ones(octet)])
+                    if self.size <= MOST_OCTET_BITS:
+                        self._octets[place, octet] = part
+                bits |= part
+        return bits
 
     def row(self, bits: int) -> bytes:
         """An edge set as 64-bit words, little end first."""
@@ -66,3 +94,15 @@ def byte_tables(weights: Sequence[int]) -> list[list[int]]:
             table += [weight + chosen for chosen in table]
         tables.append(table)
     return tables
+
+
+def ones(mask: int) -> Iterator[int]:
+    """Return the places of the bits that are set, ascending.
+
+    >>> list(ones(0b1101))
+    [0, 2, 3]
+    """
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

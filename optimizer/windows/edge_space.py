@@ -7,22 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
+from math import gcd
 from operator import or_
 from typing import TypeVar
 
 import numpy as np
 
-from optimizer.windows.atoms import Atoms, Floats
-from optimizer.windows.counters import bit_set, divisor_mask, sampled, stretch
-from optimizer.windows.counters.prime_recursion import BUDGET
-from optimizer.windows.edges import Edges, period, union
+from optimizer.windows.atoms import Atoms, Floats, ones
+from optimizer.windows.counters import bit_set, divisor_mask, sampled
+from optimizer.windows.edges import Edges, Progression, divisors_among, period, union
 from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
 from optimizer.windows.rates import RecursiveRates
 
 MOST_REMEMBERED = 1 << 20
 MOST_ROW_BYTES = 1 << 26
-MOST_OCTET_BITS = 1 << 15
+MOST_SEARCHED_BITS = 1 << 22  # of all classes together; of more, searches look at samples
+BUDGET = 60_000  # progressions visited by recursion for all results together: about a second
+MOST_COUNTED = 16  # classes whose edges searches count by recursion, as exact cascades need it
 Value = TypeVar("Value")
 
 
@@ -31,19 +33,36 @@ class EdgeSpace:
 
     Divisor masks where no residues are left, bit sets where the period is short, prime recursion for the rest. The
     budget is for recursion: beyond it results are estimated between bounds, and `exact` turns false. Searches, which
-    ask for all pairs, look at a stretch of time where classes are many, and go on with samples when their budget is
-    spent.
+    ask for all pairs, look at samples where classes are many or their budget is spent.
     """
 
     def __init__(self, classes: Sequence[Edges], budget: int = BUDGET) -> None:
         self.classes = tuple(classes)
         self._atoms = (divisor_mask.atoms(self.classes) or bit_set.atoms(self.classes)) if self.classes else None
-        self._searched = self._atoms or (stretch.atoms(self.classes) if self.classes else None)
         self._recursive = RecursiveRates(budget)
         self._rates: dict[int, Fraction] = {}
         self._floats: dict[int, float] = {}
         self._rows: dict[int, bytes] = {}
-        self._octets: dict[tuple[int, int], int] = {}
+
+    @property
+    def searched(self) -> Atoms | None:
+        """The atoms that searches look at; None where they count edges by recursion."""
+        return self._searched
+
+    @cached_property
+    def _searched(self) -> Atoms | None:
+        """What searches look at: few bits of all classes together; None where the edges of few classes are counted."""
+        atoms = self._atoms
+        if not self.classes or (atoms is not None and atoms.size * len(self.classes) <= MOST_SEARCHED_BITS):
+            return atoms
+        if atoms is None and len(self.classes) <= MOST_COUNTED:
+            return None
+        return self._samples
+
+    @property
+    def searches_exactly(self) -> bool:
+        """Whether every rate that a search was given so far was counted, not estimated."""
+        return self._searched is self._atoms and (self._atoms is not None or self._recursive.searching)
 
     @property
     def exact(self) -> bool:
@@ -90,10 +109,41 @@ class EdgeSpace:
         """Whether the edges of `outer` contain those of `inner`; an estimate never says yes."""
         if inner & ~outer == 0:
             return True
-        atoms = self._searched
-        if atoms is not None and self._bits(atoms, inner) & ~self._bits(atoms, outer):
-            return False
-        return self._atoms is not None or self._recursive.contains(self.edges(outer), self.edges(inner))
+        if self._atoms is not None:
+            return not self._atoms.bits_of(inner) & ~self._atoms.bits_of(outer)
+        if all(outer & self._hosts(*progression) for part in self._parts(inner & ~outer) for progression in part):
+            return True
+        few = len(self.classes) <= MOST_COUNTED
+        return few and self._recursive.contains(self.edges(outer), self.edges(inner))
+
+    def class_rates(self) -> Floats:
+        """The edge rate of every class alone."""
+        single = [len(part) / part[0][0] if part[0][0] == part[-1][0] else 0.0 for part in self.classes]
+        return np.array([rate or self.rate_float(1 << number) for number, rate in enumerate(single)])
+
+    def _hosts(self, size: int, residue: int) -> int:
+        """The classes that have a progression which contains this one, as a mask."""
+        hosts = self._host_masks.get((size, residue))
+        if hosts is None:
+            step, sizes, owners = self._owners
+            outer_sizes = divisors_among(size, sizes, step)
+            hosts = reduce(or_, (owners.get((outer, residue % outer), 0) for outer in outer_sizes), 0)
+            self._host_masks[size, residue] = hosts
+        return hosts
+
+    @cached_property
+    def _host_masks(self) -> dict[Progression, int]:
+        return {}
+
+    @cached_property
+    def _owners(self) -> tuple[int, frozenset[int], dict[Progression, int]]:
+        """The common divisor of all periods, the periods, and the classes that have each progression."""
+        owners: dict[Progression, int] = {}
+        for number, part in enumerate(self.classes):
+            for progression in part:
+                owners[progression] = owners.get(progression, 0) | 1 << number
+        sizes = frozenset(size for size, _ in owners)
+        return gcd(*sizes), sizes, owners
 
     def composite_slide(self, mask: int) -> int:
         """After how many ticks the edges of the mask repeat."""
@@ -112,12 +162,12 @@ class EdgeSpace:
         return (self.classes[place] for place in ones(mask))
 
     def _share(self, atoms: Atoms, mask: int) -> Fraction:
-        return Fraction(atoms.count(self._bits(atoms, mask)), atoms.length)
+        return Fraction(atoms.count(atoms.bits_of(mask)), atoms.length)
 
     def _weight(self, mask: int) -> float:
         """The weight of the atoms of the mask; of samples, for searches whose budget is spent."""
         atoms = self._searched or self._samples
-        return atoms.count(self._bits(atoms, mask)) / atoms.length
+        return atoms.count(atoms.bits_of(mask)) / atoms.length
 
     @cached_property
     def _samples(self) -> Atoms:
@@ -127,36 +177,21 @@ class EdgeSpace:
         """The atoms of the mask as bytes, kept while they take little room."""
         row = self._rows.get(mask)
         if row is None:
-            row = atoms.row(self._bits(atoms, mask))
+            row = atoms.row(atoms.bits_of(mask))
             if len(self._rows) * len(row) > MOST_ROW_BYTES:
                 self._rows.clear()
             self._rows[mask] = row
         return row
 
-    def _bits(self, atoms: Atoms, mask: int) -> int:
-        """The atoms of the mask, eight classes at a time."""
-        bits = 0
-        for place, octet in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
-            if octet:
-                part = self._octets.get((place, octet))
-                if part is None:
-                    part = reduce(or_, [atoms.bits[8 * place + bit] for bit in ones(octet)])
-                    if atoms.size <= MOST_OCTET_BITS:
-                        self._octets[place, octet] = part
-                bits |= part
-        return bits
 
+@lru_cache(maxsize=1 << 10)
+def rate_of_edges(edges: Edges) -> Fraction:
+    """Return the rate of one edge set, exact within the budget; the last ones are remembered.
 
-def ones(mask: int) -> Iterator[int]:
-    """Return the places of the bits that are set, ascending.
-
-    >>> list(ones(0b1101))
-    [0, 2, 3]
+    >>> rate_of_edges(((4, 0), (6, 0)))
+    Fraction(1, 3)
     """
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+    return EdgeSpace([edges]).rate(1)
 
 
 def mask_of(places: Iterable[int]) -> int:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
+from itertools import groupby
 from math import gcd, lcm
+from operator import itemgetter
 
 from optimizer.errors import HeddleError
+from optimizer.windows.primes import divisors, factorize
 from optimizer.windows.slicing import SLICINGS
 from optimizer.windows.window import Window
 
 Progression = tuple[int, int]  # (period, residue)
 Edges = tuple[Progression, ...]  # ascending, so that equal sets of progressions are equal and have one text
+FEW_PERIODS = 48  # are tried one by one; of more, the divisors are
 
 
 @lru_cache(maxsize=1 << 16)
@@ -56,9 +60,8 @@ def canonical(edges: Iterable[Progression]) -> Edges:
     ((2, 1), (4, 2))
     """
     remaining = drop_contained(edges)
-    while complete := _complete_system(remaining):
-        system, whole = complete
-        remaining = drop_contained((set(remaining) - system) | {whole})
+    while wholes := _complete_systems(remaining):
+        remaining = drop_contained(wholes.union(remaining))
     return remaining
 
 
@@ -69,13 +72,27 @@ def drop_contained(edges: Iterable[Progression]) -> Edges:
     ((4, 1), (8, 6))
     """
     outermost: dict[Progression, None] = {}  # in the order in which they come: ascending
-    periods: list[int] = []
-    for size, residue in sorted(set(edges)):
-        if not any(size % outer == 0 and (outer, residue % outer) in outermost for outer in periods):
-            outermost[size, residue] = None
-            if not periods or periods[-1] != size:
-                periods.append(size)
+    periods: dict[int, None] = {}
+    ascending = sorted(set(edges))
+    step = gcd(*(size for size, _ in ascending))
+    for size, progressions_of_size in groupby(ascending, key=itemgetter(0)):
+        outer_sizes = divisors_among(size, periods, step)
+        for progression in progressions_of_size:
+            if not any((outer, progression[1] % outer) in outermost for outer in outer_sizes):
+                outermost[progression] = None
+                periods[size] = None
     return tuple(outermost)
+
+
+def divisors_among(size: int, periods: Collection[int], step: int) -> list[int]:
+    """Return which of the periods divide `size`; `step` divides them all.
+
+    >>> divisors_among(12, [4, 6, 8], step=2)
+    [4, 6]
+    """
+    if len(periods) <= FEW_PERIODS:
+        return [outer for outer in periods if size % outer == 0]
+    return [outer for divisor in divisors(size // step) if (outer := divisor * step) in periods]
 
 
 def intersection(left: Progression, right: Progression) -> Progression | None:
@@ -121,15 +138,16 @@ def rescaled(edges: Edges, step: int, shift: int) -> Edges:
     return tuple(sorted((size // step, (residue - shift) % size // step) for size, residue in edges))
 
 
-def _complete_system(edges: Edges) -> tuple[set[Progression], Progression] | None:
-    """Return all q of {r, r + p/q, r + 2p/q, ...} modulo p, and r modulo p/q, which they are together."""
-    present = set(edges)
-    sizes = Counter(size for size, _ in edges)
-    for size, residue in edges:
-        for parts in range(2, sizes[size] + 1):
-            step, rest = divmod(size, parts)
-            if rest == 0 and (size, (residue + step) % size) in present:
-                system = {(size, (residue + k * step) % size) for k in range(parts)}
-                if system <= present:
-                    return system, (step, residue % step)
-    return None
+def _complete_systems(edges: Edges) -> set[Progression]:
+    """Return what complete systems are together: all q of {r, r + p/q, r + 2p/q, ...} modulo p are r modulo p/q.
+
+    A prime q is enough: other systems are joined in several rounds.
+    """
+    wholes: set[Progression] = set()
+    for size, progressions_of_size in groupby(edges, key=itemgetter(0)):
+        residues = [residue for _, residue in progressions_of_size]
+        for parts in factorize(size) if len(residues) > 1 else ():
+            if parts <= len(residues):
+                counts = Counter(residue % (size // parts) for residue in residues)
+                wholes.update((size // parts, residue) for residue, count in counts.items() if count == parts)
+    return wholes

@@ -38,24 +38,31 @@ class WordPairs:
 
 
 class WeightedPairs:
-    """Rows of zeros and ones over few weighted atoms: what a row adds to another is a product."""
+    """Rows of zeros and ones over few weighted atoms: what a row adds to another is a product over its own atoms."""
 
     def __init__(self, atoms: Atoms, weights: Floats, rows: Words) -> None:
-        self._rows = atoms.spread(rows)
+        self._columns = np.ascontiguousarray(atoms.spread(rows).T)  # by atom, so that a few atoms are read at once
         self._weights = weights
+        self._totals: Floats = weights @ self._columns
         self._length = atoms.length
 
     def rates(self, row: int) -> Floats:
         """The edge rate of `row` merged with every row, itself included."""
-        own = self._rows[row]
-        added: Floats = self._rows @ (self._weights * (1 - own))
-        total: Floats = added + own @ self._weights
-        return total / self._length
+        inside = self._columns[:, row] > 0
+        if 2 * np.count_nonzero(inside) <= len(inside):
+            common: Floats = self._weights[inside] @ self._columns[inside]
+            weights = self._totals + (self._totals[row] - common)
+        else:
+            weights = self._totals[row] + self._weights[~inside] @ self._columns[~inside]
+        rates: Floats = weights / self._length
+        return rates
 
     def merge(self, into: int, other: int) -> None:
         """Weave `other` into `into`; the row of `other` is left empty."""
-        np.maximum(self._rows[into], self._rows[other], out=self._rows[into])
-        self._rows[other] = 0
+        np.maximum(self._columns[:, into], self._columns[:, other], out=self._columns[:, into])
+        self._columns[:, other] = 0
+        self._totals[other] = 0.0
+        self._totals[into] = self._weights @ self._columns[:, into]
 
 
 class LoosePairs:

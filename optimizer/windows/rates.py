@@ -8,7 +8,7 @@ from typing import Generic
 from optimizer.windows.counters import bit_set, divisor_mask
 from optimizer.windows.counters.prime_recursion import BUDGET, BudgetError, Number, Recursion
 from optimizer.windows.counters.sampled import Estimate, estimate
-from optimizer.windows.edges import Edges, all_progressions, common_step, period, rescaled
+from optimizer.windows.edges import Edges, all_progressions, common_step, rescaled
 
 LEAST_BUDGET = 2_000
 SMALL = 1e-4  # below, 1 - (1 - rate) loses digits that a search compares
@@ -25,7 +25,7 @@ def rate_of(edges: Edges) -> Fraction:
         return Fraction(0)
     if divisor_mask.applies(edges):
         return divisor_mask.rate(edges)
-    return bit_set.rate(edges) if period(edges) <= SHORT else RecursiveRates(BUDGET).rate(edges)
+    return bit_set.rate(edges) if bit_set.is_period_within(edges, SHORT) else RecursiveRates(BUDGET).rate(edges)
 
 
 class RecursiveRates:

@@ -46,5 +46,5 @@ def refresh(page: str) -> str:
 
 
 def _row(card: Card) -> str:
-    bounded = "never" if card.bounded else "possibly: it is one tree, as its name says"
+    bounded = "possibly: it is what its name says" if card.plain else "never"
     return f"| `{card.name}` | {card.full_name} | {card.model} | {card.time} | {card.paper} | {bounded} |\n"

@@ -1,5 +1,6 @@
 """What every strategy takes and gives.
 
+- bounds: What holds for every strategy: bundles of many classes, and no plan above the plain ones.
 - card: What a strategy is, as data: read by the tests, the command line and the docs.
 - draft: What a strategy hands back: which tree answers each window, and what feeds each tree.
 - fat_sums: The sum of FlatFAT's f(r * E) over sorted ranges, for any edge rate, by binary search and prefix sums.

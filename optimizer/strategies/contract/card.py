@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from optimizer.strategies.contract.bounds import Search, cheapest_with_plain, search_in_bundles
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.watch import Watch
-
-Strategy = Callable[[Problem, CostModel, Watch], Draft]
 
 
 @dataclass(frozen=True)
@@ -19,9 +17,20 @@ class Card:
 
     name: str
     full_name: str
-    run: Strategy
+    run: Search
     model: str  # the cost model it minimises: weave_share, tri_weave or cascade
     time: str
     paper: str
     per_query: bool = False  # equal windows are planned one by one
-    bounded: bool = True  # never dearer than no_share; one shared tree can be, and is what its name says all the same
+    plain: bool = False  # is what its name says, whatever it costs; others never end above no_share and shared
+    in_bundles: bool = True  # many classes are searched in bundles
+
+    def draft(self, problem: Problem, model: CostModel, watch: Watch) -> Draft:
+        """Run the strategy; where it is not plain, the draft never costs more than no_share and shared do."""
+        if self.plain:
+            return self.run(problem, model, watch)
+        if self.in_bundles:
+            draft = search_in_bundles(self.run, problem, model, watch)
+        else:
+            draft = self.run(problem, model, watch)
+        return cheapest_with_plain(draft, problem, model)

@@ -13,7 +13,7 @@ from optimizer.strategies.contract.packing import Packed, pack
 from optimizer.windows.collapse import collapse
 from optimizer.windows.columns import BoolArray, FloatArray, IntArray, WindowSet
 from optimizer.windows.edge_space import EdgeSpace
-from optimizer.windows.edges import Edges
+from optimizer.windows.edges import Edges, Progression
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,7 @@ class Problem:
     classes: tuple[Edges, ...]
     measures: tuple[Measure, ...] = (Measure(),)
     asking: tuple[BoolArray | None, ...] = (None,)  # per measure, the windows that ask for it; None for all
+    bundled: bool = False  # classes stand for several: their windows do not have equal edges
 
     @cached_property
     def space(self) -> EdgeSpace:
@@ -34,12 +35,26 @@ class Problem:
     @cached_property
     def class_rates(self) -> FloatArray:
         """The edge rate of every class alone."""
-        return np.array([self.space.rate_float(1 << c) for c in range(len(self.classes))])
+        return self.space.class_rates()
 
     @property
     def everything(self) -> int:
         """The mask of all classes."""
         return (1 << len(self.classes)) - 1
+
+    def bundle(self, bundle_of: IntArray) -> tuple[Problem, IntArray]:
+        """The same windows with classes bundled, as if a bundle's edges were one class, and the order of the windows.
+
+        `bundle_of` numbers the bundle of every class.
+        """
+        bundles = bundle_of[self.class_of]
+        order = np.argsort(bundles, kind="stable")
+        parts: list[set[Progression]] = [set() for _ in range(int(bundle_of.max()) + 1)]
+        for number, edges in zip(bundle_of.tolist(), self.classes, strict=True):
+            parts[number].update(edges)
+        asking = tuple(None if column is None else column[order] for column in self.asking)
+        classes = tuple(tuple(sorted(part)) for part in parts)
+        return Problem(self.windows.take(order), bundles[order], classes, self.measures, asking, bundled=True), order
 
     def part(self, classes: IntArray) -> Problem:
         """The same problem for some of the classes, in their order."""

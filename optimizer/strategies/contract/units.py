@@ -12,9 +12,15 @@ from optimizer.strategies.contract.fat_sums import FatSums
 from optimizer.strategies.contract.problem import Problem
 from optimizer.windows.columns import FloatArray, IntArray
 
+LONG = 512  # bits; the ones of longer masks are found by numpy
+
 
 def bits(mask: int) -> Iterator[int]:
     """The positions of the ones of a mask, ascending."""
+    if mask.bit_length() > LONG:
+        octets = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), dtype=np.uint8)
+        yield from np.flatnonzero(np.unpackbits(octets, bitorder="little")).tolist()
+        return
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -102,6 +108,12 @@ class Units:
         for unit in bits(mask):
             measures |= self._measures[unit]
         return measures
+
+    def mask_of(self, units: IntArray) -> int:
+        """Some units as a mask."""
+        flags = np.zeros(len(self), dtype=np.uint8)
+        flags[units] = 1
+        return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
     def edge_mask(self, mask: int) -> int:
         """The classes whose edges a set of units has."""

@@ -1,17 +1,28 @@
-"""What trees cost when each reads the raw events or the partials of another, whichever is cheaper."""
+"""What trees cost when each reads the raw events or the partials of another, whichever is cheaper.
+
+Some trees answer no query: a root that has all edges, and helpers that have the edges of two trees with one feeder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optimizer.cost.tree_cost import RAW
+from optimizer.strategies.contract.bounds import carried_measures
 from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.pricing import Pricing
+from optimizer.strategies.contract.pricing import EPSILON, Pricing
 from optimizer.strategies.contract.units import Units
-from optimizer.windows.edge_space import EdgeSpace
+from optimizer.windows.columns import IntArray
+
+MOST_CHILDREN = 40  # of one feeder; of more, no helpers are tried
+MOST_TREES = 120  # of more, neither
+MOST_REMEMBERED = 4096  # trees of a table
+UNKNOWN, NO, YES = -1, 0, 1
 
 
 @dataclass(frozen=True)
@@ -23,74 +34,135 @@ class Cascade:
     feeds: tuple[int, ...]
 
 
+class TreeTable:
+    """Every tree that a search has looked at, by number: its edges, edge rate, measures and finals, and what it holds.
+
+    Number 0 is the root: the tree that has all edges and answers no query.
+    """
+
+    def __init__(self, pricing: Pricing) -> None:
+        self.pricing, self.units = pricing, pricing.units
+        self.space = pricing.units.problem.space
+        self._numbers: dict[int, int] = {}
+        self.trees: list[int] = []
+        self.edges: list[int] = []
+        self.measures: list[int] = []
+        self.rates = self.finals = self.as_root = self.as_feeder = np.zeros(0)
+        self._contains: NDArray[np.int8] = np.zeros((0, 0), dtype=np.int8)
+        self._add(0, self.units.problem.everything)
+
+    def number_of(self, tree: int) -> int:
+        """Return the number of a tree, which is looked at for the first time or again."""
+        number = self._numbers.get(tree)
+        return self._add(tree, self.units.edge_mask(tree)) if number is None else number
+
+    def containment(self, numbers: IntArray) -> NDArray[np.bool_]:
+        """Return whether the edges of the tree in a row contain those of the tree in a column.
+
+        Only trees that may feed others are looked at: those with more edges, whose partials cost less than the events.
+        """
+        known = self._contains[np.ix_(numbers, numbers)]
+        rates = self.rates[numbers]
+        feeders = (rates[:, None] > rates) & (self.as_feeder[numbers][:, None] < self.as_root[numbers])
+        for outer, inner in np.argwhere(feeders & (known == UNKNOWN)).tolist():
+            contained = self.space.contains(self.edges[numbers[outer]], self.edges[numbers[inner]])
+            known[outer, inner] = self._contains[numbers[outer], numbers[inner]] = YES if contained else NO
+        contains: NDArray[np.bool_] = feeders & (known == YES)
+        return contains
+
+    def _add(self, tree: int, edges: int) -> int:
+        number = self._numbers[tree] = len(self.trees)
+        self.trees.append(tree)
+        self.edges.append(edges)
+        self.measures.append(self.units.measures_of(tree) if tree else 0)
+        if number == len(self.rates):
+            self._grow(max(64, 2 * number))
+        rate, one = np.array([self.space.rate_float(edges)]), np.ones(1)
+        model = self.pricing.model
+        self.rates[number] = rate[0]
+        self.as_root[number] = model.root_feed(rate, one)[0]  # what it pays for the events, for one measure
+        self.as_feeder[number] = model.currency.level_feed(rate, one)[0]  # what those pay that it feeds
+        self.finals[number] = self.pricing.finals(tree) if tree else 0.0
+        return number
+
+    def _grow(self, size: int) -> None:
+        before = len(self.rates)
+        self.rates, self.finals, self.as_root, self.as_feeder = (
+            np.concatenate([column, np.zeros(size - before)])
+            for column in (self.rates, self.finals, self.as_root, self.as_feeder)
+        )
+        contains = np.full((size, size), UNKNOWN, dtype=np.int8)
+        contains[:before, :before] = self._contains
+        self._contains = contains
+
+
 class Cascades:
     """Finds the feeds of forests, and prices them."""
 
     def __init__(self, pricing: Pricing) -> None:
         self.pricing, self.units = pricing, pricing.units
         self.space, self.everything = pricing.units.problem.space, pricing.units.problem.everything
+        self._tables = [TreeTable(pricing)]
         self._costs: dict[tuple[int, ...], float] = {}
-        self._contains: dict[tuple[int, int], bool] = {}
 
     def cost(self, forest: Sequence[int]) -> float:
         """What a forest costs with its best feeds, remembered."""
         key = tuple(sorted(forest))
         if key not in self._costs:
-            self._costs[key] = self.price(self.fed(key))
+            self._costs[key] = self._cheapest(key)[0]
         return self._costs[key]
 
-    def fed(self, forest: Sequence[int]) -> Cascade:
+    def feed(self, forest: Sequence[int]) -> Cascade:
         """The better of the forest alone and the forest under a root that has all edges and answers no query."""
-        trees = tuple(forest)
-        edges = tuple(self.units.edge_mask(tree) for tree in trees)
-        alone = self._chosen(trees, edges)
-        if any(self.contains(mask, self.everything) for mask in edges):
-            return alone
-        return min(alone, self._chosen((*trees, 0), (*edges, self.everything)), key=self.price)
+        table = self._table()
+        _, numbers, feeds = self._cheapest(tuple(forest))
+        return Cascade(
+            tuple(table.trees[number] for number in numbers.tolist()),
+            tuple(table.edges[number] for number in numbers.tolist()),
+            tuple(feeds.tolist()),
+        )
 
     def price(self, cascade: Cascade) -> float:
         """Every tree's feed, once per measure it holds, and its finals."""
-        carried = carried_measures([self.units.measures_of(tree) for tree in cascade.trees], cascade.feeds)
-        rates, counts = list(map(self._rate, cascade.edges)), [measures.bit_count() for measures in carried]
+        counts = [measures.bit_count() for measures in self.carried(cascade)]
+        rates = list(map(self.space.rate_float, cascade.edges))
         model = self.pricing.model
         fed = model.currency.feeds_of_forest(model.rate, rates, counts, cascade.feeds)
         return fed + sum(self.pricing.finals(tree) for tree in sorted(cascade.trees) if tree)
 
-    def _chosen(self, trees: tuple[int, ...], edges: tuple[int, ...]) -> Cascade:
+    def carried(self, cascade: Cascade) -> list[int]:
+        """The measures that every tree of a cascade holds, as masks."""
+        return carried_measures([self.units.measures_of(tree) for tree in cascade.trees], cascade.feeds)
+
+    def _cheapest(self, forest: tuple[int, ...]) -> tuple[float, IntArray, IntArray]:
+        table = self._table()
+        alone = np.array([table.number_of(tree) for tree in forest], dtype=np.int64)
+        choices = [alone]
+        if not (table.rates[alone] >= table.rates[0] * (1 - EPSILON)).any():
+            choices.append(np.append(alone, 0))
+        return min((self._choose_feeds(table, numbers) for numbers in choices), key=lambda choice: choice[0])
+
+    def _choose_feeds(self, table: TreeTable, numbers: IntArray) -> tuple[float, IntArray, IntArray]:
         """Every tree takes the cheapest of the raw events and the trees whose edges contain its own."""
-        model = self.pricing.model
-        rates = [self._rate(mask) for mask in edges]
-        as_root = model.root_feed(np.array(rates), np.ones(len(rates))).tolist()
-        as_feeder = model.currency.level_feed(np.array(rates), np.ones(len(rates))).tolist()
-        order = sorted(range(len(trees)), key=lambda place: (rates[place], trees[place]))
-        feeds = [RAW] * len(trees)
-        for at, tree in enumerate(order):
-            for feeder in order[at + 1 :]:
-                if as_feeder[feeder] >= as_root[tree]:
-                    break
-                if rates[feeder] > rates[tree] and self.contains(edges[feeder], edges[tree]):
-                    feeds[tree] = feeder
-                    break
-        return Cascade(trees, edges, tuple(feeds))
+        as_root = table.as_root[numbers]
+        reads = np.where(table.containment(numbers), table.as_feeder[numbers][:, None], np.inf)
+        feeders = reads.argmin(axis=0)
+        least = reads[feeders, np.arange(len(numbers))]
+        feeds = np.where(least < as_root, feeders, RAW)
+        measures = [table.measures[number] for number in numbers.tolist()]
+        if len(self.units.problem.measures) == 1:
+            fed = float(np.minimum(least, as_root).sum())
+        else:
+            carried = carried_measures(measures, tuple(feeds.tolist()))
+            model, counts = self.pricing.model, [mask.bit_count() for mask in carried]
+            fed = model.currency.feeds_of_forest(model.rate, table.rates[numbers].tolist(), counts, feeds.tolist())
+        return fed + float(table.finals[numbers].sum()), numbers, feeds
 
-    def contains(self, outer: int, inner: int) -> bool:
-        """Whether one set of classes has all edges of another, remembered."""
-        key = outer, inner
-        if key not in self._contains:
-            self._contains[key] = self.space.contains(outer, inner)
-        return self._contains[key]
-
-    def _rate(self, mask: int) -> float:
-        return self.space.rate_float(mask)
-
-
-def carried_measures(own: Sequence[int], feeds: Sequence[int]) -> list[int]:
-    """The measures that every tree holds, its own and what the trees it feeds need, as masks."""
-    carried = list(own)
-    for tree, measures in enumerate(own):
-        while (tree := feeds[tree]) != RAW:
-            carried[tree] |= measures
-    return carried
+    def _table(self) -> TreeTable:
+        """The table, begun anew when it has grown large."""
+        if len(self._tables[0].trees) > MOST_REMEMBERED:
+            self._tables[0] = TreeTable(self.pricing)
+        return self._tables[0]
 
 
 def as_draft(cascade: Cascade, units: Units) -> Draft:
@@ -103,21 +175,44 @@ def as_draft(cascade: Cascade, units: Units) -> Draft:
     return Draft.of_forest(units, forest, [number[cascade.feeds[place]] for place in order], free)
 
 
-def draft_cost(draft: Draft, pricing: Pricing) -> float:
-    """What a draft costs, whoever made it; the pricing's units are the ones it was made of."""
-    units, model = pricing.units, pricing.model
-    forest = forest_of(draft, units)
-    rates = [units.problem.space.rate_float(units.edge_mask(tree)) for tree in forest]
-    rates += [EdgeSpace([edges]).rate_float(1) for edges in draft.free]
-    own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
-    counts = [measures.bit_count() for measures in carried_measures(own, draft.feeds)]
-    fed = model.currency.feeds_of_forest(model.rate, rates, counts, draft.feeds)
-    return fed + sum(map(pricing.finals, sorted(forest)))
+def add_helpers(cascade: Cascade, cascades: Cascades) -> Cascade:
+    """The cascade with every helper that pays, the best of them first."""
+    while len(cascade.trees) <= MOST_TREES:
+        scale = EPSILON * cascades.price(cascade)
+        gain, helped = max(_helped(cascade, cascades), key=lambda choice: choice[0], default=(0.0, cascade))
+        if gain <= scale:
+            break
+        cascade = helped
+    return cascade
 
 
-def forest_of(draft: Draft, units: Units) -> list[int]:
-    """The trees of a draft that answer queries, as masks of units."""
-    forest = [0] * draft.answering
-    for unit, tree in enumerate(draft.labels[np.searchsorted(units.unit_of, np.arange(len(units)))].tolist()):
-        forest[tree] |= 1 << unit
-    return forest
+def _helped(cascade: Cascade, cascades: Cascades) -> Iterator[tuple[float, Cascade]]:
+    """For every two trees that read of one tree: what a helper with the edges of both saves, and the cascade with it.
+
+    A helper also feeds the siblings whose edges it has. What it saves is local: they read fewer partials, and it reads
+    of their feeder what any of them needs.
+    """
+    space, carried = cascades.space, cascades.carried(cascade)
+    level_feed = cascades.pricing.model.currency.level_feed
+    for feeder in sorted(set(cascade.feeds) - {RAW}):
+        children = [tree for tree, feed in enumerate(cascade.feeds) if feed == feeder]
+        read = space.rate_float(cascade.edges[feeder])
+        for one, other in combinations(children, 2) if len(children) <= MOST_CHILDREN else ():
+            edges = cascade.edges[one] | cascade.edges[other]
+            rate = space.rate_float(edges)
+            if rate >= read:
+                continue
+            fed = [child for child in children if space.contains(edges, cascade.edges[child])]
+            needed = 0
+            for child in fed:
+                needed |= carried[child]
+            counts = np.array([needed.bit_count(), *(carried[child].bit_count() for child in fed)], dtype=np.float64)
+            before = level_feed(np.full(len(fed), read), counts[1:]).sum()
+            after = (
+                level_feed(np.array([read]), counts[:1]).sum() + level_feed(np.full(len(fed), rate), counts[1:]).sum()
+            )
+            gain = float(before - after)
+            if gain > 0:
+                helper = len(cascade.trees)
+                feeds = [helper if tree in fed else feed for tree, feed in enumerate(cascade.feeds)]
+                yield gain, Cascade((*cascade.trees, 0), (*cascade.edges, edges), (*feeds, feeder))

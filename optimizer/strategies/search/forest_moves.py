@@ -10,13 +10,13 @@ from optimizer.strategies.contract.watch import Watch
 
 ForestPrice = Callable[[Sequence[int]], float]
 
-TRIES = 4000
-MANY = 40  # trees; a forest of more takes longer to price, by the square, and has more neighbours than can be tried
+TRIES = 2000
+MANY = 40  # trees; a forest of more takes longer to price
 
 
 def fewer(tries: int, forest: Sequence[int]) -> int:
     """How often a search may price forests like this one."""
-    return max(1, round(tries * min(1.0, MANY / len(forest)) ** 3))
+    return max(1, round(tries * min(1.0, MANY / len(forest))))
 
 
 def descend(forest: Sequence[int], price: ForestPrice, watch: Watch, tries: int = TRIES) -> list[int]:

@@ -5,7 +5,6 @@
 - f1: F1: inclusion and exclusion over all subsets, residues by the Chinese remainder theorem. 2^n.
 - prime_recursion: Residues modulo different prime powers are independent: recurse over the primes, on any catalog.
 - sampled: Beyond the budget: some edges are counted, the rest estimated from samples.
-- stretch: For searches over many classes: the edges of one stretch of time, long against every period.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,27 @@ Integers = NDArray[np.int64]
 
 LONGEST = 1 << 20
 MOST_WEIGHTED = 4096
-MOST_BITS = 1 << 30  # of all classes together
-MOST_MARKS = 1 << 28
+MOST_BITS = 1 << 28  # of all classes together
+MOST_MARKS = 1 << 26
 
 
 def applies(edges: Edges) -> bool:
     """Up to a period of a million ticks."""
-    return period(edges) <= LONGEST
+    return is_period_within(edges, LONGEST)
+
+
+def is_period_within(edges: Edges, most: int) -> bool:
+    """Return whether the edges repeat after `most` ticks at the latest; a period may be far too long to compute.
+
+    >>> is_period_within(((4, 0), (6, 0)), 12), is_period_within(((4, 0), (6, 0)), 11)
+    (True, False)
+    """
+    length = 1
+    for size in {size for size, _ in edges}:
+        length = lcm(length, size)
+        if length > most:
+            return False
+    return True
 
 
 def marks(edges: Edges, length: int) -> int:
@@ -66,10 +81,11 @@ def atoms(classes: Sequence[Edges]) -> Atoms | None:
     None where the period, or all classes together, are too long.
     """
     everything = all_progressions(classes)
-    length, (step, shift) = period(everything), common_step(everything)
-    size = length // step
-    if size > LONGEST:
+    step, shift = common_step(everything)
+    if not is_period_within(everything, LONGEST * step):
         return None
+    length = period(everything)
+    size = length // step
     scaled = [rescaled(edges, step, shift) for edges in classes]
     groups = _tell_apart(scaled, size)
     if groups is not None:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, groupby
 from math import lcm
-from random import Random
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
 
 from optimizer.windows.atoms import Atoms
 from optimizer.windows.counters.prime_recursion import BudgetError, Recursion
-from optimizer.windows.edges import Edges, Progression, all_progressions, drop_contained, intersection
+from optimizer.windows.edges import Edges, Progression, all_progressions, common_step, drop_contained, intersection
+from optimizer.windows.edges import rescaled as rescale
 
 SAMPLES = 2000
 MOST_PAIRED = 300
-MOST_ATOMS = 8192
-UNIT = 1 << 96  # what weights are counted in, so that they are whole numbers
-RANDOM_BITS = 256  # few progressions at a time have a longer period, so that their meetings come out even
+MOST_ATOMS = 4096
+MOST_SINGLE = 2048  # progressions that have atoms of their own besides their share
+UNIT = 1 << 96  # what sums of 1 / period are counted in, so that they are whole numbers
+LAST_TICK = 1 << 62
+
+Ticks = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,14 +44,14 @@ def estimate(edges: Edges, budget: int) -> Estimate:
     counted, exact = _counted(ordered, budget)
     others = ordered[counted:]
     low = max(exact, _least(ordered)) if len(ordered) <= MOST_PAIRED else exact
-    high = min(Fraction(1), exact + sum(_most_added(other, ordered[:counted]) for other in others))
+    high = min(Fraction(1), exact + _most_added(others, ordered[:counted]))
     middle = exact + _sampled(ordered[:counted], others)
     return Estimate(min(max(middle, low), high), low, high)
 
 
 def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction]:
     """How many progressions, from the densest on, could be counted, and their rate."""
-    many = len(ordered)
+    many = min(len(ordered), budget)  # a progression takes a visit, at least
     while many > 1:
         try:
             return many, 1 - Recursion(Fraction(1)).missed(tuple(ordered[:many]), budget)
@@ -65,8 +73,14 @@ def _total(periods: Counter[int]) -> Fraction:
     return Fraction(sum(length // size * count for size, count in periods.items()), length)
 
 
-def _most_added(other: Progression, counted: Sequence[Progression]) -> Fraction:
-    """What a progression adds at most: itself without what it shares with one that is counted already."""
+def _most_added(others: Sequence[Progression], counted: Sequence[Progression]) -> Fraction:
+    """What progressions add at most: of few, without what each shares with one that is counted already."""
+    if len(others) > MOST_PAIRED:
+        return Fraction(sum(-(-UNIT // size) for size, _ in others), UNIT)
+    return sum((_most_by(other, counted) for other in others), Fraction(0))
+
+
+def _most_by(other: Progression, counted: Sequence[Progression]) -> Fraction:
     meetings = (intersection(other, one) for one in counted)
     shared = max((Fraction(1, met[0]) for met in meetings if met), default=Fraction(0))
     return Fraction(1, other[0]) - shared
@@ -76,27 +90,71 @@ def _sampled(counted: Sequence[Progression], others: Sequence[Progression]) -> F
     """What the others add, on average over random edges of theirs; an edge that k of them share counts 1/k."""
     if not others:
         return Fraction(0)
-    random = Random(len(others))
-    weights = [1 / size for size, _ in others]
-    total = 0.0
-    for size, residue in random.choices(others, weights, k=SAMPLES):
-        tick = residue + size * random.getrandbits(RANDOM_BITS)
-        if not any(tick % step == start for step, start in counted):
-            total += 1 / sum(tick % step == start for step, start in others)
-    return Fraction(total / SAMPLES) * sum(Fraction(1, size) for size, _ in others)
+    rng = np.random.default_rng(len(others))
+    density = np.array([1 / size for size, _ in others])
+    drawn = rng.choice(len(others), SAMPLES, p=density / density.sum())
+    ticks = _random_ticks([others[place] for place in drawn.tolist()], rng)
+    covered = np.zeros(SAMPLES, dtype=np.bool_)
+    for _, at in hits(counted, ticks):
+        covered[at] = True
+    sharing = np.zeros(SAMPLES)
+    for _, at in hits(others, ticks):
+        sharing[at] += 1
+    return Fraction(float((~covered / sharing).sum()) / SAMPLES * float(density.sum()))
 
 
 def atoms(classes: Sequence[Edges]) -> Atoms:
-    """Random edges as atoms: every progression has its share of them, and an edge that many have weighs less.
+    """Random edges as atoms: a progression has its share of them by density, and an edge that many have weighs less.
 
     The weight of the atoms that a mask has is an estimate of its rate without bias, and no mask outweighs a larger one.
     """
-    random, edges = Random(len(classes)), all_progressions(classes)
-    share = max(2, MOST_ATOMS // len(edges))
-    ticks = [residue + size * random.getrandbits(RANDOM_BITS) for size, residue in edges for _ in range(share)]
-    weights = [UNIT // (share * sum(size for size, residue in edges if tick % size == residue)) for tick in ticks]
-    bits = [
-        sum(1 << place for place, tick in enumerate(ticks) if any(tick % size == start for size, start in part))
-        for part in classes
-    ]
-    return Atoms(UNIT, bits, len(ticks), weights)
+    edges = all_progressions(classes)
+    step, shift = common_step(edges)
+    scaled = [rescale(part, step, shift) for part in classes]
+    edges = all_progressions(scaled)
+    rng = np.random.default_rng(len(classes))
+    density = np.array([1 / size for size, _ in edges])
+    share = MOST_ATOMS * density / density.sum()
+    own = 2.0 if len(edges) <= MOST_SINGLE else 0.0
+    counts = (share + own + rng.random(len(edges))).astype(np.int64)  # rounded up or down at random: without bias
+    ticks = _random_ticks([edge for edge, count in zip(edges, counts.tolist(), strict=True) for _ in range(count)], rng)
+    densities = np.zeros(len(ticks))  # how many atoms a tick like this one gets per unit of rate
+    place_of = {edge: place for place, edge in enumerate(edges)}
+    wanted = (share + own) / density
+    bits = [0] * len(classes)
+    classes_of: dict[Progression, list[int]] = {}
+    for number, part in enumerate(scaled):
+        for edge in part:
+            classes_of.setdefault(edge, []).append(number)
+    for edge, at in hits(edges, ticks):
+        densities[at] += wanted[place_of[edge]]
+        flags = np.zeros(len(ticks), dtype=np.uint8)
+        flags[at] = 1
+        mask = int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+        for number in classes_of[edge]:
+            bits[number] |= mask
+    # whole numbers whose sums are exact, whatever their order
+    weights = np.rint((1 << 40) / densities).astype(np.int64)
+    return Atoms(step << 40, bits, len(ticks), weights.tolist())
+
+
+def _random_ticks(edges: Sequence[Progression], rng: np.random.Generator) -> Ticks:
+    """A random tick of each progression."""
+    table = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    sizes, residues = table[:, 0], table[:, 1]
+    return residues + sizes * rng.integers(0, np.maximum(LAST_TICK // sizes - 1, 1))
+
+
+def hits(edges: Iterable[Progression], ticks: Ticks) -> Iterable[tuple[Progression, Ticks]]:
+    """Yield every progression with the places of the ticks that are edges of it; progressions ascend."""
+    for size, progressions in groupby(edges, key=itemgetter(0)):
+        rest = ticks - ticks // size * size  # numpy divides by one number quicker than it takes a remainder
+        residues = [residue for _, residue in progressions]
+        if len(residues) <= 4:
+            for residue in residues:
+                yield (size, residue), np.flatnonzero(rest == residue)
+            continue
+        order = np.argsort(rest, kind="stable")
+        bounds = np.searchsorted(rest[order], [*residues, *(residue + 1 for residue in residues)])
+        for place, residue in enumerate(residues):
+            yield (size, residue), order[bounds[place] : bounds[place + len(residues)]]

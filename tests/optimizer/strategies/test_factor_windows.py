@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from optimizer import Window, optimize
+from optimizer.cost.tree_cost import RAW
+from optimizer.strategies.contract.pricing import CostModel
+from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.watch import Watch
-from optimizer.strategies.factor_windows import best_factor, with_factors
+from optimizer.strategies.factor_windows import best_factor, factor_windows, with_factors
 from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
+from optimizer.windows.columns import WindowSet
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "optimizer.json").read_text())["factor_windows"]
 
@@ -66,6 +70,6 @@ def test_where_events_are_rare_nobody_is_fed_by_partials() -> None:
 
 
 def test_overlapping_sub_aggregates_serve_selective_techniques_only() -> None:
-    windows = [Window(8, 2), Window(12, 4)]
-    selective = optimize(windows, 100.0, "factor_windows", "slick_deque_noninv")
-    assert {tree.feed for tree in selective.trees} == {"events", "t1"}
+    problem = make_problem(WindowSet.of([Window(8, 2), Window(12, 4)])).problem
+    selective = factor_windows(problem, CostModel(100.0, (("slick_deque_noninv",),)), Watch())
+    assert set(selective.feeds) == {RAW, 0}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 from optimizer import optimize
+from optimizer.strategies.contract import bounds
 from tests.optimizer.strategies.instances import TECHNIQUES, instance
 from tests.optimizer.strategies.literal import literal_greedy
 
@@ -49,11 +48,9 @@ def test_many_classes_with_residues() -> None:
         assert plan.cost <= min(plan.baselines.values()) * (1 + 1e-12)
 
 
-def test_more_classes_than_can_be_woven(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those with the most windows are woven, the rest stay alone; still a whole plan, never dearer than no_share."""
-    module = import_module("optimizer.strategies.weave_share")
-    monkeypatch.setattr(module, "MOST", 10)
-    monkeypatch.setattr(module, "MANY", 10)
+def test_more_classes_than_can_be_searched_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are searched in bundles; still a whole plan, never dearer than no_share."""
+    monkeypatch.setattr(bounds, "MOST_CLASSES", 10)
     windows, rate = instance(1, 400)
     for strategy in ("weave_share", "tri_weave"):
         plan = optimize(windows, rate, strategy, "flat_fit")

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimizer.windows import EdgeSpace, Window, composite_slide, progressions
-from optimizer.windows.edge_space import mask_of, ones
+from optimizer.windows.atoms import ones
+from optimizer.windows.edge_space import mask_of
 from tests.oracle import naive
 
 SLIDES = {
@@ -82,14 +83,14 @@ def test_memory_of_rates_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [space.rate(mask) for mask in range(1, 8)] == first
 
 
-def test_searches_over_many_classes_look_at_a_stretch_of_time() -> None:
+def test_searches_over_many_classes_look_at_samples() -> None:
     windows = [Window(slide * 5 + 1 + slide % 7, slide) for slide in range(11, 80)]
     space = EdgeSpace([progressions(window) for window in windows])
     for places in ([3], [0, 1], range(5), range(0, 48, 6)):
         mask = mask_of(places)
-        assert space.rate_float(mask) == pytest.approx(float(space.rate(mask)), rel=0.02)
+        assert space.rate_float(mask) == pytest.approx(float(space.rate(mask)), rel=0.05)
         assert space.rate_float(mask) <= space.rate_float(mask | 1 << 48)
-        assert space.pair_table([mask, 1 << 48]).rates(0)[1] == space.rate_float(mask | 1 << 48)
+        assert space.pair_table([mask, 1 << 48]).rates(0)[1] == pytest.approx(space.rate_float(mask | 1 << 48))
         assert not space.contains(mask, 1 << 48)
         assert space.contains(mask | 1 << 48, mask)
     assert space.contains(mask_of(range(69)), mask_of(range(40)))

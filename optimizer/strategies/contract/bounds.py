@@ -1,0 +1,149 @@
+"""What holds for every strategy: many classes are searched in bundles, and no plan is above the two plain ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from optimizer.cost.omega import flat_fat_operations, snap_to_whole
+from optimizer.cost.tree_cost import RAW
+from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
+from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.watch import Watch
+from optimizer.windows.columns import FloatArray, IntArray
+from optimizer.windows.edge_space import rate_of_edges
+
+Search = Callable[[Problem, CostModel, Watch], Draft]
+
+MOST_CLASSES = 256  # that are searched one by one; more are bundled
+
+
+class ExactPricing(Pricing):
+    """Prices by the edge rates that the plan will have, not by the searches' estimates of them."""
+
+    def rate(self, mask: int) -> float:
+        """The edge rate of a set of units, exact as far as it can be counted."""
+        return float(self.units.problem.space.rate(self.units.edge_mask(mask)))
+
+
+class SingleWindows:
+    """Every window in a tree of its own, as the formulas of Omega see it."""
+
+    def __init__(self, ranges: IntArray, slides: IntArray) -> None:
+        self.longest = ranges.astype(np.float64)
+        self.overlap = self.longest / slides
+        self.queries = np.ones(len(ranges))
+
+    def distinct_ranges(self) -> FloatArray:
+        """Return one range per tree."""
+        return self.queries
+
+    def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
+        """Return FlatFAT's f of every window."""
+        return flat_fat_operations(snap_to_whole(self.longest * rates))
+
+
+def search_in_bundles(search: Search, problem: Problem, model: CostModel, watch: Watch) -> Draft:
+    """Return what a strategy finds for the classes, or for bundles of them where they are many."""
+    if len(problem.classes) <= MOST_CLASSES:
+        return search(problem, model, watch)
+    bundles, order = problem.bundle(bundle_classes(problem))
+    draft = search(bundles, model, watch)
+    labels = np.empty_like(draft.labels)
+    labels[order] = draft.labels
+    return Draft(labels, draft.feeds, draft.free, draft.by_class)
+
+
+def bundle_classes(problem: Problem) -> IntArray:
+    """Number the bundle of every class: classes of one slide go together, and where slides are many, like slides.
+
+    The classes that cost most stay alone.
+    """
+    rates = problem.class_rates
+    queries = np.bincount(problem.class_of, minlength=len(rates))
+    slides = np.array([edges[-1][0] for edges in problem.classes])
+    distinct, slide_of = np.unique(slides, return_inverse=True)
+    costs = np.bincount(slide_of, queries * rates)  # of a slide; the first queries of a tree make its edges
+    single = np.sort(np.argsort(-costs, kind="stable")[: MOST_CLASSES - MOST_CLASSES // 4])
+    bundle_of = np.full(len(distinct), -1, dtype=np.int64)
+    bundle_of[single] = np.arange(len(single))
+    others = np.flatnonzero(bundle_of < 0)
+    if len(others):
+        weights = np.cumsum(np.sqrt(costs[others]))
+        places = (weights / weights[-1] * (MOST_CLASSES // 4)).astype(np.int64)
+        bundle_of[others] = len(single) + np.unique(places, return_inverse=True)[1]
+    bundles = bundle_of[slide_of]
+    spare = MOST_CLASSES - int(bundles.max()) - 1
+    return _single_out(bundles, queries * rates, spare)
+
+
+def _single_out(bundle_of: IntArray, costs: FloatArray, spare: int) -> IntArray:
+    """Give bundles of their own to the dearest classes that share one, as many as there are numbers to spare."""
+    shared = np.flatnonzero(np.bincount(bundle_of)[bundle_of] > 1)
+    dearest = shared[np.argsort(-costs[shared], kind="stable")[: max(0, spare)]]
+    alone = bundle_of.copy()
+    alone[dearest] = int(bundle_of.max()) + 1 + np.arange(len(dearest))
+    return np.unique(alone, return_inverse=True)[1].astype(np.int64)
+
+
+def cheapest_with_plain(draft: Draft, problem: Problem, model: CostModel) -> Draft:
+    """Return the cheapest of a draft, every window in a tree of its own, and all windows in one tree."""
+    one_tree = Draft(np.zeros(len(problem.windows), dtype=np.int64), (RAW,), by_class=True)
+    pricing = ExactPricing(Units.classes(problem), model)
+    costs = [
+        exact_cost(draft, problem, model),
+        pricing.tree(problem.everything),
+        cost_of_single_windows(problem, model),
+    ]
+    if costs[0] <= min(costs[1:]) * (1 + EPSILON):
+        return draft
+    return one_tree if costs[1] <= costs[2] else Draft(np.arange(len(problem.windows)), (RAW,) * len(problem.windows))
+
+
+def exact_cost(draft: Draft, problem: Problem, model: CostModel) -> float:
+    """Return what a draft costs per tick and key by the rates that its plan will have."""
+    units = Units.classes(problem) if draft.by_class else Units.windows(problem)
+    return draft_cost(draft, ExactPricing(units, model))
+
+
+def cost_of_single_windows(problem: Problem, model: CostModel) -> float:
+    """Return what it costs when every distinct window has a tree of its own."""
+    rates = problem.class_rates[problem.class_of]
+    omegas, served = np.zeros(len(rates)), np.zeros(len(rates))
+    for measure, asks in enumerate(problem.asking):
+        asking = np.ones(len(rates), dtype=np.bool_) if asks is None else asks
+        windows = problem.windows.take(asking)
+        omegas[asking] += model.least_omegas(measure, SingleWindows(windows.range, windows.slide), rates[asking])
+        served += asking
+    return float((model.root_feed(rates, served) + model.finals(rates, omegas)).sum())
+
+
+def draft_cost(draft: Draft, pricing: Pricing) -> float:
+    """Return what a draft costs, whoever made it; the pricing's units are the ones it was made of."""
+    units, model = pricing.units, pricing.model
+    forest = forest_of(draft, units)
+    rates = [pricing.rate(tree) for tree in forest] + [float(rate_of_edges(edges)) for edges in draft.free]
+    own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
+    counts = [measures.bit_count() for measures in carried_measures(own, draft.feeds)]
+    fed = model.currency.feeds_of_forest(model.rate, rates, counts, draft.feeds)
+    return fed + sum(map(pricing.finals, sorted(forest)))
+
+
+def forest_of(draft: Draft, units: Units) -> list[int]:
+    """Return the trees of a draft that answer queries, as masks of units."""
+    trees = draft.labels[np.searchsorted(units.unit_of, np.arange(len(units)))]
+    order = np.argsort(trees, kind="stable")
+    members = np.split(order, np.searchsorted(trees[order], np.arange(1, draft.answering)))
+    return [units.mask_of(part) for part in members]
+
+
+def carried_measures(own: list[int], feeds: tuple[int, ...]) -> list[int]:
+    """Return the measures that every tree holds, its own and what the trees it feeds need, as masks."""
+    carried = list(own)
+    for tree, measures in enumerate(own):
+        while (tree := feeds[tree]) != RAW:
+            carried[tree] |= measures
+    return carried
