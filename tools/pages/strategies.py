@@ -17,7 +17,7 @@ line of `STRATEGIES`; this page is generated from their cards.
 `heddle plan CATALOG --strategy NAME` does the same for a catalog. `time` counts n distinct windows, c classes of equal
 edges and m trees; windows with equal edges are one class, which makes a search independent of the number of queries.
 
-| strategy | full name | cost model | time | described in | dearer than no_share? |
+| strategy | full name | cost model | time | described in | dearer than no_share or shared? |
 |---|---|---|---|---|---|
 """
 TAIL = """
