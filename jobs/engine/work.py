@@ -39,6 +39,8 @@ class Work:
     kind: Kind = "batch"
     adopted_from: dict[str, str] = field(default_factory=dict)  # kind "adopt": by tree, the old slices it goes on with
     lateness: int | None = None  # the last batch of a run: windows that its own events let end are emitted, too
+    counts: bool = True  # whether feed tasks count the events: where both lanes read them, only one does
+    finds_late: bool = True  # whether feed tasks look for late events; else they count those before the watermark
 
     @property
     def buckets_awaiting_latest(self) -> range:

@@ -15,7 +15,7 @@ from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
 from jobs.engine.warehouse.raw_events import RawEvents, raw_events
-from jobs.engine.warehouse.retained import RetainedSlices, save_retained
+from jobs.engine.warehouse.retained import save_retained
 from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.runs.on_spark import Streaming
@@ -147,7 +147,7 @@ def _fresh(target: Storage, live: Manifest, program: Program, span: Span) -> Man
     """An empty warehouse whose queries are asked for the windows that end after the span's beginning."""
     start = retained_from_start(program)
     answered_after = dict.fromkeys(start.answered_after, span[0])
-    name = save_retained(target, RetainedSlices(start.trees, answered_after))
+    name = save_retained(target, replace(start, answered_after=answered_after))
     return Manifest(watermark=span[0], buckets=live.buckets, standing=name)
 
 

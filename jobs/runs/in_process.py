@@ -72,6 +72,7 @@ def evaluate_local(
         lane.types(file)  # a stream that is refused is refused before anything is written
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane = "file"
+        run.report.queries = {str(id): {"lane": "file", "reason": ""} for tree in plan.trees for id in tree.queries}
         for batch, files in _batches(run, options.files_per_batch):
             if stop.is_set():
                 break

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jobs.engine.events.parquet import splits_of
+from jobs.engine.program.lanes import of_lane
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.consumed_files import files_of_batch
 from jobs.engine.warehouse.input_files import File, with_sizes
@@ -17,13 +18,13 @@ from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
-from jobs.runs.report import RunReport
+from jobs.runs.report import RunReport, query_rows
 from jobs.runs.request import Options
 from jobs.runs.run import Progress, Run, open_run, silent
-from jobs.spark.choose_lane import choose_lane
+from jobs.spark.choose_lane import choose_lanes
 from jobs.spark.errors import as_user_error
 from jobs.spark.executor import SparkExecutor
-from jobs.spark.feed_tasks import FeedTasks, FileTasks, PastTasks
+from jobs.spark.feed_tasks import BothLanes, FeedTasks, FileTasks, PastTasks
 from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
 from jobs.spark.stream_frames import driver_of, stream_frame
 from jobs.spark.unshared import UnsharedLane
@@ -59,7 +60,10 @@ class Streaming:
     stop: threading.Event
     turn: threading.Lock = field(default_factory=threading.Lock)
     failure: Exception | None = None
-    schema: StructType | None = None  # of the frame lane's first files
+    reads_files: bool = False  # whether tasks read files themselves
+    schema: StructType | None = None  # of the first files, where Spark reads them
+    feeds_trees: bool = False  # whether Spark evaluates what some trees fold
+    has_unshared: bool = False
     fold_each: bool = False  # whether the frame lane folds every event on its own
 
     def take(self, listing: DataFrame, batch: int) -> None:
@@ -81,11 +85,15 @@ class Streaming:
         self.run.evaluate(batch, files, self, self.options.at_once)
 
     def program(self, files: Sequence[File]) -> Program:
-        """The program for events like those of these files, and the lane they take."""
+        """The program for events like those of these files; and the lanes that its queries take."""
         run = self.run
-        run.lane, program, self.schema = choose_lane(self.spark, run.catalog, run.plan, files, self.options.lane)
-        if run.lane == "frame":
-            reason = fold_reason(self._read([max(files, key=lambda file: file[1])[0]]), program)
+        lanes = choose_lanes(self.spark, run.catalog, run.plan, files, self.options.lane)
+        program, run.lane, self.schema, self.reads_files = lanes.program, lanes.name, lanes.schema, lanes.reads_files
+        self.feeds_trees, self.has_unshared = bool(lanes.reasons) or not lanes.reads_files, bool(program.unshared)
+        run.report.queries = query_rows(program, lanes.reasons)
+        if self.feeds_trees:
+            by_spark = of_lane(program, "frame") if lanes.reads_files else program
+            reason = fold_reason(self._read([max(files, key=lambda file: file[1])[0]]), by_spark)
             self.fold_each = bool(reason)
             run.report.notes.append(f"{FOLDED}, since {reason}" if reason else AGGREGATED)
         return program
@@ -93,10 +101,10 @@ class Streaming:
     def execute(self, files: Sequence[File]) -> Executor:
         """An executor for these files, on Spark; queries that are not woven run beside it."""
         paths = [path for path, _ in files]
-        aggregated = self._read(paths) if files and self.run.lane == "frame" and not self.fold_each else None
         unshared = UnsharedLane(self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
-        tasks = self._feed_tasks(files) if files else None
-        return SparkExecutor(self.spark.sparkContext, tasks, aggregated, unshared)
+        if not files:
+            return SparkExecutor(self.spark.sparkContext, None, unshared=unshared)
+        return SparkExecutor(self.spark.sparkContext, self._feed_tasks(files), lambda: self._read(paths), unshared)
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
         """An executor that takes in batches of the past."""
@@ -106,8 +114,14 @@ class Streaming:
 
     def _feed_tasks(self, files: Sequence[File]) -> FeedTasks:
         context = self.spark.sparkContext
-        if self.run.lane == "file":
-            return FileTasks(context, splits_of(files, context.defaultParallelism))
+        if not self.reads_files:
+            return self._frame_tasks(files)
+        from_files = FileTasks(context, splits_of(files, context.defaultParallelism))
+        if not self.feeds_trees and not self.has_unshared:
+            return from_files
+        return BothLanes(from_files, self._frame_tasks(files) if self.feeds_trees else None)
+
+    def _frame_tasks(self, files: Sequence[File]) -> FeedTasks:
         frame = self._read([path for path, _ in files])
         return EventTasks(frame) if self.fold_each else AggregateTasks(frame)
 

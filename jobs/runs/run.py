@@ -13,6 +13,7 @@ from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
 from jobs.engine.program.compile import compile_program, expressions
+from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import Program
 from jobs.engine.program.spark_types import parse_type
 from jobs.engine.warehouse.input_files import File
@@ -93,14 +94,20 @@ class Run:
     def _remembered_program(self, lane: Lane) -> Program | None:
         types = {name: parse_type(text) for name, text in self.manifest.types.items()}
         if self.manifest.plan == self.plan.fingerprint():
-            return compile_program(self.catalog, self.plan, types)
+            return compile_program(self.catalog, self.plan, types, self._frame_queries())
         if not self.manifest.plan:
             return None
         files = raw_events(self.storage, self.manifest, BEGINNING).files[-NEWEST:]
         if files:
             return lane.program(files)
         enough = set(expressions(self.catalog, self.plan)[0]) <= types.keys()
-        return compile_program(self.catalog, self.plan, types) if enough else None
+        return compile_program(self.catalog, self.plan, types, self._frame_queries()) if enough else None
+
+    def _frame_queries(self) -> set[str]:
+        """The queries whose trees are apart since only Spark evaluates them, as the retained slices have it."""
+        labels = set(load_retained(self.storage, self.manifest.standing).frame)
+        ids = [str(id) for tree in self.plan.trees for id in tree.queries] if labels else []
+        return {id for id in ids if label_of(self.catalog.query(id)) in labels}
 
     def _take_over(self, program: Program, lane: Lane) -> None:
         """Change plans at the boundary of a batch, before anything is emitted."""

@@ -1,16 +1,21 @@
-"""The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make."""
+"""The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make.
+
+A query takes the file lane where that gives Spark's answers; one that only Spark evaluates goes by the frame lane,
+alone. Both lanes may feed one batch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
-from jobs.engine.events.file_types import file_types, named_columns, require_time
+from jobs.engine.events.file_types import FileTypes, exact_types, named_columns, require_time
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import move_unfoldable
+from jobs.engine.program.lanes import queries_for_spark
 from jobs.engine.program.program import Program
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types
@@ -23,40 +28,115 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-Lane = Literal["file", "frame"]
+NOT_IN_PARQUET = "a stream that is not read from Parquet files"
 
 
-def frame_types(catalog: Catalog, plan: Plan, frame: DataFrame) -> dict[str, pa.DataType]:
-    """Return the types of all expressions and columns, from Spark's own analysis."""
+@dataclass(frozen=True)
+class Lanes:
+    """Who reads which events of a stream, and why."""
+
+    program: Program
+    reads_files: bool  # whether tasks read files themselves; else all events come by Spark
+    schema: StructType | None  # in which Spark reads files; None where it reads none for the trees
+    reasons: dict[str, str]  # by woven query of the frame lane: why
+
+    @property
+    def name(self) -> str:
+        """Which lanes there are."""
+        if not self.reads_files:
+            return "frame"
+        return "file and frame" if self.reasons else "file"
+
+
+def frame_types(
+    catalog: Catalog, plan: Plan, frame: DataFrame, only: Collection[str] | None = None
+) -> dict[str, pa.DataType]:
+    """Return the types of all expressions and columns, or only of some, from Spark's own analysis."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     values, predicates = expressions(catalog, plan)
     for sql in predicates:
-        frame.where(sql)  # Spark refuses what is no condition
-    names = named_columns(catalog, plan)
-    texts = [*map(quote, names), *values]
-    typed = to_arrow_schema(frame.selectExpr(*(f"{sql} AS v{i}" for i, sql in enumerate(texts))).schema, timezone="UTC")
-    types = {name: field.type for name, field in zip([*names, *values], typed, strict=True)}
-    require_time(catalog.streams[plan.stream], types)
+        if only is None or sql in only:
+            frame.where(sql)  # Spark refuses what is no condition
+    wanted = {name: quote(name) for name in named_columns(catalog, plan)} | {sql: sql for sql in values}
+    if only is not None:
+        wanted = {name: sql for name, sql in wanted.items() if name in only}
+    columns = [f"{sql} AS v{number}" for number, sql in enumerate(wanted.values())]
+    typed = to_arrow_schema(frame.selectExpr(*columns).schema, timezone="UTC")
+    types = {name: field.type for name, field in zip(wanted, typed, strict=True)}
+    if only is None:
+        require_time(catalog.streams[plan.stream], types)
     return types
 
 
-def choose_lane(
+def choose_lanes(
     spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
-) -> tuple[Lane, Program, StructType | None]:
-    """Choose the file lane where it gives Spark's answers, else the frame lane; return its program and schema, too."""
-    driver = driver_of(catalog, plan.stream)
-    if forced != "frame":
-        try:
-            types = file_types(catalog, plan, files[0][0])
-            if plan.unshared:
-                types |= unshared_types(catalog, plan, file_frame(spark, driver, [files[0][0]]))
-            return "file", compile_program(catalog, plan, types), None
-        except NotExact as reason:
-            if forced == "file":
-                raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto") from None
-    arrived = file_frame(spark, driver, [path for path, _ in files])
+) -> Lanes:
+    """Choose the file lane for every query that it gives Spark's answers, else the frame lane; compile the program."""
+    known, reasons = queries_by_lane(catalog, plan, files[0][0], by_spark=forced == "frame")
+    if forced == "file" and (reasons or known is None):
+        reason = next(iter(reasons.values()), NOT_IN_PARQUET)
+        raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto")
+    if known is None or forced == "frame" or (reasons and reasons.keys() == _woven(plan)):
+        return _frame_lane(spark, catalog, plan, [path for path, _ in files], reasons, forced == "frame")
+    return _both_lanes(spark, catalog, plan, files[0][0], known, reasons)
+
+
+def queries_by_lane(
+    catalog: Catalog, plan: Plan, path: str, by_spark: bool = False
+) -> tuple[FileTypes | None, dict[str, str]]:
+    """Return what the file lane knows from a file (None where it reads no such files), and the queries it leaves to
+    Spark with the reasons. Where Spark reads the file anyway, Spark says what is wrong with it."""
+    try:
+        known = exact_types(catalog, plan, path)
+    except NotExact as reason:
+        return None, dict.fromkeys(sorted(_woven(plan)), str(reason))
+    except HeddleError:
+        if not by_spark:
+            raise
+        return None, {}
+    return known, queries_for_spark(catalog, plan, known.reasons)
+
+
+def _woven(plan: Plan) -> set[str]:
+    return {str(id) for tree in plan.trees for id in tree.queries}
+
+
+def _frame_lane(
+    spark: SparkSession,
+    catalog: Catalog,
+    plan: Plan,
+    paths: Sequence[str],
+    reasons: Mapping[str, str],
+    forced: bool,
+) -> Lanes:
+    """Compile the program of events that all come by Spark. Trees are split as in both lanes, so that a run may force
+    the lane without a change of what is retained."""
+    arrived = file_frame(spark, driver_of(catalog, plan.stream), paths)
     frame = events_of(spark, catalog, plan.stream, arrived)
     types = frame_types(catalog, plan, frame)
     types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
-    return "frame", compile_program(catalog, plan, types), arrived.schema
+    program = compile_program(catalog, plan, types, reasons)
+    if forced:
+        reasons = dict.fromkeys(sorted(_woven(plan)), "--lane frame")
+    return Lanes(program, False, arrived.schema, _kept(program, reasons))
+
+
+def _both_lanes(
+    spark: SparkSession, catalog: Catalog, plan: Plan, path: str, known: FileTypes, reasons: Mapping[str, str]
+) -> Lanes:
+    """Compile the program of queries that the file lane evaluates, beside those that only Spark does, if any."""
+    types, schema = known.types, None
+    if reasons or plan.unshared:
+        frame = file_frame(spark, driver_of(catalog, plan.stream), [path])
+        types = types | frame_types(catalog, plan, frame, known.reasons)
+        types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
+        schema = frame.schema
+    program = compile_program(catalog, plan, types, reasons)
+    return Lanes(program, True, schema, _kept(program, reasons))
+
+
+def _kept(program: Program, reasons: Mapping[str, str]) -> dict[str, str]:
+    """Return the reasons of the queries that are woven after all: others turned out to be unshared."""
+    woven = {query.id for grouping in program.groupings for tree in grouping.trees for query in tree.queries}
+    return {id: reason for id, reason in reasons.items() if id in woven}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,14 +28,14 @@ class SparkExecutor:
 
     context: SparkContext
     tasks: FeedTasks | None  # without any, the retained slices alone
-    aggregated: DataFrame | None = None  # the events that Spark aggregates: late ones are looked for among them
+    events: Callable[[], DataFrame] | None = None  # where feed tasks leave it open, late ones are looked for among them
     unshared: UnsharedLane | None = None
 
     def __call__(self, program: Program, work: Work) -> Outcome:
         """Run the feed and the buckets, then look for late events and answer the unshared queries."""
         outcome = run_tasks_on_spark(self.context, self.tasks, program, work)
-        if self.aggregated is not None and not outcome.errors:
-            outcome = add_late_events(outcome, self.aggregated, program, work)
+        if self.events is not None and not outcome.errors and any(report.early for report in outcome.feeds):
+            outcome = add_late_events(outcome, self.events(), program, work)
         if self.unshared is not None and not outcome.errors:
             outcome = add_unshared_answers(outcome, self.unshared, program, work)
         return outcome

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
 
 from jobs.engine.events.parquet import Split
 from jobs.engine.feed.task import feed_splits
+from jobs.engine.program.lanes import of_lane
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Failed, FeedReport, Latest, Message, Parcel, Report, Work
@@ -39,6 +40,27 @@ class FileTasks:
         """Return the messages of the tasks."""
         heaps = self.context.parallelize(self.heaps, max(1, len(self.heaps)))
         return heaps.mapPartitions(partial(_feed_heaps, program, work))
+
+
+@dataclass(frozen=True)
+class BothLanes:
+    """Tasks of both lanes, each with its own trees; late events are looked for later, when all their queries are known.
+
+    One lane counts the events: the tasks that read files, unless they have nothing else to do."""
+
+    file: FileTasks
+    frame: FeedTasks | None  # None: no tree needs it, and late events may all the same
+
+    def send(self, program: Program, work: Work) -> RDD[Message]:
+        """Return the messages of the tasks."""
+        in_files, in_frame = of_lane(program, "file"), of_lane(program, "frame")
+        work = replace(work, finds_late=False)
+        if self.frame is None or not in_frame.groupings:
+            return self.file.send(in_files, work)
+        if not in_files.groupings:
+            return self.frame.send(in_frame, work)
+        by_spark = self.frame.send(in_frame, replace(work, counts=False))
+        return self.file.context.union([self.file.send(in_files, work), by_spark])
 
 
 @dataclass(frozen=True)

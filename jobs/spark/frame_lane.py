@@ -79,7 +79,7 @@ class AggregateTasks:
         passes = [
             _send(
                 aggregate_events(inputs, aggregation, names, emitted),
-                partial(_feed_aggregates, program, work, aggregation, counts_events=not number),
+                partial(_feed_aggregates, program, work, aggregation, counts_events=work.counts and not number),
                 work,
             )
             for number, aggregation in enumerate(aggregations(program))
@@ -88,9 +88,7 @@ class AggregateTasks:
 
 
 def add_late_events(outcome: Outcome, frame: DataFrame, program: Program, work: Work) -> Outcome:
-    """Look for late events once more, where aggregates have shown that there may be some; add them to the outcome."""
-    if not any(report.early for report in outcome.feeds):
-        return outcome
+    """Look for late events once more, where feed tasks have shown that there may be some; add them to the outcome."""
     early = prepare_inputs(frame.where(_is_before(frame, program, work.emitted)), program)
     messages = _send(early, partial(_feed_late, program, work), work).collect()
     late = collect_outcome(message for message in messages if isinstance(message, Failed | Report))

@@ -14,6 +14,7 @@ from jobs.engine.batch.carry import (
     unshared_answered_after,
 )
 from jobs.engine.batch.run_batch import counts_of, run_tasks
+from jobs.engine.program.lanes import frame_labels
 from jobs.engine.program.program import Program, QueryProgram, Unshared
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse import state_files
@@ -112,7 +113,7 @@ def _retained_after(old: RetainedSlices, program: Program, sources: Sources, wat
         label(grouping, tree): retained_slices_of(grouping, tree, sources.since[label(grouping, tree)])
         for grouping, tree in program.roots()
     }
-    return RetainedSlices(trees, answered)
+    return RetainedSlices(trees, answered, frame_labels(program.groupings))
 
 
 def _carry(storage: Storage, before: Manifest, program: Program, carried: dict[str, str], execute: Executor) -> Outcome:

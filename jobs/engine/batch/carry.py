@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from jobs.engine.program.lanes import frame_labels
 from jobs.engine.program.program import Grouping, Program, QueryProgram, TreeProgram, Unshared
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree
@@ -58,7 +59,7 @@ def retained_from_start(program: Program) -> RetainedSlices:
     """Return what a new warehouse retains: every tree and every query is there from the beginning."""
     trees = {label(grouping, tree): retained_slices_of(grouping, tree) for grouping, tree in program.roots()}
     labels = [query.label for _, query in _queries_by_slices(program)] + [query.label for query in program.unshared]
-    return RetainedSlices(trees, dict.fromkeys(labels, BEGINNING))
+    return RetainedSlices(trees, dict.fromkeys(labels, BEGINNING), frame_labels(program.groupings))
 
 
 def is_served_by(program: Program, retained: RetainedSlices) -> bool:

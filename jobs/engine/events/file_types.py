@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -18,8 +19,24 @@ from optimizer.plan.definition import Plan
 KEY_TYPES = (*WIDTHS, pa.string(), pa.binary(), pa.date32(), pa.bool_(), pa.timestamp("us", "UTC"), pa.timestamp("us"))
 
 
+@dataclass(frozen=True)
+class FileTypes:
+    """The types of what the file lane evaluates exactly; by expression, predicate and group-by column, why not."""
+
+    types: dict[str, pa.DataType]
+    reasons: dict[str, str]
+
+
 def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType]:
-    """Return the types of all expressions and columns by one file's schema; NotExact where Spark must evaluate them."""
+    """Return the types of all expressions and columns by one file's schema; NotExact where Spark must evaluate one."""
+    known = exact_types(catalog, plan, path)
+    for reason in known.reasons.values():
+        raise NotExact(reason)
+    return known.types
+
+
+def exact_types(catalog: Catalog, plan: Plan, path: str) -> FileTypes:
+    """Return the types of what the file lane evaluates exactly, by one file's schema, and why it leaves the rest."""
     if not catalog.streams[plan.stream].in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
     with open_parquet(path) as file:
@@ -27,16 +44,22 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
     columns = {name: empty[name] for name in empty.column_names}
     require_time(catalog.streams[plan.stream], {name: column.type for name, column in columns.items()})
     values, predicates = expressions(catalog, plan)
-    types = {sql: _type(sql, columns) for sql in (*values, *predicates)}
-    for sql in predicates:
-        if types[sql] != pa.bool_():
-            raise NotExact(sql)
+    types = {name: column.type for name, column in columns.items()}
+    reasons = {}
+    for sql in (*values, *predicates):
+        try:
+            types[sql] = _type(sql, columns)
+        except NotExact as reason:
+            reasons[sql] = str(reason)
+    reasons |= {sql: f"{sql} (a {types[sql]})" for sql in predicates if sql in types and types[sql] != pa.bool_()}
     for name in named_columns(catalog, plan):
-        if name in columns:
-            require_key(name, columns[name].type)
-        if name not in columns or plain_type(columns[name].type) not in KEY_TYPES:
-            raise NotExact(name)
-    return {name: column.type for name, column in columns.items()} | types
+        if name not in types:
+            reasons[name] = f"{name} (the first file has no such column)"
+            continue
+        require_key(name, types[name])
+        if plain_type(types[name]) not in KEY_TYPES:
+            reasons[name] = f"{name} (a {types[name]} as a key)"
+    return FileTypes(types, reasons)
 
 
 def require_time(stream: Stream, types: Mapping[str, pa.DataType]) -> None:

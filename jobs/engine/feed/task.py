@@ -47,9 +47,12 @@ def feed_tables(program: Program, work: Work, pairs: Iterable[TablePair]) -> tup
         step("read")
         watch.lap("read")
         events = events_from(inputs, program)
-        _count_events(report, events)
-        if work.kind == "batch":
+        if work.counts:
+            _count_events(report, events)
+        if work.kind == "batch" and work.finds_late:
             write_late_events(report, raw, events, program, work)
+        elif work.kind == "batch" and work.counts:
+            report.early += int(np.count_nonzero(events.times < work.emitted))
         for feed in ordered:
             if not feed.finer:  # one that is rolled up gets its partials later
                 _add_partials(report, tables.setdefault(feed.tree.id, []), feed, events, work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from jobs.engine.program.definition import (
     label_of,
     move_unfoldable,
 )
+from jobs.engine.program.lanes import split_by_lane
 from jobs.engine.program.program import (
     ALL,
     Coding,
@@ -49,16 +50,20 @@ def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
     return sorted(values), sorted(predicates)
 
 
-def compile_program(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType]) -> Program:
-    """Compile the program of a plan; `types` holds the type of every expression and group-by column."""
+def compile_program(
+    catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType], frame: Collection[str] = ()
+) -> Program:
+    """Compile the program of a plan; `types` holds the type of every expression and group-by column, and `frame` the
+    queries that only Spark evaluates."""
     stream, fingerprint = catalog.streams[plan.stream], plan.fingerprint()
-    plan = move_unfoldable(catalog, plan, types)
+    plan, frame_trees = split_by_lane(catalog, move_unfoldable(catalog, plan, types), frame)
     for name in group_by_columns(catalog, plan):
         require_key(name, types[name])
     values, predicates = expressions(catalog, plan)
     compiler = Compiler(catalog, stream.time, types, dict(_name_all("__v", values)), dict(_name_all("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
     compiler.group_by.update({tree.id: tree.group_by for tree in plan.trees})
+    compiler.frame_trees = frame_trees
     compiled = [compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings]
     return Program(
         stream.time,
@@ -100,6 +105,7 @@ class Compiler:
     values: dict[str, str]
     predicates: dict[str, str]
     group_by: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of every tree
+    frame_trees: frozenset[str] = frozenset()
 
     def grouping(self, keys: tuple[str, ...], trees: Sequence[Tree]) -> Grouping:
         """Compile the trees of one grouping, feeders first; a feeder has the measures of the trees below it, too."""
@@ -142,6 +148,7 @@ class Compiler:
             tree.windows.rows,
             self._rows_where(tree, measures) if tree.windows.rows else "",
             "" if tree.feed == self._feed(tree) else tree.feed,
+            "frame" if tree.id in self.frame_trees else "file",
         )
 
     def _feed(self, tree: Tree) -> str:

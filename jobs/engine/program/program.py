@@ -17,6 +17,7 @@ from optimizer.windows.window import Window
 ALL = "__all__"  # the one key of a query without group-by
 TIME = "__time__"
 Coding = Literal["int64", "float64", "text"]
+Lane = Literal["file", "frame"]  # who reads the events: the tasks themselves, or Spark
 
 
 def key_column(name: str) -> str:
@@ -84,6 +85,7 @@ class TreeProgram:
     rows: bool = False  # whether its clock counts the rows of a key
     where: str = ""  # the predicate's input of those rows, "" when every event is one
     rolled_from: str = ""  # the tree of a finer grouping whose partials feed it; its state is its own all the same
+    lane: Lane = "file"
 
     @cached_property
     def digest(self) -> str:

@@ -38,6 +38,7 @@ class RetainedSlices:
 
     trees: dict[str, RetainedTree] = field(default_factory=dict)
     answered_after: dict[str, int] = field(default_factory=dict)
+    frame: tuple[str, ...] = ()  # labels of the frame lane's queries, whose trees are apart; () where no tree is split
 
     @property
     def joined(self) -> dict[str, int]:
@@ -48,7 +49,7 @@ class RetainedSlices:
 def save_retained(storage: Storage, retained: RetainedSlices) -> str:
     """Write a file under the name of its content; the manifest that names it makes it count."""
     trees = {label: asdict(tree) for label, tree in retained.trees.items()}
-    document = {"trees": trees, "asked": retained.answered_after}
+    document = {"trees": trees, "asked": retained.answered_after, "frame": retained.frame}
     content = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
     name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()[:24]}.json"
     storage.create(name, content)
@@ -63,7 +64,7 @@ def load_retained(storage: Storage, name: str) -> RetainedSlices:
     try:
         document = json.loads(storage.read(name))
         trees = {label: _tree(**entry) for label, entry in document["trees"].items()}
-        return RetainedSlices(trees, document["asked"])
+        return RetainedSlices(trees, document["asked"], tuple(document.get("frame", ())))
     except (OSError, ValueError, KeyError, TypeError):
         raise HeddleError(
             f"{storage.path(name)}: is damaged or missing; restore this file from a backup, then run again"

@@ -10,7 +10,7 @@ import pytest
 
 from jobs.engine.program.program import Unshared
 from jobs.engine.work import Work
-from jobs.spark.choose_lane import choose_lane
+from jobs.spark.choose_lane import choose_lanes
 from jobs.spark.unshared import ends, first_start
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING, Window
@@ -23,18 +23,26 @@ if TYPE_CHECKING:
 
 @pytest.mark.spark
 def test_the_lane_depends_on_the_expressions(spark: SparkSession, tmp_path: Path) -> None:
-    plain, hard = query("q", "sum(i + 1)", SECOND), query("q", "sum(i / 3)", SECOND)  # a division is Spark's
-    for number, (entry, lane, kind) in enumerate([(plain, "file", pa.int32()), (hard, "frame", pa.float64())]):
-        world = make_world(tmp_path / str(number), [[odd_row(0, 1)]], [entry], 0)
+    plain = query("plain", "sum(i + 1)", SECOND)
+    hard = query("hard", "sum(i)", SECOND, where="sin(i) > 0")  # the last digit of a sine is Java's, and decides
+    cases = [([plain], "file", 1), ([plain, hard], "file and frame", 2), ([hard], "frame", 1)]
+    for number, (entries, lane, values) in enumerate(cases):
+        kinds = [pa.int32()] * values
+        world = make_world(tmp_path / str(number), [[odd_row(0, 1)]], entries, 0)
         files = [(str(file), file.stat().st_size) for file in world.files]
         plan = world.plan("shared")
-        chosen, program, schema = choose_lane(spark, world.catalog, plan, files, "auto")
-        assert chosen == lane
-        assert (schema is None) == (lane == "file")
-        assert [program.types[value.sql] for value in program.values] == [kind]
-        assert choose_lane(spark, world.catalog, plan, files, "frame")[0] == "frame"
+        chosen = choose_lanes(spark, world.catalog, plan, files, "auto")
+        assert chosen.name == lane
+        assert (chosen.schema is None) == (lane == "file")
+        assert [chosen.program.types[value.sql] for value in chosen.program.values] == kinds
+        forced = choose_lanes(spark, world.catalog, plan, files, "frame")
+        assert forced.name == "frame"
+        assert set(forced.reasons.values()) == {"--lane frame"}
+        assert {tree.digest for _, tree in forced.program.roots()} == {
+            tree.digest for _, tree in chosen.program.roots()
+        }
     with pytest.raises(HeddleError, match=r"the file lane cannot evaluate .*; use --lane frame or auto"):
-        choose_lane(spark, world.catalog, plan, files, "file")
+        choose_lanes(spark, world.catalog, plan, files, "file")
 
 
 @pytest.mark.parametrize(("emitted", "until"), [(10, 10), (10, 14), (10, 15), (12, 40), (-7, 3)])

@@ -78,7 +78,8 @@ def test_decimals(spark: SparkSession, tmp_path: Path) -> None:
         )
         add_batch(tmp_path, number, table_of(batch).append_column("p", prices.cast(pa.decimal128(12, 2))))
     catalog, report = run(spark, tmp_path, [{"id": id, "sql": sql} for id, sql in DECIMALS.items()])
-    assert report.lane == "frame"
+    assert report.lane in ("file", "file and frame")  # count(p) is folded, by whoever reads decimals
+    assert report.queries["sums_i"]["lane"] == "file"
     assert set(report.unshared) == {"half", "sums_t", "sums_a", "ends_t", "ends_k", "ends_f"}
     spark.read.parquet(str(tmp_path / "data")).createOrReplaceTempView(STREAM)
     for id, sql in DECIMALS.items():

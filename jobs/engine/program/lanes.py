@@ -1,0 +1,121 @@
+"""A lane per query: the part of a plan that tasks feed from files, and the part that only Spark evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from jobs.engine.program.definition import inputs_of
+from jobs.engine.program.program import Grouping, Input, Lane, Program, TreeProgram
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Query
+from optimizer.plan.definition import EVENTS, Plan, Tree
+from optimizer.plan.measures import measures_of
+
+FRAME_PART = "~"  # ends the id of the frame lane's part of a tree whose other part is in the file lane
+
+
+def queries_for_spark(catalog: Catalog, plan: Plan, reasons: Mapping[str, str]) -> dict[str, str]:
+    """Return the woven queries that the file lane cannot feed, by id, each with the reason.
+
+    `reasons` says why of every expression, predicate and group-by column that only Spark evaluates exactly."""
+    if not reasons:
+        return {}
+    woven = (catalog.query(str(id)) for tree in plan.trees for id in tree.queries)
+    found = ((query.id, [reasons[text] for text in _texts(query) if text in reasons]) for query in woven)
+    return {id: because[0] for id, because in found if because}
+
+
+def _texts(query: Query) -> Iterator[str]:
+    yield from (sql for measure in measures_of(query) for sql in inputs_of(measure))
+    yield query.where
+    yield from query.group_by
+
+
+def split_by_lane(catalog: Catalog, plan: Plan, frame: Collection[str]) -> tuple[Plan, frozenset[str]]:
+    """Return the plan with every tree split by the lanes of its queries, and the ids of the frame lane's trees.
+
+    Both parts of a tree have all its edges, and so the same answers. A tree with queries of one lane stays whole."""
+    if not frame:
+        return plan, frozenset()
+    lanes: dict[Lane, Collection[str]] = {"file": _queries(plan) - set(frame), "frame": set(frame)}
+    parts = {lane: _keep_queries(plan.trees, queries) for lane, queries in lanes.items()}
+    both = parts["file"].keys() & parts["frame"].keys()
+    frame_ids = {id: f"{id}{FRAME_PART}" if id in both else id for id in parts["frame"]}
+    file_trees = [_feed_by(catalog, tree, parts["file"], {}) for tree in parts["file"].values()]
+    frame_trees = [_feed_by(catalog, tree, parts["frame"], frame_ids) for tree in parts["frame"].values()]
+    return replace(plan, trees=(*file_trees, *frame_trees)), frozenset(frame_ids.values())
+
+
+def _queries(plan: Plan) -> set[str]:
+    return {str(id) for tree in plan.trees for id in tree.queries}
+
+
+def _keep_queries(trees: Collection[Tree], queries: Collection[str]) -> dict[str, Tree]:
+    """Return the trees that answer some of the queries, or feed such trees, by id, with these queries alone."""
+    kept = {tree.id: replace(tree, queries=[id for id in tree.queries if str(id) in queries]) for tree in trees}
+    needed = {tree.id for tree in kept.values() if tree.queries}
+    queue = list(needed)
+    while queue:
+        feed = kept[queue.pop()].feed
+        if feed in kept and feed not in needed:
+            needed.add(feed)
+            queue.append(feed)
+    return {id: tree for id, tree in kept.items() if id in needed}
+
+
+def _feed_by(catalog: Catalog, tree: Tree, part: Mapping[str, Tree], ids: Mapping[str, str]) -> Tree:
+    """Return a tree fed by the same lane's part of its feeder, or by events where that part cannot feed it."""
+    feeder = part.get(tree.feed)
+    own = ids.get(tree.id, tree.id)
+    if feeder is None or not _can_feed(catalog, feeder, tree, part):
+        return replace(tree, id=own, feed=EVENTS)
+    return replace(tree, id=own, feed=ids.get(feeder.id, feeder.id))
+
+
+def _can_feed(catalog: Catalog, feeder: Tree, tree: Tree, part: Mapping[str, Tree]) -> bool:
+    """Whether the signatures of a finer grouping's shards still have a bit for every predicate that is rolled up."""
+    if feeder.group_by == tree.group_by or not tree.sharded:
+        return True
+    return _wheres(catalog, tree, part) <= _wheres(catalog, feeder, part)
+
+
+def _wheres(catalog: Catalog, tree: Tree, part: Mapping[str, Tree]) -> set[str]:
+    """Return the predicates of a tree and of those that it feeds within its grouping."""
+    below = (child for child in part.values() if child.feed == tree.id and child.group_by == tree.group_by)
+    own = {catalog.query(str(id)).where for id in tree.queries} - {""}
+    return own.union(*(_wheres(catalog, child, part) for child in below))
+
+
+def of_lane(program: Program, lane: Lane) -> Program:
+    """Return the program with the trees of one lane, and only what these evaluate; without unshared queries."""
+    groupings = (replace(g, trees=tuple(tree for tree in g.trees if tree.lane == lane)) for g in program.groupings)
+    kept = tuple(grouping for grouping in groupings if grouping.trees)
+    names = {name for grouping in kept for tree in grouping.trees for name in _input_names(tree)}
+    return replace(
+        program,
+        values=_named(program.values, names),
+        predicates=_named(program.predicates, names),
+        groupings=kept,
+        unshared=(),
+    )
+
+
+def _input_names(tree: TreeProgram) -> Iterator[str]:
+    for measure in (*tree.measures, *tree.bases.values()):
+        yield from (measure.order, measure.payload, measure.where)
+    yield from (query.where for query in tree.queries)
+    yield from (test.name for test in tree.bits)
+    yield tree.where
+
+
+def _named(inputs: Collection[Input], names: Collection[str]) -> tuple[Input, ...]:
+    return tuple(item for item in inputs if item.name in names)
+
+
+def frame_labels(groupings: Collection[Grouping]) -> tuple[str, ...]:
+    """Return the labels of the frame lane's queries where some are in either lane; none where trees are whole."""
+    trees = [tree for grouping in groupings for tree in grouping.trees]
+    if len({tree.lane for tree in trees}) < 2:
+        return ()
+    return tuple(sorted(query.label for tree in trees if tree.lane == "frame" for query in tree.queries))
