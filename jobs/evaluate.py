@@ -37,9 +37,9 @@ def evaluate(
     """Evaluate what has arrived on a stream; the report is one line of JSON."""
     from jobs.runs.report import print_batch
     from jobs.runs.request import evaluate_request
-    from jobs.spark.session import spark_session
+    from jobs.spark.session import session_for
 
-    run = evaluate_request(request, spark_session, say_to_stderr, lambda *batch: say_to_stderr(print_batch(*batch)))
+    run = evaluate_request(request, session_for(), say_to_stderr, lambda *batch: say_to_stderr(print_batch(*batch)))
     if report:
         Path(report).write_text(json.dumps(run.to_dict()))
     return run.to_dict()

@@ -37,7 +37,7 @@ def evaluate(
     """Evaluate what has arrived. Ctrl-C stops after the batch in hand; the next run carries on from there."""
     from jobs.runs.report import print_batch
     from jobs.runs.request import evaluate_request
-    from jobs.spark.session import spark_session
+    from jobs.spark.session import session_for
 
     if champion:
         request = replace(request, plan=_champion(request.catalog, request.stream))
@@ -51,8 +51,8 @@ def evaluate(
             else:
                 console.print(line)
 
-        def start() -> SparkSession:
-            session = spark_session(master)
+        def start(working: bool) -> SparkSession:
+            session = session_for(master)(working)
             status.update("evaluating")
             return session
 
@@ -74,6 +74,8 @@ def _champion(folder: str, stream: str) -> str:
 
 
 def _show(report: RunReport, request: Request) -> None:
+    from jobs.runs.lanes import lane_lines
+
     console = Console(highlight=False, markup=False, soft_wrap=True)
     if report.trees:
         console.print(_table(report))
@@ -86,6 +88,8 @@ def _show(report: RunReport, request: Request) -> None:
         f"{report.late:,} late events ({report.windows_missed:,} windows missed); "
         f"{report.wall_seconds:.1f} s, {report.cpu_seconds:.1f} CPU seconds"
     )
+    for line in lane_lines(report.queries):
+        console.print(line)
     for query, count in report.unshared.items():
         console.print(f"{query} runs unshared, on plain Spark: {count:,} results")
     for note in report.notes:
@@ -103,7 +107,8 @@ def _next(stream: str, folder: str, warehouse: str) -> str:
 
 
 def _table(report: RunReport) -> Table:
-    table = Table(box=SIMPLE_HEAD, title=f"{report.stream}: {report.lane or 'no'} lane", title_justify="left")
+    lanes = f"{report.lane} lanes" if " and " in report.lane else f"{report.lane or 'no'} lane"
+    table = Table(box=SIMPLE_HEAD, title=f"{report.stream}: {lanes}", title_justify="left")
     for name in ("tree", "technique"):
         table.add_column(name, overflow="fold")
     for name in ("queries", "partials", "estimated operations", "counted"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,6 +44,7 @@ def plan(
 
     Where the stream's newest files can be read, they tell the rate, how many keys there are and what predicates pass.
     """
+    from jobs.runs.lanes import expected_rows
     from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
 
@@ -55,11 +56,13 @@ def plan(
         started = time.perf_counter()
         made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost)
         seconds = time.perf_counter() - started
+        lanes = expected_rows(catalog, made)
         _write(made, out, picture)
         if as_json:
-            typer.echo(json.dumps(_as_json(made, seconds, stopped), indent=1))
+            typer.echo(json.dumps(_as_json(made, seconds, stopped) | {"lanes": lanes}, indent=1))
         else:
             _explain(made, how_known, seconds, stopped)
+            _show_lanes(lanes)
             _next(folder, made, out, picture)
 
 
@@ -173,6 +176,17 @@ def _explain(plan: Plan, how_known: str, seconds: float, stopped: bool) -> None:
             console.print(f"  {tree.id}: {text}", soft_wrap=True)
     if len(plan.trees) > LISTED:
         console.print(f"and {len(plan.trees) - LISTED} trees more; --out FILE or --json has them all", style="dim")
+
+
+def _show_lanes(lanes: Mapping[str, Mapping[str, str]]) -> None:
+    """Say how many queries take the file lane by the files that are there, and why the others do not."""
+    from jobs.runs.lanes import lane_lines
+
+    if lanes:
+        console = Console(highlight=False, markup=False, soft_wrap=True)
+        console.print(f"  file lane     {sum(row['lane'] == 'file' for row in lanes.values())} of {len(lanes)} queries")
+        for line in lane_lines(lanes):
+            console.print(f"  {line}")
 
 
 def _table(plan: Plan) -> Table:

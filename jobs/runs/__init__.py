@@ -3,6 +3,7 @@
 - backfill: A past interval computed anew: into a warehouse of its own, or in place of quarantined batches.
 - compare: The same events under several strategies and techniques.
 - in_process: The same evaluation in one process, without Spark: for small streams, and to see what Spark costs.
+- lanes: Which lane every query of a stream takes, and why.
 - on_spark: The evaluation's loop: Structured Streaming lists the files and numbers the batches.
 - report: What a run has to say beside its numbers, a line each.
 - request: How a run takes its batches.

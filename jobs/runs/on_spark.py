@@ -18,7 +18,8 @@ from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
-from jobs.runs.report import RunReport, query_rows
+from jobs.runs.lanes import query_rows
+from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from jobs.runs.run import Progress, Run, open_run, silent
 from jobs.spark.choose_lane import choose_lanes

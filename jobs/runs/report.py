@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jobs.engine.batch.adopt import Adopted
-from jobs.engine.program.program import Program
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.cpu_meter import CpuMeter
 from jobs.measure.machine_prices import load_prices
@@ -16,7 +14,6 @@ from optimizer.plan.definition import Plan
 from optimizer.plan.operations import operations_for
 from optimizer.windows.window import BEGINNING
 
-UNSHARED = "plain Spark answers it: it has no partials of bounded size"
 NAMED = 20  # queries that have a line of their own
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -35,37 +32,6 @@ def adopted_notes(before: Manifest, adopted: Adopted) -> list[str]:
     if len(new) > NAMED:
         lines.append(f"... and {len(new) - NAMED} new queries more")
     return lines
-
-
-def query_rows(program: Program, reasons: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the lane of every query, and why it does not take the file lane: `reasons` is by woven query."""
-    woven = [query.id for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
-    rows = {id: {"lane": "frame" if id in reasons else "file", "reason": reasons.get(id, "")} for id in woven}
-    rows |= {query.id: {"lane": "unshared", "reason": UNSHARED} for query in program.unshared}
-    return dict(sorted(rows.items()))
-
-
-def lane_lines(rows: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Return a line for every reason that keeps queries out of the file lane, where some are in it.
-
-    >>> lane_lines({"a": {"lane": "file", "reason": ""}, "b": {"lane": "frame", "reason": "x / 2"}})
-    ['frame lane: b, since only Spark evaluates x / 2']
-    """
-    by_reason: dict[str, list[str]] = {}
-    for id, row in rows.items():
-        if row["lane"] == "frame":
-            by_reason.setdefault(row["reason"], []).append(id)
-    lines = [f"frame lane: {_some(ids)}, since {_because(reason)}" for reason, ids in list(by_reason.items())[:NAMED]]
-    return [*lines, f"... and {len(by_reason) - NAMED} reasons more"] if len(by_reason) > NAMED else lines
-
-
-def _because(reason: str) -> str:
-    return f"{reason} says so" if reason.startswith("--") else f"only Spark evaluates {reason}"
-
-
-def _some(ids: Sequence[str]) -> str:
-    named = ", ".join(ids[:3])
-    return named if len(ids) <= 3 else f"{named} and {len(ids) - 3} more"
 
 
 def print_batch(manifest: Manifest, seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from optimizer.errors import HeddleError, Mistake
 from optimizer.plan.definition import Plan
 
 if TYPE_CHECKING:
-    from jobs.spark.session import Start
+    from jobs.spark.session import Start, StartFor
 from jobs.host.say import Say
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
@@ -119,11 +120,12 @@ def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> P
     return plan
 
 
-def evaluate_request(request: Request, start: Start | None, say: Say, progress: Progress) -> RunReport:
+def evaluate_request(request: Request, start: StartFor | None, say: Say, progress: Progress) -> RunReport:
     """Evaluate on Spark, or in this process when there is none. A mistake is found before Spark is started."""
     if start is None and request.options.lane == "frame":
         raise HeddleError("--lane frame needs Spark; leave it out, or leave out --local")
-    catalog, plan = request.load_catalog_and_plan(say, start)
+    # events are measured by Spark only where it is Spark that reads them in the run, too
+    catalog, plan = request.load_catalog_and_plan(say, partial(start, True) if start else None)
     if start is None:
         left_out = catalog.unshared(request.stream)
         if left_out:
@@ -131,6 +133,8 @@ def evaluate_request(request: Request, start: Start | None, say: Say, progress: 
         from jobs.runs.in_process import evaluate_local
 
         return evaluate_local(catalog, plan, request.warehouse, request.options, progress)
+    from jobs.runs.lanes import spark_has_work
     from jobs.runs.on_spark import evaluate
 
-    return evaluate(start(), catalog, plan, request.warehouse, request.options, progress)
+    working = spark_has_work(catalog, request.stream, request.options.lane)
+    return evaluate(start(working), catalog, plan, request.warehouse, request.options, progress)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Start = Callable[[], "SparkSession"]
+StartFor = Callable[[bool], "SparkSession"]  # whether Spark has work of its own
 
 # without its native library Hadoop starts a `chmod` for every local file it writes with a checksum beside it
 PLAIN_FILES = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
@@ -88,6 +89,11 @@ def _require_master(master: str) -> None:
     """Refuse what cannot be a master: Spark would say so in a stack trace."""
     if not re.match(r"local(\[[^]]+\])?$|(spark|k8s)://|local-cluster\[|yarn$", master):
         raise HeddleError(f"--master {master!r} is none; use local[*], spark://HOST:PORT, yarn or k8s://HOST:PORT")
+
+
+def session_for(master: str | None = None) -> StartFor:
+    """Return what starts a session whose Java compiles its code as fits the work."""
+    return lambda working: spark_session(master, {JAVA_OPTIONS: java_options(working=True)} if working else None)
 
 
 def spark_session(master: str | None = None, settings: dict[str, str] | None = None) -> SparkSession:

@@ -14,12 +14,13 @@ from jobs.host.java import java_home
 from jobs.host.say import Say
 from jobs.host.settings import Settings, settings
 from jobs.plans.champion import champion_file
+from jobs.runs.lanes import spark_has_work
 from jobs.spark.session import JAVA_OPTIONS, PLAIN_FILES, java_options, spark_home
 from jobs.steps.summary import deviation_text
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import open_store
-from optimizer.catalog.model.query import Stream
+from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 
@@ -46,14 +47,15 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
         "verdict": verdict,
         "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
         "audit": [*common, "--sample", str(max(sample, 1)), "--statements", STATEMENTS, "--verdict", verdict],
-        **submission(catalog.streams[stream]),
+        **submission(catalog, stream),
     }
 
 
-def submission(stream: Stream) -> dict[str, Any]:
+def submission(catalog: Catalog, stream: str) -> dict[str, Any]:
     """How Spark is started for a stream: by the Java of this machine, with little to say."""
     places = {"JAVA_HOME": java_home(cache_folder()), "SPARK_HOME": spark_home()}
-    return {"env_vars": places, "conf": {JAVA_OPTIONS: java_options(working=not stream.in_parquet), **PLAIN_FILES}}
+    options = java_options(working=spark_has_work(catalog, stream))
+    return {"env_vars": places, "conf": {JAVA_OPTIONS: options, **PLAIN_FILES}}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from jobs.engine.events.expressions import WIDTHS, Columns, NotExact, evaluate
-from jobs.engine.events.parquet import event_schema, open_parquet
+from jobs.engine.events.parquet import open_parquet
 from jobs.engine.program.compile import expressions, group_by_columns
+from jobs.engine.program.definition import inputs_of
 from jobs.engine.program.spark_types import plain_type, require_key
+from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import Plan
+from optimizer.plan.definition import Plan, measures_of
 
 KEY_TYPES = (*WIDTHS, pa.string(), pa.binary(), pa.date32(), pa.bool_(), pa.timestamp("us", "UTC"), pa.timestamp("us"))
 
@@ -37,14 +39,28 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
 
 def exact_types(catalog: Catalog, plan: Plan, path: str) -> FileTypes:
     """Return the types of what the file lane evaluates exactly, by one file's schema, and why it leaves the rest."""
-    if not catalog.streams[plan.stream].in_parquet:
+    return _exact_types(catalog.streams[plan.stream], path, *expressions(catalog, plan), named_columns(catalog, plan))
+
+
+def reasons_in_catalog(catalog: Catalog, stream: str, path: str) -> dict[str, str]:
+    """Return why the file lane leaves some of what a stream's queries ask to Spark, whatever their plan is."""
+    shapes = [shape for shape in catalog.of_stream(stream).shapes if AGGREGATES[shape.aggregate].shared]
+    values = {sql for shape in shapes for measure in measures_of(shape) for sql in inputs_of(measure)}
+    predicates = {shape.where for shape in shapes} - {""}
+    keys = {key for shape in shapes for key in shape.group_by}
+    return _exact_types(catalog.streams[stream], path, sorted(values), sorted(predicates), sorted(keys)).reasons
+
+
+def _exact_types(
+    stream: Stream, path: str, values: Sequence[str], predicates: Sequence[str], names: Sequence[str]
+) -> FileTypes:
+    if not stream.in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
     with open_parquet(path) as file:
-        empty = event_schema(path, file).empty_table()
+        empty = file.schema_arrow.empty_table()
     columns = {name: empty[name] for name in empty.column_names}
-    require_time(catalog.streams[plan.stream], {name: column.type for name, column in columns.items()})
-    values, predicates = expressions(catalog, plan)
     types = {name: column.type for name, column in columns.items()}
+    require_time(stream, types)
     reasons = {}
     for sql in (*values, *predicates):
         try:
@@ -52,7 +68,7 @@ def exact_types(catalog: Catalog, plan: Plan, path: str) -> FileTypes:
         except NotExact as reason:
             reasons[sql] = str(reason)
     reasons |= {sql: f"{sql} (a {types[sql]})" for sql in predicates if sql in types and types[sql] != pa.bool_()}
-    for name in named_columns(catalog, plan):
+    for name in names:
         if name not in types:
             reasons[name] = f"{name} (the first file has no such column)"
             continue

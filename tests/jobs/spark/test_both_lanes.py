@@ -16,8 +16,8 @@ from jobs.engine.events.expressions import NotExact, evaluate
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.retained import load_retained
+from jobs.runs.lanes import lane_lines
 from jobs.runs.on_spark import AGGREGATED, FOLDED
-from jobs.runs.report import lane_lines
 from jobs.spark import frame_lane
 from optimizer.planning.stream import plan_stream
 from tests.jobs.engine.feed import test_late
