@@ -16,7 +16,8 @@ from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import Plan, measures_of
+from optimizer.plan.definition import Plan
+from optimizer.plan.measures import measures_of
 
 KEY_TYPES = (*WIDTHS, pa.string(), pa.binary(), pa.date32(), pa.bool_(), pa.timestamp("us", "UTC"), pa.timestamp("us"))
 

@@ -9,7 +9,8 @@ from jobs.engine.program.definition import inputs_of
 from jobs.engine.program.program import Grouping, Input, Lane, Program, TreeProgram
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
-from optimizer.plan.definition import EVENTS, Plan, Tree, measures_of
+from optimizer.plan.definition import EVENTS, Plan, Tree
+from optimizer.plan.measures import measures_of
 
 FRAME_PART = "~"  # ends the id of the frame lane's part of a tree whose other part is in the file lane
 
