@@ -67,7 +67,7 @@ def plan(
 
 
 def _streams(catalog: Catalog, stream: str) -> list[str]:
-    """The stream that was named, or every stream that has queries."""
+    """Return the stream that was named, or every stream that has queries."""
     from optimizer.errors import HeddleError
 
     if stream:
@@ -89,7 +89,7 @@ def _make_plan(
     master: str,
     cost: str,
 ) -> tuple[Plan, bool, str]:
-    """The plan, whether the search was stopped before its end, and how its rate is known."""
+    """Make the plan; say whether the search was stopped before its end, and how its rate is known."""
     from jobs.measure.machine_prices import prices_for
     from jobs.measure.stream import measure_stream
     from jobs.spark.session import spark_session
@@ -119,7 +119,7 @@ def _make_plan(
 
 @contextmanager
 def _stopped_by_ctrl_c(watch: Watch) -> Iterator[None]:
-    """The first Ctrl-C ends the search, the second the program."""
+    """Let the first Ctrl-C end the search, the second the program."""
 
     def stop(number: int, frame: Any) -> None:
         watch.stop()

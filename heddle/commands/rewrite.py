@@ -66,7 +66,7 @@ def _say_as_written(console: Console, script: Script, typed: bool) -> None:
 
 
 def _next(console: Console, folder: Path, stream: str, out: Path | None) -> None:
-    """What to do with it; beside the SQL, not in it."""
+    """Say what to do with the script; beside the SQL, not in it."""
     if out:
         console.print(f"written: {out}\nNext: spark-sql -f {out}", style="dim")
     else:

@@ -51,7 +51,7 @@ def ui(
 
 
 def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> tuple[str, str]:
-    """Both services, answering: Airflow's address and MLflow's. They are added to `running` as they start."""
+    """Start both services, each added to `running`; return Airflow's address and MLflow's once they answer."""
     from heddle.processes import ROOT, environment
     from jobs.host.settings import settings
 

@@ -29,7 +29,7 @@ STATIC: dict[str, dict[str, Callable[[Options], pa.Table]]] = {"trades": TABLES}
 
 
 def silent(rows: int) -> None:
-    """Tells nobody how far it is."""
+    """Say nothing of how far the work is."""
 
 
 def generate(stream: str, options: Options, folder: Path, progress: Callable[[int], object] = silent) -> list[Path]:

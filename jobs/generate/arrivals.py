@@ -19,7 +19,7 @@ BLOCK = 1 << 18  # events drawn together; part of what a seed means
 
 
 def blocks(events: int) -> Iterator[tuple[int, int, int]]:
-    """Every block: its number, its first event, how many events."""
+    """Yield every block: its number, its first event, how many events."""
     for block, first in enumerate(range(0, events, BLOCK)):
         yield block, first, min(BLOCK, events - first)
 
@@ -41,13 +41,13 @@ def event_times(options: Options, first: int, count: int, block: int, jitter: bo
 
 
 def silence(options: Options, ticks: Doubles) -> Doubles:
-    """How long nothing happened before each tick; a short stream gets shorter gaps, not none."""
+    """Return how long nothing happened before each tick; a short stream gets shorter gaps, not none."""
     span = min(SPAN, options.events * SECOND / options.rate / 10)
     return np.asarray(np.floor(ticks / span) * (span * options.gaps / (1 - options.gaps)))
 
 
 def delays(options: Options, count: int, block: int) -> Integers:
-    """How far behind its turn each event happened: 0 for most."""
+    """Return how far behind its turn each event happened: 0 for most."""
     rng = generator(options.seed, "delays", block)
     draw = rng.random(count)
     delay = np.zeros(count, dtype=np.int64)

@@ -20,13 +20,13 @@ SLOTS = 1 << 20
 
 
 def generator(seed: int, column: str, block: int = 0) -> np.random.Generator:
-    """The draws of one column in one block: always the same, whatever else is drawn."""
+    """Return the draws of one column in one block: always the same, whatever else is drawn."""
     entropy = np.random.SeedSequence([seed, block, zlib.crc32(column.encode())])
     return np.random.Generator(np.random.SFC64(entropy))
 
 
 def slots(weights: Doubles) -> Codes:
-    """A table whose entries are drawn uniformly to draw ranks by weight: one gather instead of a search."""
+    """Return a table whose entries are drawn uniformly to draw ranks by weight: one gather instead of a search."""
     edges = np.cumsum(weights)
     return np.searchsorted(edges / edges[-1], (np.arange(SLOTS) + 0.5) / SLOTS).astype(np.uint16)
 
@@ -45,7 +45,7 @@ def spoil(values: Doubles, options: Options, column: str, block: int) -> None:
 
 
 def array_of(values: npt.NDArray[Any], kind: pa.DataType, options: Options, column: str, block: int) -> pa.Array:
-    """The column as Arrow holds it, without a copy and with its share of nulls."""
+    """Return the column as Arrow holds it, without a copy and with its share of nulls."""
     valid = None
     if options.nulls and column != "ts":
         draw = generator(options.seed, f"{column} nulls", block).random(len(values))
@@ -69,7 +69,7 @@ def bits(flags: Flags) -> pa.Buffer:
 def table_of(
     columns: dict[str, npt.NDArray[Any]], names: dict[str, list[str]], schema: pa.Schema, options: Options, block: int
 ) -> pa.Table:
-    """A block, spoilt as asked; a column with names holds codes and stays dictionary-encoded, to be written fast."""
+    """Return a block with its spoilt values; a column with names stays dictionary-encoded, to be written fast."""
     arrays = []
     for field in schema:
         values = columns[field.name]

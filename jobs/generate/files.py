@@ -31,7 +31,7 @@ def write_parts(
 
 
 def cut(tables: Iterable[pa.Table], size: int) -> Iterator[tuple[int, pa.Table]]:
-    """The same rows in pieces that no boundary of `size` rows crosses, each with the number of its part."""
+    """Yield the rows in pieces that no boundary of `size` rows crosses, each with the number of its part."""
     row = 0
     for table in tables:
         while table.num_rows:
@@ -42,7 +42,7 @@ def cut(tables: Iterable[pa.Table], size: int) -> Iterator[tuple[int, pa.Table]]
 
 
 def write_part(path: Path, pieces: Iterator[pa.Table], progress: Callable[[int], object]) -> Path:
-    """One file, under a hidden name until it is whole."""
+    """Write one file, under a hidden name until it is whole."""
     hidden = path.with_name(f".{path.name}.tmp")
     first = next(pieces)
     # doubles and times hardly repeat: trying a dictionary for them costs more than all the rest of the writing

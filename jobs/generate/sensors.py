@@ -36,20 +36,20 @@ ALARM = 11.0  # degrees above the machine's base; a busy machine gets there a fe
 
 
 def profiles() -> dict[str, Doubles]:
-    """What each reading adds in the course of a work cycle: it rises, holds, falls, and idles."""
+    """Return what each reading adds in the course of a work cycle: it rises, holds, falls, and idles."""
     step = np.minimum(np.arange(STEPS) / BUSY, 1)
     load = np.abs(np.sin(np.pi * step))
     return {"energy_1": 40 * np.sqrt(load), "energy_2": 25 * load, "energy_3": 10 * load**2, "temperature": 8 * load}
 
 
 def machine_names(count: int) -> list[str]:
-    """m01, m02, ... so that names sort as numbers do."""
+    """Return m01, m02, ... so that names sort as numbers do."""
     width = max(2, len(str(count)))
     return [f"m{number:0{width}}" for number in range(1, count + 1)]
 
 
 def sensors(options: Options) -> Iterator[pa.Table]:
-    """The events in the order they arrive, a block at a time."""
+    """Yield the events in the order they arrive, a block at a time."""
     names, table = machine_names(options.keys), slots(zipf_weights(options.keys, options.key_skew))
     base = generator(options.seed, "base").uniform(20, 60, options.keys)
     for block, first, count in blocks(options.events):
@@ -70,7 +70,7 @@ def sensors(options: Options) -> Iterator[pa.Table]:
 
 
 def readings(options: Options, base: Doubles, step: Integers, block: int) -> dict[str, Doubles]:
-    """Each reading: its machine's base load, what the work cycle adds, and noise."""
+    """Return each reading: its machine's base load, what the work cycle adds, and noise."""
     columns = {}
     for name, profile in profiles().items():
         values = generator(options.seed, name, block).standard_normal(len(step))

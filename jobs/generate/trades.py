@@ -31,25 +31,25 @@ STEP = 0.0005  # of one trade, in the logarithm of the price
 
 
 def symbol_names(count: int) -> list[str]:
-    """AAAA, AAAB, ...: four letters, as many as there are keys."""
+    """Return AAAA, AAAB, ...: four letters, as many as there are keys."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return ["".join(letters[number // 26**place % 26] for place in (3, 2, 1, 0)) for number in range(count)]
 
 
 def opening_prices(options: Options) -> Doubles:
-    """Where every symbol's walk starts."""
+    """Return the prices at which the symbols' walks start."""
     return np.exp(generator(options.seed, "opening").normal(4, 0.8, options.keys))
 
 
 def volume_slots(options: Options) -> Integers:
-    """A table to draw volumes from: round lots by their weights, then any volume."""
+    """Return a table to draw volumes from: round lots by their weights, then any volume."""
     lots = np.repeat(list(ROUND_LOTS), [int(weight * SLOTS) for weight in ROUND_LOTS.values()])
     odd = generator(options.seed, "volumes").integers(1, LARGEST_VOLUME, SLOTS - len(lots))
     return np.concatenate([lots, odd])
 
 
 def trades(options: Options) -> Iterator[pa.Table]:
-    """The trades in the order they arrive, a block at a time."""
+    """Yield the trades in the order they arrive, a block at a time."""
     names, keys = symbol_names(options.keys), slots(zipf_weights(options.keys, options.key_skew))
     exchanges, volumes = slots(np.array(list(EXCHANGES.values()))), volume_slots(options)
     level = np.log(opening_prices(options))
@@ -84,14 +84,14 @@ def prices(rng: np.random.Generator, symbol: Codes, level: Doubles) -> Doubles:
 
 
 def close(options: Options) -> pa.Table:
-    """Yesterday's closing price of every symbol."""
+    """Return yesterday's closing price of every symbol."""
     change = generator(options.seed, "close").normal(0, 0.01, options.keys)
     closing = np.round(opening_prices(options) * np.exp(change), 2)
     return static_table({"symbol": symbol_names(options.keys), "close": closing})
 
 
 def index(options: Options) -> pa.Table:
-    """Which index every symbol belongs to, and its weight there."""
+    """Return which index every symbol belongs to, and its weight there."""
     rng = generator(options.seed, "index")
     member = [INDEXES[number] for number in rng.integers(0, len(INDEXES), options.keys)]
     weight = np.round(rng.uniform(0.1, 5, options.keys), 2)

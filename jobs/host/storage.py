@@ -19,7 +19,7 @@ OBJECT_STORES = ("s3", "gcs", "abfs")
 
 
 def in_a_line(error: HeddleError | OSError) -> str:
-    """What the user reads of an error while files are written or read."""
+    """Return what the user reads of an error while files are written or read."""
     if isinstance(error, HeddleError):
         return str(error)
     reason = str(error).splitlines()[0]
@@ -51,24 +51,24 @@ class Storage:
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def path(self, name: str) -> str:
-        """The path of a name, as the file system wants it."""
+        """Return the path of a name, as the file system wants it."""
         return f"{self._place[1]}/{name}"
 
     def uri(self, name: str) -> str:
-        """The path of a name, as Spark wants it."""
+        """Return the path of a name, as Spark wants it."""
         return self.path(name) if self.local else f"{self.root.rstrip('/')}/{name}"
 
     def below(self, name: str) -> Storage:
-        """The storage of a folder inside this one."""
+        """Return the storage of a folder inside this one."""
         return Storage(f"{self.root.rstrip('/')}/{name}")
 
     def read(self, name: str) -> bytes:
-        """The bytes of a small file."""
+        """Read a small file."""
         with self.filesystem.open_input_stream(self.path(name)) as stream:
             return bytes(stream.read())
 
     def exists(self, name: str) -> bool:
-        """Whether a file of this name is there."""
+        """Say whether a file of this name is there."""
         return bool(self.filesystem.get_file_info(self.path(name)).type == fs.FileType.File)
 
     def make_folder(self, name: str) -> None:
@@ -76,11 +76,11 @@ class Storage:
         self.filesystem.create_dir(self.path(name), recursive=True)
 
     def names(self, folder: str) -> Iterator[str]:
-        """The files below a folder, by name; drafts of files are none."""
+        """List the files below a folder, by name; drafts of files are none."""
         return (name for name in self._all(folder) if not name.rpartition("/")[2].startswith("."))
 
     def drafts(self, folder: str) -> Iterator[str]:
-        """What processes that died were about to create."""
+        """List what processes that died were about to create."""
         return (name for name in self._all(folder) if name.rpartition("/")[2].startswith("."))
 
     def _all(self, folder: str) -> Iterator[str]:
@@ -119,7 +119,7 @@ class Storage:
         return True
 
     def _create_remote(self, name: str, content: bytes) -> bool:
-        """The file appears whole, but pyarrow offers no create-if-absent: between the look and the step is a moment."""
+        """Create a file whole; pyarrow has no create-if-absent, so between the look and the step is a moment."""
         if self.exists(name):
             return False
         whole = self.filesystem.type_name in OBJECT_STORES  # an object is there when its upload has ended

@@ -44,17 +44,17 @@ class RecentEvents:
         return len(self.events.times) / seconds if seconds else None
 
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
-        """How many groups are active in a slice of this length, on average."""
+        """Return how many groups are active in a slice of this length, on average."""
         keys = self._keys(group_by)
         cells = find_cells(((slide, 0),), self.events.times, keys.codes, keys.distinct.num_rows)
         return len(cells.start) / max(1, len(np.unique(cells.start)))
 
     def share(self, where: str) -> float:
-        """The share of events that pass a predicate; all pass ""."""
+        """Return the share of events that pass a predicate; all pass ""."""
         return float(np.mean(self._mask(where)))
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
-        """How the events that pass the predicates fall into the tree's shards."""
+        """Count how the events that pass the predicates fall into the tree's shards."""
         question = (tree.group_by, tree.edges(), tuple(wheres))
         if question not in self.answered:
             self.answered[question] = self._passing(*question)

@@ -12,7 +12,7 @@ from optimizer.catalog.model.catalog import Catalog
 
 
 def recent_by(start: Start | None, catalog: Catalog, stream: str) -> RecentEvents | None:
-    """The newest events; None where there are none, or where only Spark can read them and there is none."""
+    """Return the newest events; None where there are none, or where only Spark can read them and there is none."""
     try:
         return recent_events(catalog, stream)
     except NotExact:
@@ -20,7 +20,7 @@ def recent_by(start: Start | None, catalog: Catalog, stream: str) -> RecentEvent
 
 
 def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents | None:
-    """The newest events of any stream, its keys and predicates evaluated by Spark."""
+    """Return the newest events of any stream, its keys and predicates evaluated by Spark."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # has no stubs
     from pyspark.errors import PySparkException
 

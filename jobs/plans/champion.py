@@ -32,7 +32,7 @@ def champion_file(place: Settings, catalog: Catalog, stream: str, say: Say) -> C
 
 
 def plan_in_force(store: Store, catalog: Catalog, stream: str, say: Say) -> tuple[Version, Plan]:
-    """The champion and its plan; a stream whose champion does not fit the catalog is planned first."""
+    """Return the champion and its plan; a stream whose champion does not fit the catalog is planned first."""
     now = champion(store, stream)
     if now is None or now.catalog != catalog.fingerprint(stream):
         say(f"{stream}: no champion fits the catalog, so it is planned now")

@@ -63,7 +63,7 @@ def candidates(
 
 
 def _techniques(technique: str, prices: Prices | None) -> list[str]:
-    """What to try. One that was asked for by name and does not fit is refused; those that are tried on are left out."""
+    """Return the techniques to try: the named one, or the default and those that past runs have prices for."""
     if technique != MEASURED:
         return [technique]
     return list(dict.fromkeys([TECHNIQUE, *(prices.techniques if prices else ())]))
@@ -123,7 +123,7 @@ class Replanned:
     summary: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """Return the outcome as JSON takes it."""
         return dict(vars(self))
 
 
@@ -163,7 +163,7 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
 
 
 def done_before(store: Store, wish: Wish) -> Replanned | None:
-    """What an earlier attempt with the same key has finished."""
+    """Return what an earlier attempt with the same key has finished; None where none has."""
     run = store.find(wish.stream, KIND, wish.key) if wish.key else None
     if run is None:
         return None

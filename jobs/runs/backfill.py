@@ -57,7 +57,7 @@ class Backfill:
 
 
 def parse_time(text: str, option: str) -> int:
-    """A time as a person writes it, in UTC unless it says otherwise."""
+    """Parse a time as a person writes it, in UTC unless it says otherwise."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -77,7 +77,7 @@ class Past:
     manifest: Manifest
 
     def lane(self) -> Streaming:
-        """How its events are read; nothing of the past is in a batch of its own."""
+        """Return how the past's events are read; nothing of the past is in a batch of its own."""
         run = Run(self.catalog, self.plan, self.storage, replace(self.manifest, batch=-1), silent)
         return Streaming(self.spark, run, Options(), threading.Event())
 
@@ -87,7 +87,7 @@ class Past:
         return any(tree.windows.rows for tree in self.plan.trees)
 
     def raw(self, since: int, batch: int) -> RawEvents:
-        """All events since a time, of the batches up to one; refuses when some are gone."""
+        """Return all events since a time, of the batches up to one; refuse when some are gone."""
         events = raw_events(self.storage, self.manifest, since)
         if events.since > since:
             why = (
@@ -102,13 +102,13 @@ class Past:
         return replace(events, batches=[past for past in events.batches if past.batch <= batch])
 
     def since(self, low: int) -> int:
-        """The events that windows in time may hold which end after a time."""
+        """Return the time of the first event that a window in time may hold which ends after `low`."""
         longest = int(max(self.catalog.of_stream(self.plan.stream).windows.range))
         return max(BEGINNING, low - longest + 1)
 
 
 def past_of(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
-    """The past of a stream that has been evaluated."""
+    """Return the past of a stream that has been evaluated."""
     check_plan(catalog, plan)
     manifest = evaluated_manifest(warehouse, plan.stream)
     return Past(start(), catalog, plan, stream_storage(warehouse, plan.stream), manifest)
@@ -144,7 +144,7 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
 
 
 def _fresh(target: Storage, live: Manifest, program: Program, span: Span) -> Manifest:
-    """An empty warehouse whose queries are asked for the windows that end after the span's beginning."""
+    """Return an empty warehouse whose queries are asked for the windows that end after the span's beginning."""
     start = retained_from_start(program)
     answered_after = dict.fromkeys(start.answered_after, span[0])
     name = save_retained(target, replace(start, answered_after=answered_after))
@@ -181,7 +181,7 @@ def _span(manifest: Manifest, batch: int) -> Span:
 
 
 def _recompute(past: Past, batch: int, span: Span) -> list[DataFile]:
-    """The files of a batch that hold what it ought to have emitted: from the events that had come by then."""
+    """Return the files of a batch that hold what it ought to have emitted: from the events that had come by then."""
     raw, lane = past.raw(past.since(span[0]), batch), past.lane()
     events = PastEvents(raw.files)
     if past.in_rows:

@@ -71,7 +71,7 @@ def compare(catalog: Catalog, comparison: Comparison, start: Start | None, say: 
 
 
 def first_of_each(plans: Sequence[tuple[str, Plan]]) -> dict[str, Plan]:
-    """The first plan of every technique, the one that would pay for what its kernels load."""
+    """Return the first plan of every technique, the one that would pay for what its kernels load."""
     firsts: dict[str, Plan] = {}
     for technique, plan in plans:
         firsts.setdefault(technique, plan)
@@ -108,7 +108,7 @@ def plans_of(catalog: Catalog, comparison: Comparison, start: Start | None) -> I
 
 
 def _first_files(catalog: Catalog, comparison: Comparison, folder: Path) -> Catalog:
-    """The catalog, with the stream cut down to its oldest files."""
+    """Return the catalog, with the stream cut down to its oldest files."""
     if not comparison.files:
         return catalog
     source = driver_of(catalog, comparison.stream)

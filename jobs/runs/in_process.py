@@ -35,22 +35,22 @@ class OneProcess:
     plan: Plan
 
     def program(self, files: Sequence[File]) -> Program:
-        """The program for events like those of these files."""
+        """Return the program for events like those of these files."""
         return compile_program(self.catalog, self.plan, self.types(files[0]))
 
     def types(self, file: File) -> dict[str, pa.DataType]:
-        """The types of all expressions and columns, or one line when only Spark can evaluate them."""
+        """Return the types of all expressions and columns; refuse, in one line, what only Spark can evaluate."""
         try:
             return file_types(self.catalog, self.plan, file[0])
         except NotExact as reason:
             raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None
 
     def execute(self, files: Sequence[File]) -> Executor:
-        """An executor for these files."""
+        """Return an executor for these files."""
         return in_process([Split(path, size) for path, size in files])
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
-        """An executor that takes in batches of the past."""
+        """Return an executor that takes in batches of the past."""
         return replay_in_process([(past, [Split(path, size) for path, size in past.files]) for past in batches])
 
 

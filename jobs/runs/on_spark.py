@@ -86,7 +86,7 @@ class Streaming:
         self.run.evaluate(batch, files, self, self.options.at_once)
 
     def program(self, files: Sequence[File]) -> Program:
-        """The program for events like those of these files; and the lanes that its queries take."""
+        """Return the program for events like those of these files; choose the lanes that its queries take."""
         run = self.run
         lanes = choose_lanes(self.spark, run.catalog, run.plan, files, self.options.lane)
         program, run.lane, self.schema, self.reads_files = lanes.program, lanes.name, lanes.schema, lanes.reads_files
@@ -100,7 +100,7 @@ class Streaming:
         return program
 
     def execute(self, files: Sequence[File]) -> Executor:
-        """An executor for these files, on Spark; queries that are not woven run beside it."""
+        """Return an executor for these files, on Spark; queries that are not woven run beside it."""
         paths = [path for path, _ in files]
         unshared = UnsharedLane(self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
         if not files:
@@ -108,7 +108,7 @@ class Streaming:
         return SparkExecutor(self.spark.sparkContext, self._feed_tasks(files), lambda: self._read(paths), unshared)
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
-        """An executor that takes in batches of the past."""
+        """Return an executor that takes in batches of the past."""
         context = self.spark.sparkContext
         tasks = [(past, self._feed_tasks(past.files)) for past in batches]
         return SparkExecutor(context, PastTasks(context, tasks) if tasks else None)

@@ -19,7 +19,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def adopted_notes(before: Manifest, adopted: Adopted) -> list[str]:
-    """A plan took over: what became of its trees, and from when on new queries are complete."""
+    """Say, after a plan took over, what became of its trees and from when on new queries are complete."""
     reread = f" from {adopted.events:,} raw events" if adopted.rebuilt else ""
     lines = [
         f"plan {adopted.manifest.plan} takes over from {before.plan}: "
@@ -41,7 +41,7 @@ def print_batch(manifest: Manifest, seconds: float) -> str:
 
 
 def format_time(ticks: int) -> str:
-    """A time as a person reads it."""
+    """Return a time as a person reads it."""
     try:
         return (EPOCH + timedelta(microseconds=ticks)).isoformat(" ", "auto").replace("+00:00", "Z")
     except OverflowError:
@@ -118,5 +118,5 @@ class RunReport:
             }
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON takes it."""
+        """Return the report as JSON takes it."""
         return asdict(self)

@@ -54,7 +54,7 @@ class Request:
     options: Options = field(default_factory=Options)
 
     def load_catalog_and_plan(self, say: Say, start: Start | None = None) -> tuple[Catalog, Plan]:
-        """The catalog, and the plan: the user's, the one in force, or a new one by what recent events are like."""
+        """Load the catalog and the plan: the user's, the one in force, or a new one by what recent events are like."""
         if self.options.lane not in LANES:
             raise HeddleError(f"there is no lane {self.options.lane!r}; use one of {', '.join(LANES)}")
         if self.options.files_per_batch < 0:

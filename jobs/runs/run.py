@@ -36,14 +36,14 @@ Progress = Callable[[Manifest, float], None]
 
 
 def silent(manifest: Manifest, seconds: float) -> None:
-    """No progress."""
+    """Say nothing of how far the run is."""
 
 
 class Lane(Executors, Protocol):
     """How events come in: what a plan is compiled to for them, and who evaluates it on some of their files."""
 
     def program(self, files: Sequence[File]) -> Program:
-        """The program for events like those of these files."""
+        """Return the program for events like those of these files."""
         ...
 
 
@@ -78,11 +78,11 @@ class Run:
             self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
 
     def raw(self, since: int) -> RawEvents:
-        """The events since a time that the batches so far have taken."""
+        """Return the events since a time that the batches so far have taken."""
         return raw_events(self.storage, self.manifest, since) if self.manifest.batch >= 0 else RawEvents()
 
     def _ready(self, lane: Lane, files: Sequence[File]) -> Program | None:
-        """The program, its plan in force; None when no event has ever told the types of the columns."""
+        """Return the program, its plan in force; None when no event has ever told the types of the columns."""
         if self.program is None or (files and not self.lane):
             program = lane.program(files) if files else self._remembered_program(lane)
             if program is None:
@@ -147,7 +147,7 @@ def open_run(
 
 
 def _oldest_process() -> int:
-    """Whose CPU seconds count: under spark-submit the JVM started Python, else the other way round."""
+    """Return the process whose CPU seconds count: under spark-submit the JVM started Python, else the other way round."""
     return os.getppid() if "PYSPARK_GATEWAY_PORT" in os.environ else os.getpid()
 
 

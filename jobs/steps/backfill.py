@@ -15,7 +15,7 @@ from optimizer.errors import HeddleError
 
 
 def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[str, Any]:
-    """The interval, or the repair, checked; an interval goes into a warehouse named after the run."""
+    """Return what a backfill or a repair is called with; an interval goes into a warehouse named after the run."""
     place, stream = settings(), params["stream"]
     low, high, repair = params["from"], params["to"], params["repair"]
     if repair == bool(low or high) or bool(low) != bool(high):

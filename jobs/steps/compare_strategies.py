@@ -20,7 +20,7 @@ from optimizer.plan.definition import Plan
 
 
 def comparison_arguments(params: Mapping[str, Any], run: str) -> dict[str, Any]:
-    """What the job is called with, checked against the catalog."""
+    """Return what the job is called with, checked against the catalog."""
     place, stream = settings(), params["stream"]
     catalog = load_catalog(place.catalog)
     catalog.of_stream(stream)

@@ -52,14 +52,14 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
 
 
 def submission(catalog: Catalog, stream: str) -> dict[str, Any]:
-    """How Spark is started for a stream: by the Java of this machine, with little to say."""
+    """Return how Spark is started for a stream: by the Java of this machine, with little to say."""
     places = {"JAVA_HOME": java_home(cache_folder()), "SPARK_HOME": spark_home()}
     options = java_options(working=spark_has_work(catalog, stream))
     return {"env_vars": places, "conf": {JAVA_OPTIONS: options, **PLAIN_FILES}}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:
-    """A file of a run's step."""
+    """Return the path of a file that a step of a run writes."""
     return str(place.below("runs", re.sub(r"[^\w.-]", "_", run), f"{stream}.{name}.json"))
 
 

@@ -16,12 +16,12 @@ from optimizer.errors import HeddleError
 
 
 def select_streams(stream: str | None, say: Say) -> list[str]:
-    """The stream that was asked for, or every stream that has queries; the catalog is checked on the way."""
+    """Return the stream that is named, or every stream that has queries; the catalog is checked on the way."""
     return _streams_with_queries(load_catalog(settings().catalog), stream, say)
 
 
 def streams_with_work(stream: str | None, say: Say) -> list[str]:
-    """Those of them on which files have arrived, or whose last batches wait to be audited."""
+    """Return the streams on which files have arrived, or whose last batches wait to be audited."""
     place = settings()
     catalog = load_catalog(place.catalog)
     streams = [name for name in _streams_with_queries(catalog, stream, say) if _has_work(place, catalog, name, say)]

@@ -12,7 +12,7 @@ from jobs.tracking.store import Store, open_store
 
 
 def summaries(place: Settings, streams: Sequence[str]) -> list[str]:
-    """Queries, trees, cost saved, events per second, audits, deviation."""
+    """Return a line per stream: queries, trees, cost saved, events per second, audits, deviation."""
     store = open_store(place)
     return [_line(store, stream) for stream in streams]
 
@@ -37,7 +37,7 @@ def _total(metrics: list[dict[str, Any]], name: str) -> float:
 
 
 def deviation_text(metrics: dict[str, Any]) -> str:
-    """How far a run was from its estimate."""
+    """Say how far a run was from its estimate."""
     if "deviation" not in metrics:
         return "deviation of the estimates known from the second run on"
     return f"estimated and measured throughput {metrics['deviation']:.1%} apart"

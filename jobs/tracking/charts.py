@@ -25,7 +25,7 @@ class Bars:
 
 
 def cost_chart(costs: Mapping[str, float], unit: str) -> bytes:
-    """A bar per candidate, the cheapest first, as SVG."""
+    """Draw a bar per candidate as SVG, the cheapest first."""
     figure = _figure(4.0 + 0.35 * len(costs))
     axes = figure.add_subplot()
     ordered = sorted(costs.items(), key=lambda item: item[1])
@@ -38,7 +38,7 @@ def cost_chart(costs: Mapping[str, float], unit: str) -> bytes:
 
 
 def throughput_chart(bars: Sequence[Bars]) -> bytes:
-    """Two panels, per technique and per strategy: the mean of estimated and of measured throughput, as SVG."""
+    """Draw two panels as SVG, per technique and per strategy: the mean of estimated and of measured throughput."""
     techniques = _means(bars, lambda bar: bar.technique)
     strategies = _means(bars, lambda bar: bar.strategy)
     figure = _figure(3.2 + 0.5 * (len(techniques) + len(strategies)))

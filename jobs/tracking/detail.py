@@ -18,7 +18,7 @@ from optimizer.plan.definition import Plan, Tree
 
 
 def query_table(catalog: Catalog, plan: Plan) -> pa.Table:
-    """Every query of the stream: what it asks, and the tree that answers it."""
+    """Return a row per query of the stream: what it asks, and the tree that answers it."""
     table = catalog.of_stream(plan.stream)
     home = {str(query): tree for tree in plan.trees for query in tree.queries}
     ids = table.ids.to_pylist()
@@ -47,7 +47,7 @@ def query_table(catalog: Catalog, plan: Plan) -> pa.Table:
 
 
 def tree_table(plan: Plan, measured: Mapping[str, Mapping[str, Any]] | None = None) -> pa.Table:
-    """Every tree: what it costs, what feeds it, and what was counted if it was evaluated."""
+    """Return a row per tree: what it costs, what feeds it, and what was counted if it was evaluated."""
     measured = measured or {}
     rows = [
         {
@@ -69,7 +69,7 @@ def tree_table(plan: Plan, measured: Mapping[str, Mapping[str, Any]] | None = No
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """The table as a file."""
+    """Return the bytes of a table as a Parquet file."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     return bytes(sink.getvalue().to_pybytes())
@@ -79,7 +79,7 @@ MOST = 50  # the rest is in trees.parquet
 
 
 def log_trees(store: Store, parent: str, plan: Plan, measured: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-    """Children of a run, one per tree."""
+    """Write a child run for each of the costliest trees."""
     for tree in sorted(plan.trees, key=lambda tree: -tree.cost)[:MOST]:
         store.child(_entry(plan, tree, (measured or {}).get(tree.id, {})), parent)
 

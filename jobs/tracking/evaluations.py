@@ -78,7 +78,7 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
 
 
 def past_of(run: str, evaluation: Evaluation) -> Past | None:
-    """The run as calibration sees it; None when it brought no events."""
+    """Return the run as calibration sees it; None when it brought no events."""
     report, plan = evaluation.report, evaluation.plan
     seconds = engine_seconds(report)
     if not report["events"] or seconds <= 0:
@@ -88,12 +88,12 @@ def past_of(run: str, evaluation: Evaluation) -> Past | None:
 
 
 def engine_seconds(report: Mapping[str, Any]) -> float:
-    """Seconds in tasks that fed trees and answered windows."""
+    """Return seconds in tasks that fed trees and answered windows."""
     return float(sum(report["step_seconds"].get(step, 0.0) for step in WORK))
 
 
 def estimates(past: Sequence[Past], prices: Prices | None) -> list[float]:
-    """The estimated throughput of runs, in events per second or, without prices, per operation."""
+    """Return the estimated throughput of runs, in events per second or, without prices, per operation."""
     return [run.events / _estimated_seconds(run, prices) for run in past]
 
 

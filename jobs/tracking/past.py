@@ -49,19 +49,19 @@ class Past:
 
 
 def past_runs(store: Store, stream: str, most: int = MOST) -> list[Past]:
-    """Evaluations that folded events, the newest first."""
+    """Return evaluations that folded events, the newest first."""
     runs = [run for kind in KINDS for run in store.runs(stream, kind, "status = 'FINISHED'", most)]
     runs.sort(key=lambda run: -run.info.start_time)
     return [past for run in runs[:most] if (past := _past(run))]
 
 
 def past_elsewhere(store: Store, stream: str, most: int) -> list[Past]:
-    """The newest evaluations of other streams that folded events."""
+    """Return the newest evaluations of other streams that folded events."""
     return [past for run in store.runs_elsewhere(stream, KINDS[0], "status = 'FINISHED'", most) if (past := _past(run))]
 
 
 def run_rows(store: Store, stream: str, kind: str, most: int = MOST) -> list[dict[str, Any]]:
-    """Runs of a kind, the newest first: id, name, status, times in milliseconds, params, metrics, tags."""
+    """Return runs of a kind, the newest first: id, name, status, times in milliseconds, params, metrics, tags."""
     return [
         {
             "run": run.info.run_id,
@@ -105,19 +105,19 @@ def _metrics_below(prefix: str, metrics: Mapping[str, float]) -> dict[str, float
 
 
 def normalised(values: Sequence[float]) -> list[float]:
-    """Every value as a multiple of the mean of all."""
+    """Return every value as a multiple of the mean of all."""
     mean = sum(values) / len(values) if values else 0.0
     return [value / mean if mean else 0.0 for value in values]
 
 
 def deviations(estimated: Sequence[float], measured: Sequence[float]) -> list[float]:
-    """How far every estimate is off."""
+    """Return how far every estimate is off, as a share of its measurement."""
     pairs = zip(normalised(estimated), normalised(measured), strict=True)
     return [abs(estimate - measurement) / measurement if measurement else 0.0 for estimate, measurement in pairs]
 
 
 def mean(values: Sequence[float]) -> float:
-    """Their mean; 0 of none."""
+    """Return the mean of some values; 0 of none."""
     return sum(values) / len(values) if values else 0.0
 
 
@@ -125,20 +125,20 @@ ENOUGH = 8  # runs of a stream: about as many as there are prices
 
 
 def prices(store: Store, stream: str) -> Prices | None:
-    """What operations have taken so far."""
+    """Return the seconds that operations have taken so far; None before the first evaluation."""
     return prices_of(runs_to_price_by(store, stream, past_runs(store, stream)))
 
 
 def runs_to_price_by(store: Store, stream: str, own: Sequence[Past]) -> list[Past]:
-    """The runs that tell a stream's prices: its own, and while those are few, the newest of others."""
+    """Return the runs that tell a stream's prices: its own, and while those are few, the newest of others."""
     return [*own] if len(own) >= ENOUGH else [*own, *past_elsewhere(store, stream, ENOUGH)]
 
 
 def prices_of(past: Sequence[Past]) -> Prices | None:
-    """What operations took in some runs."""
+    """Return the seconds that operations took in some runs; None of no runs."""
     return fit_prices([run.measured for run in past]) if past else None
 
 
 def metrics_of(prices: Prices) -> dict[str, float]:
-    """Prices as a run's metrics."""
+    """Return prices as the metrics of a run."""
     return {"calibration.error": prices.error, **{f"calibration.{name}": value for name, value in prices.each.items()}}

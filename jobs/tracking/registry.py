@@ -62,12 +62,12 @@ class Version:
 
 
 def model_name(stream: str) -> str:
-    """The registered model of a stream."""
+    """Return the registered model of a stream."""
     return f"heddle-{stream}"
 
 
 def register(store: Store, plan: Plan, run: str) -> Version:
-    """The plan as a version; the run holds its plan.json. A plan that has been registered before is that version."""
+    """Register a plan as a version; the run holds its plan.json. One that was registered before keeps its version."""
     name, fingerprint = model_name(plan.stream), plan.fingerprint()
     _make_model(store, plan.stream)
     for version in history(store, plan.stream):
@@ -79,7 +79,7 @@ def register(store: Store, plan: Plan, run: str) -> Version:
 
 
 def champion(store: Store, stream: str) -> Version | None:
-    """The version in force."""
+    """Return the version in force; None where there is none."""
     from mlflow.exceptions import MlflowException
 
     try:
@@ -90,7 +90,7 @@ def champion(store: Store, stream: str) -> Version | None:
 
 
 def history(store: Store, stream: str) -> list[Version]:
-    """Every version of a stream, the newest first."""
+    """Return every version of a stream, the newest first."""
     now = champion(store, stream)
     model_versions = store.client.search_model_versions(f"name='{model_name(stream)}'", max_results=1000)
     versions = [_version(stream, model_version, now.number if now else None) for model_version in model_versions]
@@ -98,7 +98,7 @@ def history(store: Store, stream: str) -> list[Version]:
 
 
 def plan_of(store: Store, version: Version) -> Plan:
-    """The plan of a version."""
+    """Read the plan of a version."""
     return Plan.from_json(store.read(version.run, PLAN).decode())
 
 
@@ -131,7 +131,7 @@ def roll_back(store: Store, stream: str, number: int | None = None) -> Version:
 
 
 def champions(versions: list[Version]) -> list[int]:
-    """Which versions were in force one after another, without those that were rolled back; the last one is now."""
+    """Return the versions that were in force one after another, without those rolled back; the last is in force."""
     events = [(at, True, v.number) for v in versions for at in v.promoted]
     events += [(at, False, v.number) for v in versions for at in v.rolled_back]
     order: list[int] = []
@@ -230,7 +230,7 @@ def decide(plan: Plan, champion: Plan | None, prices: Prices | None = None) -> D
 
 
 def cost_of(plan: Plan, prices: Prices | None) -> tuple[float, str]:
-    """Seconds of work per second of the stream, or operations per second; and which of the two."""
+    """Return seconds of work per second of the stream, or operations per second; and which of the two."""
     operations = operations_of(plan)
     if prices and prices.knows(operations):
         return prices.seconds(operations, batches=0), "seconds per second"

@@ -68,7 +68,7 @@ def conclude(store: Store, run: str, version: Version | None, decision: Decision
 
 
 def picture(plan: Plan) -> bytes:
-    """The plan as SVG."""
+    """Draw the plan as SVG."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "plan.svg")
         draw(plan, path)

@@ -59,7 +59,7 @@ class Store:
     artifacts: str  # "" where a server keeps them
 
     def experiment(self, stream: str) -> str:
-        """The stream's experiment; it is made when it is not there."""
+        """Return the stream's experiment; make it where it is missing."""
         name = f"heddle/{stream}"
         experiment = self.client.get_experiment_by_name(name)
         if experiment is not None:
@@ -87,19 +87,19 @@ class Store:
         return str(run.info.run_id)
 
     def _give_up(self, entry: Entry) -> None:
-        """An earlier attempt that died is over."""
+        """End the runs of earlier attempts that died."""
         for run in self.runs(entry.stream, entry.kind, f"tags.`{KEY}` = '{_quoted(entry.key)}' and status = 'RUNNING'"):
             self.end(run.info.run_id, failed=True)
 
     def measure(self, run: str, metrics: Mapping[str, float]) -> None:
-        """More metrics of a run."""
+        """Add metrics to a run."""
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
         self.client.log_batch(run, metrics=[Metric(name, float(value), now, 0) for name, value in metrics.items()])
 
     def files(self, run: str, contents: Mapping[str, str | bytes]) -> None:
-        """Artifacts by their paths."""
+        """Write artifacts, by their paths."""
         with tempfile.TemporaryDirectory() as folder:
             for name, content in contents.items():
                 path = Path(folder, name)
@@ -108,26 +108,26 @@ class Store:
             self.client.log_artifacts(run, folder)
 
     def end(self, run: str, failed: bool = False) -> None:
-        """The run is over."""
+        """Say that a run is over."""
         self.client.set_terminated(run, "FAILED" if failed else "FINISHED")
 
     def child(self, entry: Entry, parent: str) -> str:
-        """A run inside another, over at once."""
+        """Write a run inside another, over at once."""
         run = self.begin(entry, parent)
         self.end(run)
         return run
 
     def find(self, stream: str, kind: str, key: str) -> str | None:
-        """The finished run of this key."""
+        """Return the finished run of a key; None where there is none."""
         runs = self.runs(stream, kind, f"tags.`{KEY}` = '{_quoted(key)}' and status = 'FINISHED'", most=1)
         return str(runs[0].info.run_id) if runs else None
 
     def runs(self, stream: str, kind: str, also: str = "", most: int = 200) -> Sequence[Run]:
-        """Runs of a kind, the newest first."""
+        """Return runs of a kind, the newest first."""
         return self._search([self.experiment(stream)], kind, also, most)
 
     def runs_elsewhere(self, stream: str, kind: str, also: str, most: int) -> Sequence[Run]:
-        """Runs of a kind on other streams, the newest first."""
+        """Return runs of a kind on other streams, the newest first."""
         others = self.client.search_experiments(filter_string="name LIKE 'heddle/%'", max_results=MOST_STREAMS)
         ids = [experiment.experiment_id for experiment in others if experiment.tags.get(STREAM) != stream]
         return self._search(ids, kind, also, most)
@@ -138,13 +138,13 @@ class Store:
         return self.client.search_runs(experiments, wanted, max_results=most, order_by=newest) if experiments else []
 
     def read(self, run: str, name: str) -> bytes:
-        """An artifact."""
+        """Read an artifact of a run."""
         with tempfile.TemporaryDirectory() as folder:
             return Path(self.client.download_artifacts(run, name, folder)).read_bytes()
 
 
 def open_store(settings: Settings) -> Store:
-    """The store that the settings name; a database file and its folder are made when they are not there."""
+    """Open the store that the settings name; make its database file and folder where they are missing."""
     from mlflow import MlflowClient
 
     uri = settings.tracking
