@@ -147,7 +147,7 @@ def open_run(
 
 
 def _oldest_process() -> int:
-    """Return the process whose CPU seconds count: under spark-submit the JVM started Python, else the other way round."""
+    """Return the process whose CPU seconds count: under spark-submit the JVM, which started Python, else Python."""
     return os.getppid() if "PYSPARK_GATEWAY_PORT" in os.environ else os.getpid()
 
 
