@@ -6,5 +6,6 @@
 - file_types: The types of a stream's expressions and columns, as the schema of one of its Parquet files gives them.
 - keys: Group-by keys as numbers: a code per row, and the distinct keys the codes stand for.
 - parquet: The file lane: Parquet files are read by the tasks themselves, only the columns needed.
+- predicate_index: Predicate index: many predicates on one column, answered by one search of every event.
 - signatures: Signatures: which predicates an event passes, one bit each. Those that occur are numbered.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import to_array
-from jobs.engine.events.signatures import Signatures, signatures
+from jobs.engine.events.predicate_index import truth_of
+from jobs.engine.events.signatures import Signatures, join_signatures, signatures, signatures_of_classes
 from jobs.engine.program.program import ALL, TIME, Program
 from jobs.engine.program.spark_types import plain_type
 from jobs.kernels.arrays import Bools, Ints, Rows
@@ -33,6 +34,49 @@ class Value:
     column: pa.Array
 
 
+class Predicates(Mapping[str, Bools]):
+    """Which events pass each predicate, by its name; a mask is made when it is first asked for.
+
+    >>> predicates = Predicates({"p": pa.array([True, None]), "q": pa.array([False, True]).dictionary_encode()})
+    >>> predicates["p"].tolist(), predicates["q"].tolist(), predicates.signatures().codes.tolist()
+    ([True, False], [False, True], [0, 1])
+    """
+
+    def __init__(self, columns: Mapping[str, pa.Array]) -> None:
+        self._columns = columns
+        self._masks: dict[str, Bools] = {}
+
+    def __getitem__(self, name: str) -> Bools:
+        if name not in self._masks:
+            self._masks[name] = truth_of(self._columns[name])
+        return self._masks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def signatures(self) -> Signatures:
+        """Return which of all predicates each event passes; those that share classes are told apart by them alone."""
+        columns = list(self._columns.values())
+        by_classes: dict[int, list[int]] = {}  # the predicates, by where the codes of their classes lie in memory
+        for number, column in enumerate(columns):
+            if pa.types.is_dictionary(column.type):
+                by_classes.setdefault(column.indices.buffers()[1].address, []).append(number)
+        parts = [
+            (numbers, signatures_of_classes([truth_of(columns[number].dictionary) for number in numbers], codes))
+            for numbers in by_classes.values()
+            if len(numbers) > 1
+            for codes in [columns[numbers[0]].indices.to_numpy()]
+        ]
+        others = sorted(set(range(len(columns))).difference(*(numbers for numbers, _ in parts)))
+        if others:
+            names = list(self._columns)
+            parts.append((others, signatures([self[names[number]] for number in others])))
+        return join_signatures(parts)
+
+
 @dataclass(frozen=True)
 class Events:
     """Events that have a time. Every array has one entry per event."""
@@ -40,14 +84,14 @@ class Events:
     times: Ints
     keys: pa.Table
     values: dict[str, Value]
-    predicates: dict[str, Bools]
+    predicates: Predicates
     without_time: int
     arrival: pa.Table  # where every event stood; without columns unless some windows are in rows
 
     @cached_property
     def signatures(self) -> Signatures:
         """Which of all predicates each event passes."""
-        return signatures(list(self.predicates.values()))
+        return self.predicates.signatures()
 
     def signatures_of(self, names: Sequence[str]) -> Signatures:
         """Return which of these predicates each event passes."""
@@ -69,7 +113,7 @@ def events_from(table: pa.Table, program: Program) -> Events:
         microseconds(to_array(table[TIME])),
         keys,
         {value.name: value_of(to_array(table[value.name])) for value in program.values},
-        {test.name: _truth(table[test.name]) for test in program.predicates},
+        Predicates({test.name: to_array(table[test.name]) for test in program.predicates}),
         without_time,
         table.select([FILE, POSITION] if program.in_rows else []),
     )
@@ -129,13 +173,6 @@ def _numbers(column: pa.Array) -> Rows:
 
 def _fill_nulls(column: pa.Array, value: Any) -> pa.Array:
     return pc.fill_null(column, value) if column.null_count else column
-
-
-def _truth(column: pa.ChunkedArray) -> Bools:
-    """Return where a predicate is true: it keeps an event only then, and unknown (null) is not true."""
-    truth = pc.fill_null(to_array(column).cast(pa.bool_()), False)
-    bits = np.frombuffer(truth.buffers()[1], np.uint8) if len(truth) else np.empty(0, np.uint8)
-    return np.unpackbits(bits, count=truth.offset + len(truth), bitorder="little")[truth.offset :].view(np.bool_)
 
 
 def text_ranks(values: pa.Array) -> Ints:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from jobs.engine.events.expressions import CachedColumns, evaluate, evaluate_some, parse_cached
+from jobs.engine.events.predicate_index import index_predicates, truth_of
 from jobs.engine.program.program import ALL, TIME, Input, Program
 from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
 from jobs.host.storage import Storage
@@ -151,8 +152,11 @@ def with_inputs(table: pa.Table, program: Program) -> pa.Table:
     columns = CachedColumns({name: table[name] for name in table.column_names})
     out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
     out[TIME] = columns[program.time]
+    out |= index_predicates(program.predicates, columns)
     for item in program.predicates:
-        out[item.name] = _repeat_scalar(_evaluate_or_refuse(item, lambda sql: evaluate(sql, columns)), table.num_rows)
+        if item.name not in out:
+            truth = _evaluate_or_refuse(item, lambda sql: evaluate(sql, columns))
+            out[item.name] = _repeat_scalar(truth, table.num_rows)
     for item in program.values:
         out[item.name] = _repeat_scalar(_value(item, columns, program, out), table.num_rows)
     return pa.table(out)
@@ -176,7 +180,7 @@ def _rows_needed(item: Input, program: Program, out: Mapping[str, Any]) -> Any:
     """Return the rows that some query aggregates: they have a time, and pass its predicate."""
     rows = np.zeros(len(out[TIME]), np.bool_)
     for where in program.wheres(item.name):
-        rows |= np.asarray(pc.fill_null(out[where], False)) if where else True
+        rows |= truth_of(out[where]) if where else True
     return rows & np.asarray(pc.is_valid(out[TIME]))
 
 

@@ -54,6 +54,35 @@ def signatures(masks: Sequence[Bools]) -> Signatures:
     return Signatures(*number_signatures(packed.T, len(masks)))
 
 
+def signatures_of_classes(truths: Sequence[Bools], codes: Ints) -> Signatures:
+    """Return the signatures of events of some classes, from the truth of every class by predicate.
+
+    >>> signed = signatures_of_classes([np.array([True, False, True])], codes=np.array([2, 1, 1, 0]))
+    >>> signed.codes.tolist(), signed.tests.tolist()
+    ([0, 1, 1, 0], [[True], [False]])
+    """
+    of_class = signatures(truths)
+    return Signatures(of_class.codes[codes], of_class.tests)
+
+
+def join_signatures(parts: Sequence[tuple[Sequence[int], Signatures]]) -> Signatures:
+    """Return the signatures of all predicates from those of some each, which come with the predicates' numbers.
+
+    >>> first = Signatures(np.array([0, 1, 0]), np.array([[True], [False]]))
+    >>> other = Signatures(np.array([0, 0, 1]), np.array([[True], [False]]))
+    >>> joined = join_signatures([([1], first), ([0], other)])
+    >>> joined.tests[joined.codes].tolist()
+    [[True, True], [True, False], [False, True]]
+    """
+    if len(parts) == 1 and list(parts[0][0]) == sorted(parts[0][0]):
+        return parts[0][1]
+    codes, places = combine_codes([(signed.codes, len(signed.tests)) for _, signed in parts])
+    tests = np.empty((len(places[0]), sum(len(numbers) for numbers, _ in parts)), np.bool_)
+    for (numbers, signed), place in zip(parts, places, strict=True):
+        tests[:, list(numbers)] = signed.tests[place]
+    return Signatures(codes, tests)
+
+
 def signature_column(tests: Bools) -> pa.Array:
     """Return signatures as a column of bytes, eight predicates to a byte; `unpack_signatures` reads them back."""
     return _binary(np.packbits(tests, axis=1, bitorder="little"))

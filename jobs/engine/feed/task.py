@@ -108,7 +108,8 @@ def _count_folds(events: Events, feed: Feed) -> int:
     measures = feed.folded_measures
     if feed.tree.bits or not any(measure.where for measure in measures):
         return len(events.times) * len(measures)
-    passing = {name: int(np.count_nonzero(mask)) for name, mask in events.predicates.items()}
+    wheres = {measure.where for measure in measures if measure.where}
+    passing = {name: int(np.count_nonzero(events.predicates[name])) for name in wheres}
     return sum(passing[measure.where] if measure.where else len(events.times) for measure in measures)
 
 

@@ -58,10 +58,13 @@ class TreeShards:
         folded = len(rows) * len(shards.cell)
         if not len(bits):
             return rows, folded
-        by_bit = {bit: [m for m in measures if m.where and self.bit[m.where] == bit] for bit in bits.tolist()}
+        by_bit: dict[int, list[MeasureProgram]] = {bit: [] for bit in bits.tolist()}
+        for measure in measures:
+            if measure.where:
+                by_bit[self.bit[measure.where]].append(measure)
         unfolding = Unfolding({bit: [base[m.key] for m in readers] for bit, readers in by_bit.items()}, cells)
         tests = self.tests[:, bits]
-        order = order_by_likeness(tests)
+        order = np.arange(len(bits)) if unfolding.is_straight(shards, tests) else order_by_likeness(tests)
         for bit, passing in unfolding.by_predicate(shards, tests[:, order], bits[order]):
             for measure in by_bit[bit]:
                 rows[measure.key] = _merge(base[measure.key], passing, cells)

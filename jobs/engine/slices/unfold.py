@@ -51,6 +51,9 @@ class Unfolding:
 
     def by_predicate(self, shards: Shards, tests: Bools, bits: Ints) -> Iterator[tuple[int, Shards]]:
         """Yield every predicate (a column of the tests) with the shards that pass it, and none that do not."""
+        if self.is_straight(shards, tests):
+            yield from _straight(shards, tests, bits)
+            return
         if len(bits) == 1:
             passing = np.flatnonzero(tests[shards.code, 0])
             cell, code, row = shards.cell[passing], shards.code[passing], shards.row[passing]
@@ -59,6 +62,11 @@ class Unfolding:
         middle = len(bits) // 2
         for half in (slice(None, middle), slice(middle, None)):
             yield from self.by_predicate(*self._fold_alike(shards, tests[:, half], bits[half]), bits[half])
+
+    @staticmethod
+    def is_straight(shards: Shards, tests: Bools) -> bool:
+        """Whether shards pass so few predicates that each is folded straight into their partials."""
+        return bool(tests.sum(axis=1)[shards.code].sum() <= LEAST * len(shards.code))
 
     def _fold_alike(self, shards: Shards, tests: Bools, bits: Ints) -> tuple[Shards, Bools]:
         """Return the shards of some of the predicates; equal signatures are folded into one where that pays."""
@@ -76,6 +84,23 @@ class Unfolding:
         self.folded += len(passing) * len(bases)
         rows = {key: merge_rows(base.op, fewer.rows[key], fewer.row, place, len(cell)) for key, base in bases.items()}
         return Shards(cell, code, np.arange(len(cell)), rows), tests
+
+
+def _straight(shards: Shards, tests: Bools, bits: Ints) -> Iterator[tuple[int, Shards]]:
+    """Yield every predicate with the shards that pass it, at the price of those pairs, however many predicates."""
+    signature, column = np.nonzero(tests)
+    passed = np.bincount(signature, minlength=len(tests))
+    first = np.cumsum(passed) - passed  # where the predicates of each signature begin
+    times = passed[shards.code]
+    shard = np.repeat(np.arange(len(times)), times)
+    within = np.arange(len(shard)) - np.repeat(np.cumsum(times) - times, times)
+    predicate = column[first[shards.code[shard]] + within]
+    order = np.argsort(predicate, kind="stable")
+    ends = np.cumsum(np.bincount(predicate, minlength=len(bits)))
+    for number, bit in enumerate(bits.tolist()):
+        passing = shard[order[ends[number - 1] if number else 0 : ends[number]]]
+        cell, code, row = shards.cell[passing], shards.code[passing], shards.row[passing]
+        yield bit, shards._replace(cell=cell, code=code, row=row)
 
 
 def order_by_likeness(tests: Bools) -> Ints:
