@@ -10,6 +10,7 @@
 - kernels: The columnar kernels against one memory pass and against the libraries a user would take instead.
 - omega_errors: How far every Omega is from the operations that a technique really needs.
 - optimizer: How planning scales with the number of queries, and how much cascades save.
+- regret: CPU seconds of the plan that is chosen over those of the fastest plan any strategy found.
 - rewriting: Rewritten statements against the originals on plain Spark, in CPU seconds.
 - sharing: Shared against unshared and paired against paned slices, on the trades workloads A, B and C.
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
-from expectations.sides.plain_spark import naive
+from expectations.sides.plain_spark import naive_recomputation
 from heddle.main import app
 from jobs.engine.warehouse.ledger import newest_ledger, settle
 from jobs.engine.warehouse.manifest import newest
@@ -66,4 +66,4 @@ def test_raw_events_that_are_gone_are_one_line(world: AuditedWorld) -> None:
     (file,) = (world.folder / "data").iterdir()
     file.unlink()
     with pytest.raises(HeddleError, match=r"was evaluated and is gone, one of 1; an audit needs the raw events"):
-        naive(cast("SparkSession", None), world.catalog, STREAM, world.storage, newest(world.storage))
+        naive_recomputation(cast("SparkSession", None), world.catalog, STREAM, world.storage, newest(world.storage))

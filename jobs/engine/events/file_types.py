@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from jobs.engine.events.expressions import WIDTHS, Columns, NotExact, evaluate
-from jobs.engine.events.parquet import open_parquet
+from jobs.engine.events.parquet import event_schema, open_parquet
 from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.definition import inputs_of
 from jobs.engine.program.spark_types import plain_type, require_key
@@ -45,7 +45,9 @@ def exact_types(catalog: Catalog, plan: Plan, path: str) -> FileTypes:
 
 def reasons_in_catalog(catalog: Catalog, stream: str, path: str) -> dict[str, str]:
     """Return why the file lane leaves some of what a stream's queries ask to Spark, whatever their plan is."""
-    shapes = [shape for shape in catalog.of_stream(stream).shapes if AGGREGATES[shape.aggregate].shared]
+    table = catalog.of_stream(stream)  # its shapes are those of all streams
+    own = (table.shapes[code] for code in sorted(set(table.codes.tolist())))
+    shapes = [shape for shape in own if AGGREGATES[shape.aggregate].shared]
     values = {sql for shape in shapes for measure in measures_of(shape) for sql in inputs_of(measure)}
     predicates = {shape.where for shape in shapes} - {""}
     keys = {key for shape in shapes for key in shape.group_by}
@@ -58,7 +60,7 @@ def _exact_types(
     if not stream.in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
     with open_parquet(path) as file:
-        empty = file.schema_arrow.empty_table()
+        empty = event_schema(path, file).empty_table()
     columns = {name: empty[name] for name in empty.column_names}
     types = {name: column.type for name, column in columns.items()}
     require_time(stream, types)

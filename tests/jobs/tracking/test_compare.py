@@ -21,7 +21,9 @@ def test_one_line_and_one_run_a_plan(place: Settings, store: Store, monkeypatch:
     write_events(place, 0)
     asked = ["--strategy", "no_share", "--strategy", "shared", "--technique", "two_stacks_block", "--local"]
     said = CliRunner().invoke(app, ["compare", place.catalog, "--stream", "readings", *asked], catch_exceptions=False)
-    assert [line.split()[:2] for line in said.stdout.splitlines() if "two_stacks_block" in line] == [
+    *lines, verdict = said.stdout.splitlines()
+    assert verdict.startswith("fastest: ")
+    assert [line.split()[:2] for line in lines if "two_stacks_block" in line] == [
         ["no_share", "two_stacks_block"],
         ["shared", "two_stacks_block"],
     ]

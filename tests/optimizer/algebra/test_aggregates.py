@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from optimizer.rewrite.finals import FINALS, FINISHED_MOMENTS
-
 from jobs.kernels.algebra.finish import FINISH
 from jobs.kernels.algebra.operators import OPS
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
 from optimizer.catalog.spark_types.results import RESULTS
+from optimizer.rewrite.partials import FINALS, FINISHED_MOMENTS
 from tests.oracle.naive_aggregates import BY_ORDER, OF_VALUES
 
 SHARED = {name for name, aggregate in AGGREGATES.items() if aggregate.shared}

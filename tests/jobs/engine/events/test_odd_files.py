@@ -120,7 +120,7 @@ def test_the_frame_lane_reads_every_file_by_the_first_ones_types(spark: SparkSes
     world = make_world(tmp_path, batches, [SUM, query("late", "max(V)", 2 * SECOND, group_by=["K"])], 0)
     plan = world.plan("shared")
     storage, manifest, report = run_on_spark(spark, world, plan, "auto")
-    assert report.lane == "frame"  # only Spark knows that V is v
+    assert report.lane == "file and frame"  # only Spark knows that V is v
     found = answers_in(world, storage, manifest, plan)
     assert found["total"] == EXPECTED
     assert found["late"] == {(("a",), 0): 2, ((None,), 2 * SECOND): 4, (("a",), 10 * SECOND): 7}

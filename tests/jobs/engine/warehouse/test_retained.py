@@ -21,7 +21,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     name = save_retained(storage, RETAINED)
     assert load_retained(storage, name) == RETAINED
     assert save_retained(storage, RETAINED) == name
-    assert json.loads(storage.read(name)).keys() == {"trees", "asked"}, "the format on disk"
+    assert json.loads(storage.read(name)).keys() == {"trees", "asked", "frame"}, "the format on disk"
     assert load_retained(storage, "") == RetainedSlices()
     with pytest.raises(HeddleError, match="is damaged or missing"):
         load_retained(storage, "standing/none.json")
