@@ -15,6 +15,7 @@ from optimizer.plan.cost import tree_cost
 from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
 from optimizer.plan.operations import count_operations
 from optimizer.plan.prices import Prices
+from optimizer.planning.defaults import BATCH_SECONDS
 from optimizer.planning.names import techniques_for
 from optimizer.planning.recent import Recent
 from optimizer.planning.shards import choose_shards
@@ -109,7 +110,7 @@ def draft_group(
     def cost(draft: Draft) -> float:
         trees = build_trees(group, draft, technique, traffic, recent, prices)
         if prices:
-            return prices.seconds(count_operations(trees, traffic), batches=0)
+            return steady_seconds(trees, traffic, prices)
         return sum(tree.cost for tree in trees)
 
     return min(drafts, key=cost)
@@ -126,6 +127,11 @@ def one_tree(problem: Problem) -> Draft:
     return Draft(np.zeros(len(problem.windows), dtype=np.int64), (RAW,), by_class=True)
 
 
+def steady_seconds(trees: Sequence[Tree], traffic: Traffic, prices: Prices) -> float:
+    """Return the CPU seconds that trees take per second of the stream, in batches as the schedule has them."""
+    return prices.seconds(count_operations(trees, traffic, BATCH_SECONDS), batches=1 / BATCH_SECONDS)
+
+
 def shared_seconds(
     group: Group, technique: str, traffic: Traffic, recent: Recent | None, prices: Prices | None
 ) -> float:
@@ -133,7 +139,7 @@ def shared_seconds(
     if prices is None:
         return 0.0
     trees = build_trees(group, one_tree(group.rows.problem), technique, traffic, recent, prices)
-    return prices.seconds(count_operations(trees, traffic), batches=0)
+    return steady_seconds(trees, traffic, prices)
 
 
 def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, prices: Prices | None = None) -> CostModel:
@@ -142,7 +148,7 @@ def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, pri
     rate = traffic.events_per_tick(rows) / traffic.keys_of(group.group_by, rows)
     if prices is None:
         return CostModel(rate, techniques)
-    return CostModel(rate, techniques, prices.currency(traffic, group.group_by, rows))
+    return CostModel(rate, techniques, prices.currency(traffic, group.group_by, rows, BATCH_SECONDS))
 
 
 def _without_predicates(problem: Problem) -> Problem:

@@ -14,10 +14,9 @@ from optimizer.cost.load import Load
 from optimizer.cost.omega import least_omega
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
-from optimizer.plan.operations import count_operations
 from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_seconds
+from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_seconds, steady_seconds
 from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import roll_up_groupings
@@ -158,7 +157,7 @@ def plan_drafts(
         shared += scale * shared_cost(group.rows.problem, model, shares)
     numbered = _number_trees(roll_up_groupings(trees, recent, traffic) if recent else trees)
     exact = all(group.rows.problem.space.exact for group, _ in drafts)
-    seconds = prices.seconds(count_operations(numbered, traffic), batches=0) if prices else None
+    seconds = steady_seconds(numbered, traffic, prices) if prices else None
     one_tree = sum(shared_seconds(group, technique, traffic, recent, prices) for group, _ in drafts) if prices else None
     costs = Costs(sum(t.cost for t in numbered), no_share, shared, seconds, one_tree)
     return Plan(stream, strategy, traffic, numbered, costs, exact=exact)
