@@ -11,8 +11,8 @@ help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: .venv/ready ## set up, then run Heddle end to end on generated events
-	@$(PY) -m heddle warm --columnar
-	@$(PY) -m heddle calibrate
+	@$(PY) -m heddle warm --columnar > /dev/null
+	@$(PY) -m heddle calibrate > /dev/null
 	@$(PY) -m heddle demo
 
 ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-C
@@ -67,7 +67,7 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@test -x $(PY) || "$(PYTHON)" -m venv .venv \
 	  || { echo "Python's venv module is missing: on Debian and Ubuntu, 'apt-get install python3.11-venv'"; exit 1; }
 	@$(PY) -m uv --version >/dev/null 2>&1 || $(PY) -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
-	@$(PY) -m uv pip sync --compile-bytecode requirements.txt
+	@$(PY) -m uv pip sync -q --compile-bytecode requirements.txt
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 

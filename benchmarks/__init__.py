@@ -1,6 +1,9 @@
 """What Heddle is measured by. `make bench` lists these, `make bench NAME=engine ARGS="--help"` runs one.
 
 - catalog: How long a catalog takes to load, beside what readers of the file formats take for the same bytes.
+- catalogs: What expressions cost: the example catalog against a scan, odd expressions added to a catalog.
+- churn: Queries that join and leave a running plan: how far it strays from a build, and what a change takes.
+- cliffs: What must not grow: the price of a row with the keys, of a measure with the measures, of events with files.
 - edge_rates: How much quicker divisor masks count edges than marking bits or F1 does.
 - engine: The engine against a scan by plain Spark, against native Spark and against polars, in CPU seconds.
 - estimates: How far the estimated throughput is from the measured one, for techniques, strategies and catalogs.
@@ -8,11 +11,15 @@
 - faults: Runs whose driver, JVM or Python worker is killed at every step, against runs without a fault.
 - generate: Generating events against writing them, in CPU seconds.
 - kernels: The columnar kernels against one memory pass and against the libraries a user would take instead.
+- language: Random expressions over odd values, evaluated on columns, against Spark's own answers.
 - omega_errors: How far every Omega is from the operations that a technique really needs.
 - optimizer: How planning scales with the number of queries, and how much cascades save.
+- optimality: How far every strategy is from the best plan there is, in both currencies.
+- planning: How long planning takes in both currencies, and how good weave_share is beside simpler searches.
 - regret: CPU seconds of the plan that is chosen over those of the fastest plan any strategy found.
 - rewriting: Rewritten statements against the originals on plain Spark, in CPU seconds.
 - sharing: Shared against unshared and paired against paned slices, on the trades workloads A, B and C.
+- steady: What a steady micro-batch costs, whatever the ranges: batch after batch in this process, in CPU seconds.
 
 Their parts:
 

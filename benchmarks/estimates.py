@@ -22,6 +22,7 @@ from benchmarks.engine_world import write_events, write_queries
 from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.file_types import file_types
+from jobs.engine.events.input_files import File
 from jobs.engine.events.parquet import splits_of
 from jobs.engine.program.compile import compile_program
 from jobs.engine.warehouse.manifest import Manifest
@@ -51,7 +52,7 @@ class Setting:
 
 CATALOGS = {
     "factors": Setting({"s_max": 20, "o_max": 40}, 20, 1, 50_000),
-    "trades_a": Setting({"s_max": 30, "o_max": 10}, 50, 5, 20_000),
+    "trades_a": Setting({}, 50, 5, 40_000),
     "zipf_slides": Setting({"s_max": 16, "o_max": 20}, 10, 1, 40_000),
 }
 REPEATS = 2
@@ -72,7 +73,7 @@ class Row:
 def seconds_of(catalog: Catalog, plan: Plan, data: Path, warehouse: Path) -> float:
     """Seconds of the engine's own work, from scratch."""
     shutil.rmtree(warehouse, ignore_errors=True)
-    files = [(str(path), path.stat().st_size) for path in sorted(data.glob("*.parquet"))]
+    files = [File(str(path), path.stat().st_size) for path in sorted(data.glob("*.parquet"))]
     program = compile_program(catalog, plan, file_types(catalog, plan, files[0][0]))
     splits = [split for heap in splits_of(files, 1) for split in heap]
     storage = Storage(str(warehouse))

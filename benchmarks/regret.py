@@ -100,7 +100,8 @@ def write_world(folder: Path, setting: Setting) -> Catalog:
     lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
     groupings = ["", ", group_by: [machine]", ", group_by: [hall]", ", group_by: [machine, hall]"]
     grouped = groupings[1 : 1 + setting.groupings] if setting.keys > 1 else groupings[:1]
-    windows = sorted(set(workload(setting.windows, setting.queries, seed=3, **dict(setting.options)).windows()))
+    options = {"o_max": 100, **dict(setting.options)}
+    windows = sorted(set(workload(setting.windows, setting.queries, seed=3, **options).windows()))
     for number, window in enumerate(windows):
         select = SELECTS[number % setting.aggregates]
         where = f', where: "kind < {number % setting.predicates + 3}"' if setting.predicates else ""

@@ -36,6 +36,7 @@ import pyarrow.parquet as pq
 from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.file_types import file_types
+from jobs.engine.events.input_files import File
 from jobs.engine.events.parquet import splits_of
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
@@ -99,7 +100,7 @@ def paned(program: Program) -> Program:
     return replace(program, groupings=tuple(groupings))
 
 
-def run(program: Program, files: list[tuple[str, int]], times: int) -> Spent:
+def run(program: Program, files: list[File], times: int) -> Spent:
     """One batch in this process, and its closing; the least CPU of some runs."""
     spent = []
     for _ in range(times):
@@ -122,7 +123,7 @@ def window_by_window(catalog: Catalog, events: int, recent: RecentEvents | None)
     return round(sum(events * share(query.where) * query.window.overlap_factor for query in queries))
 
 
-def alone(catalog: Catalog, plan: Plan, files: list[tuple[str, int]]) -> Spent:
+def alone(catalog: Catalog, plan: Plan, files: list[File]) -> Spent:
     """Every query evaluated by itself; what all of them took together."""
     found = []
     for tree in plan.trees:
@@ -136,7 +137,7 @@ def alone(catalog: Catalog, plan: Plan, files: list[tuple[str, int]]) -> Spent:
 
 def measure(catalog: Catalog, data: Path, rate: float, events: int, times: int, strategies: str) -> dict[str, Spent]:
     """Every way to evaluate a catalog."""
-    files = [(str(path), path.stat().st_size) for path in sorted(data.glob("*.parquet"))]
+    files = [File(str(path), path.stat().st_size) for path in sorted(data.glob("*.parquet"))]
     recent = recent_events(catalog, STREAM)
     plans = {"one job": plan_stream(catalog, STREAM, rate, "no_share", TECHNIQUE)}
     started = time.process_time()

@@ -14,6 +14,7 @@ from airflow.sdk import Asset, task
 LOG = logging.getLogger("heddle")
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = Asset(name="heddle_plan", uri="heddle://plan")  # changes when a plan is promoted
+DRIFT = Asset(name="heddle_drift", uri="heddle://drift")  # changes when a plan has drifted: replan at once
 BEGIN = datetime(2026, 1, 1)
 
 
@@ -83,3 +84,17 @@ def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
             raise AirflowFailException(str(error)) from None
 
     return task(**options)(run)
+
+
+def announce_drift(outcome: Any) -> Any:
+    """Return the task that asks for a replan at once, by the asset, where changes have made a plan drift."""
+
+    @step(outlets=[DRIFT])
+    def ask_for_replan(outcome: dict[str, Any], outlet_events: Any) -> None:
+        from airflow.sdk.exceptions import AirflowSkipException
+
+        if not outcome["replan_due"]:
+            raise AirflowSkipException("the plan is within its tolerance")
+        outlet_events[DRIFT].extra = {"stream": outcome["stream"]}
+
+    return ask_for_replan(outcome)

@@ -1,9 +1,9 @@
 """# evaluate
 
-Evaluates what has arrived on every stream by its champion plan: a micro-batch on Spark, written unpublished; an audit
-of a sample of its windows against plain Spark; then the batch is published. If the audit fails, the task `publish`
-fails and the batch stays quarantined: its page shows the rows, and the DAG `settle_batch` or `heddle check` decides.
-Last, what was measured is logged beside what was estimated.
+Evaluates what has arrived on every stream by its champion plan: a micro-batch on Spark, written unpublished, and in the
+same session an audit of a sample of its windows against plain Spark; then the batch is published. If the audit fails,
+the task `publish` fails and the batch stays quarantined: its page shows the rows, and the DAG `settle_batch` or
+`heddle check` decides. Last, what was measured is logged beside what was estimated.
 
 Every five minutes, when a plan has been promoted, or from the form. A stream on which nothing has arrived is left out.
 Repeating a step is safe: a batch that is committed is skipped, a published one stays published.
@@ -22,7 +22,11 @@ SCHEDULE = AssetOrTimeSchedule(timetable=CronTriggerTimetable("*/5 * * * *", tim
 PARAMS = {
     "stream": forms.stream(every=True),
     "files_per_batch": forms.count("Files per batch", "At most so many files a micro-batch; 0 takes all at once."),
-    "sample": forms.count("Sample", "Emitted windows of each query that the audit recomputes.", default=5),
+    "sample": forms.count(
+        "Sample",
+        "Windows of each sampled query that the audit recomputes; five queries a batch, others every time.",
+        default=5,
+    ),
 }
 
 
@@ -57,8 +61,7 @@ def evaluate() -> None:
     @task_group
     def micro_batch(stream: str) -> None:
         batch = prepare(stream)
-        evaluated = submit("evaluate", "jobs/evaluate.py", batch)
-        evaluated >> submit("audit", "expectations/audit.py", batch) >> [publish(batch), log(batch)]
+        submit("evaluate", "expectations/micro_batch.py", batch) >> [publish(batch), log(batch)]
 
     micro_batch.expand(stream=streams())
 

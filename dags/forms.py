@@ -79,6 +79,12 @@ def number(title: str, what: str) -> Param:
     )  # fmt: skip
 
 
+def tolerance() -> Param:
+    """Return the field of how far a plan that queries join and leave may drift."""
+    what = "How much dearer than a build the plan may become, as a share, before a replan follows at once."
+    return Param(0.05, what, type="number", minimum=0, maximum=10, title="Tolerance")
+
+
 def text(title: str, what: str, pattern: str = "") -> Param:
     """Return the field of a text that may be left out."""
     return Param("", what, type=["null", "string"], maxLength=2000, pattern=pattern, title=title)

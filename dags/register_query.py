@@ -2,7 +2,7 @@
 
 Adds a query to the catalog from the form. It is checked as the catalog's own files are: a mistake fails the first task
 with its line, and nothing is written. The query then joins the champion plan by Incremental WeaveShare, and the changed
-plan is promoted, which starts `evaluate`.
+plan is promoted, which starts `evaluate`. Where it has drifted beyond the tolerance, `replan` follows at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, step
+from dags.common import DAG_OPTIONS, LOG, PLAN, announce_drift, step
 
 PARAMS = {
     "id": Param(None, "A new name: a to z, digits and _.", type="string", pattern=forms.ID, title="Id"),
@@ -28,9 +28,10 @@ PARAMS = {
     "slide": Param("10 seconds", "How often one ends.", type="string", pattern=forms.DURATION, title="Slide"),
     "offset": forms.text("Offset", "By how much starts are shifted; empty: not.", pattern=f"{forms.DURATION}|^$"),
 }
+FORM = {**PARAMS, "tolerance": forms.tolerance()}
 
 
-@dag("register_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+@dag("register_query", schedule=None, params=FORM, doc_md=__doc__, **DAG_OPTIONS)
 def register_query() -> None:
     """Write the query into the catalog, weave it into the plan."""
 
@@ -41,12 +42,12 @@ def register_query() -> None:
         return register_query({name: params[name] for name in PARAMS}, LOG.info)
 
     @step(outlets=[PLAN])
-    def weave(stream: str, run_id: str) -> dict[str, Any]:
+    def weave(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.steps.queries import weave_once
 
-        return weave_once(stream, run_id, LOG.info)
+        return weave_once(stream, run_id, params["tolerance"], LOG.info)
 
-    weave(write())
+    announce_drift(weave(write()))
 
 
 register_query()

@@ -4,22 +4,23 @@ Measures every stream from its recent data, plans it by the chosen strategies, a
 champion, costed again on the same catalog. A cheaper plan is registered, promoted and announced as the asset
 `heddle_plan`, which starts `evaluate`. A plan that is not cheaper is logged and not promoted.
 
-Nightly, or from the form: which stream, which strategies and technique, events per second measured or given, and
-whether to promote or only to log (dry run). Every run is in MLflow, in its stream's experiment. Repeating is safe.
+Nightly, when changes have made a plan drift (the asset `heddle_drift`), or from the form: which stream, which
+strategies and technique, events per second measured or given, and whether to promote or only to log (dry run). Every
+run is in MLflow, in its stream's experiment. Repeating is safe.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, dag
+from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable, Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, step
+from dags.common import DAG_OPTIONS, DRIFT, LOG, PLAN, step
 
 PARAMS = {
     "stream": forms.stream(every=True),
-    "strategies": forms.strategies(["cascade", "weave_share"]),
+    "strategies": forms.strategies(["cascade", "weave_share", "tri_weave", "shared"]),
     "technique": forms.technique(),
     "rate": forms.number("Events per second", "Lambda, how many events come in a second"),
     "keys": forms.number("Keys", "How many keys are active in a slice, on average"),
@@ -29,7 +30,10 @@ PARAMS = {
 }
 
 
-@dag("replan", schedule="0 3 * * *", params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+SCHEDULE = AssetOrTimeSchedule(timetable=CronTriggerTimetable("0 3 * * *", timezone="UTC"), assets=[DRIFT])
+
+
+@dag("replan", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def replan() -> None:
     """Check the catalog, plan every stream, announce what was promoted."""
 

@@ -1,7 +1,8 @@
 """# retire_query
 
 Takes a query out of the catalog. It leaves the champion plan by Incremental WeaveShare, and the changed plan is
-promoted, which starts `evaluate`. What it has answered so far stays in the warehouse.
+promoted, which starts `evaluate`; where it has drifted beyond the tolerance, `replan` follows at once. What the query
+has answered so far stays in the warehouse.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from typing import Any
 from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, step
+from dags.common import DAG_OPTIONS, LOG, PLAN, announce_drift, step
 
-PARAMS = {"id": Param(None, "The query's id.", type="string", pattern=forms.ID, title="Id")}
+PARAMS = {
+    "id": Param(None, "The query's id.", type="string", pattern=forms.ID, title="Id"),
+    "tolerance": forms.tolerance(),
+}
 
 
 @dag("retire_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
@@ -27,12 +31,12 @@ def retire_query() -> None:
         return retire_query(params["id"], LOG.info)
 
     @step(outlets=[PLAN])
-    def weave(stream: str, run_id: str) -> dict[str, Any]:
+    def weave(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.steps.queries import weave_once
 
-        return weave_once(stream, run_id, LOG.info)
+        return weave_once(stream, run_id, params["tolerance"], LOG.info)
 
-    weave(write())
+    announce_drift(weave(write()))
 
 
 retire_query()

@@ -3,6 +3,7 @@
 - audit: The job that audits what waits to be published; `spark-submit expectations/audit.py --help` says how.
 - check: Audit a stream's emitted windows, then publish: what `heddle check` and a scheduled task call.
 - data_docs: Data Docs that need no network: a page per audit, and the record that the list of audits reads.
+- micro_batch: The job of a scheduled micro-batch: it evaluates, then audits in the same Spark session.
 - publish: What an audit decides: the batches that waited for it are published, or quarantined, by one atomic step.
 - sample: What an audit looks at: statements, windows, late events.
 - sides: The two sides of an audit: the engine's rows and plain Spark's.

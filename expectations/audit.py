@@ -8,17 +8,25 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jobs.host.command_line import Folder, run_job, takes
 from jobs.host.say import say_to_stderr
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from expectations.check import Choice
+
+
+Sample = Annotated[int, typer.Option(help="Emitted windows of each sampled statement that are recomputed.")]
+
 
 @dataclass(frozen=True)
 class Audited:
-    """Whose results are audited, and how many of the emitted windows of each query."""
+    """Whose results are audited, and how many of the emitted windows of each sampled statement."""
 
     folder: Path
     stream: str
@@ -30,26 +38,32 @@ def make_audited(
     folder: Folder,
     stream: Annotated[str, typer.Option(help="The stream to audit.")],
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
-    sample: Annotated[int, typer.Option(help="Emitted windows of each query that are recomputed.")] = 5,
+    sample: Sample = 5,
 ) -> Audited:
     """Return what a command line asks to audit."""
     return Audited(folder, stream, warehouse, sample)
 
 
+VerdictFile = Annotated[str, typer.Option(metavar="FILE", help="Where the verdict goes, as JSON.")]
+Statements = Annotated[int, typer.Option(help="Statements that are looked at: those not audited for the longest.")]
+
+
 @takes(make_audited)
-def audit(
-    audited: Audited,
-    verdict: Annotated[str, typer.Option(metavar="FILE", help="Where the verdict goes, as JSON.")],
-    statements: Annotated[int, typer.Option(help="Statements that are looked at, others every batch.")] = 40,
-) -> None:
+def audit(audited: Audited, verdict: VerdictFile, statements: Statements = 40) -> None:
     """Recompute a sample of the emitted windows on plain Spark, and write the verdict."""
-    from expectations.check import Choice, examine
+    from expectations.check import Choice
     from jobs.spark.session import spark_session
+
+    choice = Choice(audited.sample, statements=statements)
+    write_verdict(spark_session(), str(audited.folder), audited.stream, audited.warehouse, choice, verdict)
+
+
+def write_verdict(spark: SparkSession, folder: str, stream: str, warehouse: str, choice: Choice, verdict: str) -> None:
+    """Audit what waits to be published, and write the verdict to a file."""
+    from expectations.check import examine
     from optimizer.catalog.read.load import load_catalog
 
-    catalog = load_catalog(audited.folder)
-    choice = Choice(audited.sample, statements=statements)
-    outcome = examine(spark_session(), catalog, audited.stream, audited.warehouse, choice)
+    outcome = examine(spark, load_catalog(folder), stream, warehouse, choice, say_to_stderr)
     Path(verdict).write_text(json.dumps(outcome.to_dict()))
     rows = f"{outcome.audit.rows:,} rows of {outcome.audit.statements} statements, {outcome.audit.windows:,} windows"
     say_to_stderr(f"{rows}: {'as' if outcome.audit.passed else 'NOT as'} plain Spark has them")

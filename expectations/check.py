@@ -7,35 +7,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+import pandas as pd
 
-from expectations.data_docs import write_docs
+from expectations.data_docs import DOCS, coverage, write_docs
 from expectations.publish import publish_or_quarantine
 from expectations.sample.late_events import read_late_events
 from expectations.sample.statements import audited_statements
 from expectations.sample.windows import STATEMENTS, Part, Scope, choose_parts, sample_statements
-from expectations.sides.engine import engine_rows
+from expectations.sides.engine import EngineAnswers, engine_answers
 from expectations.sides.plain_spark import naive_recomputation
-from expectations.sides.row import Sides
+from expectations.sides.row import COLUMNS, Sides, window_text
 from expectations.sides.row_windows import numbered_events
-from expectations.suites.validate import Check, sentences, validate
+from expectations.suites.comparison import BOTH
+from expectations.suites.validate import Check, validate
 from jobs.engine.warehouse.ledger import Ledger, newest_ledger
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, stream_storage
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
+from jobs.host.say import Say, silent
 from jobs.host.storage import Storage
 from jobs.spark.errors import as_user_error
+from jobs.spark.session import in_zone
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+SHOWN = 3  # passing rows of each query that the page shows
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What an audit's page says beside the verdict: what was looked at, how it was chosen, what Spark was asked."""
+
+    batch: int = -1
+    since: int = BEGINNING  # windows that end after this time
+    until: int = BEGINNING  # up to this one
+    seed: int = 0
+    statements: dict[str, list[str]] = field(default_factory=dict)  # by id: the windows that were recomputed
+    evaluated: int = 0  # statements that there are
+    examples: list[dict[str, str]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -47,7 +64,7 @@ class Audit:
     windows: int
     rows: int
     checks: list[Check]
-    results: dict[str, Any] = field(default_factory=dict, repr=False)
+    detail: Detail = field(default_factory=Detail, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -65,57 +82,56 @@ class Audit:
             "checks": [check.to_dict() for check in self.checks],
         }
 
-    @property
-    def sentences(self) -> dict[str, str]:
-        """Return what Great Expectations says is expected, by check."""
-        return sentences(self.results)
-
 
 def audit(
-    spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest, scope: Scope
+    spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest, scope: Scope, say: Say
 ) -> Audit:
     """Compare the emitted windows of a scope with what plain Spark answers."""
-    statements = sample_statements(audited_statements(catalog, stream, storage, manifest), scope)
+    evaluated = audited_statements(catalog, stream, storage, manifest)
+    statements = sample_statements(evaluated, scope)
+    answers = engine_answers(storage, manifest.results, statements, scope.since, scope.until)
+    late = read_late_events(storage, manifest, catalog.streams[stream].time)
     in_time = [statement for statement in statements if not statement.window.rows]
-    pairs = [_sides_in_time(spark, catalog, stream, storage, manifest, in_time, scope)]
+    parts = choose_parts(in_time, answers.starts, late, scope)
+    naive = naive_recomputation(spark, catalog, stream, storage, manifest, say)
+    pairs = [Sides(_rows_in_parts(answers, parts), naive.rows(parts))]
     if len(in_time) < len(statements):
         events = numbered_events(spark, catalog, stream, storage, manifest)
-        pairs += [events.sides(statement, scope) for statement in statements if statement.window.rows]
-    ours, expected = (reduce(DataFrame.unionByName, frames) for frames in zip(*pairs, strict=True))
-    # cut off from how they were made: Great Expectations asks dozens of questions, each planned anew
-    sides = Sides(ours.localCheckpoint(), expected.localCheckpoint())
-    checks, results = validate(sides)
-    windows = sides.ours.select("query", "start").distinct().count()
-    return Audit(stream, len(statements), windows, checks[0].rows, checks, results)
+        pairs += [events.sides(statement, answers, scope) for statement in statements if statement.window.rows]
+    ours, expected = (pd.concat(frames, ignore_index=True) for frames in zip(*pairs, strict=True))
+    say("comparing both sides")
+    checks, comparison = validate(Sides(ours, expected))
+    windows = len(ours[["query", "start"]].drop_duplicates())
+    looked_at = {statement.statement.id: _windows(expected, statement) for statement in statements}
+    detail = Detail(manifest.batch, scope.since, scope.until, scope.seed, looked_at, len(evaluated))
+    detail = replace(detail, examples=_examples(comparison), asked=naive.asked)
+    return Audit(stream, len(statements), windows, len(comparison), checks, detail)
 
 
-def _sides_in_time(
-    spark: SparkSession,
-    catalog: Catalog,
-    stream: str,
-    storage: Storage,
-    manifest: Manifest,
-    statements: list[EvaluatedStatement],
-    scope: Scope,
-) -> Sides:
-    """Return both sides of the windows in time that end in a scope."""
-    ours = engine_rows(spark, storage, manifest.results, statements)
-    ours = ours.where((F.col("end") > scope.since) & (F.col("end") <= scope.until))
-    parts = choose_parts(statements, ours, read_late_events(storage, manifest, catalog.streams[stream].time), scope)
-    expected = naive_recomputation(spark, catalog, stream, storage, manifest).rows(parts)
-    return Sides(_rows_in_parts(spark, ours, parts), expected)
-
-
-def _rows_in_parts(spark: SparkSession, ours: DataFrame, parts: list[Part]) -> DataFrame:
+def _rows_in_parts(answers: EngineAnswers, parts: list[Part]) -> pd.DataFrame:
     """Return the engine's rows in the windows of all parts."""
-    if any(part.starts is None for part in parts):
-        return ours
-    pairs = [(query, start) for part in parts for query in part.statement.queries for start in part.starts or ()]
-    wanted = spark.createDataFrame(pairs, "query string, start bigint")
-    return ours.join(F.broadcast(wanted), ["query", "start"], "left_semi").select(*ours.columns)
+    starts: dict[str, set[int] | None] = {}
+    statements = {part.statement.statement.id: part.statement for part in parts}
+    for part in parts:
+        id = part.statement.statement.id
+        starts[id] = None if part.starts is None else {*(starts.get(id) or ()), *part.starts}
+    frames = [answers.rows(statement, starts[id]) for id, statement in statements.items()]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS, dtype=object)
 
 
-DOCS = "docs"
+def _windows(rows: pd.DataFrame, statement: EvaluatedStatement) -> list[str]:
+    """Return the windows of a statement that Spark has answered, as a person reads them."""
+    own = rows[rows["query"] == statement.first.id][["start", "end", "rows"]].drop_duplicates().sort_values("start")
+    return [window_text(*place) for place in own.itertuples(index=False, name=None)]
+
+
+def _examples(comparison: pd.DataFrame) -> list[dict[str, str]]:
+    """Return a few rows of each query that both sides have."""
+    both = comparison[comparison["side"] == BOTH].groupby("query").head(SHOWN).sort_values(["query", "key", "window"])
+    names = ["query", "key", "window", "ours", "spark"]
+    return [dict(zip(names, row, strict=True)) for row in both[names].itertuples(index=False, name=None)]
+
+
 ADAPTIVE = "spark.sql.adaptive.enabled"
 SAMPLE = 5
 
@@ -129,6 +145,7 @@ class Choice:
     everything: bool = False
     docs: str = ""
     statements: int = STATEMENTS  # that are looked at, others with every seed
+    brief: bool = False  # whether fewer windows are taken of queries whose windows are long
 
 
 @dataclass(frozen=True)
@@ -161,24 +178,39 @@ class Outcome:
         return {**self.audit.to_dict(), "page": self.page, **batches}
 
 
-def check(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = Choice()) -> Outcome:  # noqa: B008 (frozen)
+def check(
+    spark: SparkSession,
+    catalog: Catalog,
+    stream: str,
+    warehouse: str,
+    choice: Choice = Choice(),  # noqa: B008 (frozen)
+    say: Say = silent,
+) -> Outcome:
     """Audit what waits to be published, or all that was emitted; then publish or quarantine what waited."""
-    verdict = examine(spark, catalog, stream, warehouse, choice)
+    verdict = examine(spark, catalog, stream, warehouse, choice, say)
     storage, passed = stream_storage(warehouse, stream), verdict.audit.passed
     published, quarantined = publish_or_quarantine(storage, verdict.ledger, verdict.manifest, passed)
     return Outcome(verdict.audit, verdict.page, published, quarantined)
 
 
-def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = Choice()) -> Verdict:  # noqa: B008 (frozen)
+def examine(
+    spark: SparkSession,
+    catalog: Catalog,
+    stream: str,
+    warehouse: str,
+    choice: Choice = Choice(),  # noqa: B008 (frozen)
+    say: Say = silent,
+) -> Verdict:
     """Audit what waits to be published, or all that was emitted, and decide nothing."""
     catalog.of_stream(stream)
+    spark = in_zone(spark, catalog.streams[stream].zone)
     storage = stream_storage(warehouse, stream)
     ledger = newest_ledger(storage)
     manifest = evaluated_manifest(warehouse, stream)
     folder = choice.docs or _docs(storage, manifest)
     try:
         with _planned_once(spark):
-            outcome = audit(spark, catalog, stream, storage, manifest, _scope(ledger, manifest, choice))
+            outcome = audit(spark, catalog, stream, storage, manifest, _scope(storage, ledger, manifest, choice), say)
     except Exception as error:
         raise as_user_error(spark, error) from None
     return Verdict(outcome, write_docs(outcome, folder), ledger, manifest)
@@ -186,7 +218,7 @@ def examine(spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, 
 
 @contextmanager
 def _planned_once(spark: SparkSession) -> Iterator[None]:
-    """Switch adaptive planning off: an audit is one long union, which would be planned anew after every stage."""
+    """Switch adaptive planning off: a sample is small, and would be planned anew after every stage."""
     before = spark.conf.get(ADAPTIVE)
     spark.conf.set(ADAPTIVE, "false")
     try:
@@ -195,11 +227,14 @@ def _planned_once(spark: SparkSession) -> Iterator[None]:
         spark.conf.set(ADAPTIVE, before or "true")
 
 
-def _scope(ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:
+def _scope(storage: Storage, ledger: Ledger, manifest: Manifest, choice: Choice) -> Scope:
     waiting = ledger.in_use and not choice.everything and ledger.pending(manifest.results)
     since = ledger.watermark if waiting else BEGINNING
     seed = manifest.batch if choice.seed is None else choice.seed
-    return Scope(since, manifest.watermark, choice.sample, seed, choice.everything, choice.statements)
+    audited = coverage(storage) if choice.seed is None else {}
+    return Scope(
+        since, manifest.watermark, choice.sample, seed, choice.everything, choice.statements, audited, choice.brief
+    )
 
 
 def _docs(storage: Storage, manifest: Manifest) -> str:

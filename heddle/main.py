@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from heddle.commands import COMMANDS
@@ -14,8 +17,18 @@ app = typer.Typer(
 )
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"heddle {version('heddle')}")
+        raise typer.Exit
+
+
 @app.callback()
-def options() -> None:
+def options(
+    _: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", is_eager=True, callback=_say_version)
+    ] = False,
+) -> None:
     """Weaves a catalog of sliding-window aggregates into a few shared execution trees and runs them on Spark."""
 
 

@@ -19,7 +19,7 @@ def make_backfill(
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="The live warehouse, only read unless --repair.")],
     low: Annotated[str, typer.Option("--from", metavar="T", help="Windows that end after this time (UTC).")] = "",
     high: Annotated[str, typer.Option("--to", metavar="T", help="Windows that end up to this time.")] = "",
-    into: Annotated[str, typer.Option(metavar="DIR", help="A warehouse of its own for the results.")] = "",
+    into: Annotated[str, typer.Option(metavar="DIR", help="For the results; WAREHOUSE-backfill when left out.")] = "",
     repair: Annotated[bool, typer.Option("--repair", help="Compute the quarantined batches anew instead.")] = False,
     plan: Annotated[str, typer.Option(metavar="FILE", help="A plan of heddle plan --out, else the one in force.")] = "",
 ) -> Backfill:

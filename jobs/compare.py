@@ -11,15 +11,20 @@ import typer
 
 from jobs.host.command_line import Cost, Folder, Keys, Rate, run_job, takes
 from jobs.host.say import say_to_stderr
+from optimizer.algebra.techniques import CARDS
+from optimizer.planning.defaults import STRATEGY_NAMES
 
 if TYPE_CHECKING:
     from jobs.runs.compare import Comparison
 
+STRATEGY_HELP = f"How to search: {', '.join(STRATEGY_NAMES)}."
+TECHNIQUE_HELP = f"How trees answer: auto, or one technique for all: {', '.join(CARDS)}."
+
 
 def make_comparison(
     stream: Annotated[str, typer.Option(help="The stream whose events are evaluated.")],
-    strategy: Annotated[list[str] | None, typer.Option(help="Give it more than once.")] = None,
-    technique: Annotated[list[str] | None, typer.Option(help="Give it more than once.")] = None,
+    strategy: Annotated[list[str] | None, typer.Option(help=f"{STRATEGY_HELP} May be given more than once.")] = None,
+    technique: Annotated[list[str] | None, typer.Option(help=f"{TECHNIQUE_HELP} May be given more than once.")] = None,
     rate: Rate = None,
     keys: Keys = None,
     cost: Cost = "seconds",

@@ -1,4 +1,5 @@
-"""What the developers run: generators of pages.
+"""What the developers run: generators of pages and of tables.
 
+- hyperloglog: Writes down the tables of Spark's HyperLogLog++.
 - pages: Pages of docs/ that are generated from tables.
 """

@@ -19,6 +19,7 @@ EXACT = {
     "min",
     "max",
     "range",
+    "any_value",
     "bool_and",
     "bool_or",
     "bit_and",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from expectations.sample.late_events import LateEvents
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from optimizer.windows.window import BEGINNING
 
 STATEMENTS = 40  # that a sample looks at; another seed, another choice
+Starts = Callable[[EvaluatedStatement], Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -26,6 +24,8 @@ class Scope:
     seed: int = 0
     everything: bool = False
     statements: int = STATEMENTS
+    audited: Mapping[str, int] = field(default_factory=dict)  # the number of each statement's last audit
+    brief: bool = False  # whether the sampled windows of a statement together are no longer than the time they are from
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,33 @@ class Part:
 
 
 def sample_statements(statements: Sequence[EvaluatedStatement], scope: Scope) -> list[EvaluatedStatement]:
-    """Return the statements that an audit looks at: all of them, or as many as the scope allows."""
+    """Return the statements that an audit looks at: all of them, or those whose last audit is the longest ago."""
     if scope.everything or len(statements) <= scope.statements:
         return list(statements)
-    return random.Random(scope.seed).sample(list(statements), scope.statements)
+    drawn = random.Random(scope.seed).sample(list(statements), len(statements))
+    chosen = sorted(drawn, key=lambda statement: scope.audited.get(statement.statement.id, -1))[: scope.statements]
+    return sorted(chosen, key=lambda statement: statement.statement.id)
 
 
 def choose_parts(
-    statements: Sequence[EvaluatedStatement], ours: DataFrame, late: LateEvents, scope: Scope
+    statements: Sequence[EvaluatedStatement], emitted: Starts, late: LateEvents, scope: Scope
 ) -> list[Part]:
-    """Return what plain Spark has to answer, one query of the raw events for every part."""
+    """Return what plain Spark has to answer; `emitted` tells where the windows of a statement start."""
     if scope.everything:
         return [part for statement in statements for part in _all_parts(statement, late, scope)]
-    starts = _sample_starts(ours, statements, scope)
     return [
         part
         for statement in statements
-        for part in _sampled_parts(statement, starts.get(statement.first.id, []), late, scope)
+        for part in _sampled_parts(statement, sample_starts(emitted(statement), statement, scope), late, scope)
     ]
+
+
+def sample_starts(starts: Sequence[int], statement: EvaluatedStatement, scope: Scope) -> list[int]:
+    """Return as many of the starts of a statement's windows as the scope allows, others with every seed."""
+    pick, few = random.Random(f"{scope.seed} {statement.statement.id}"), scope.windows
+    if scope.brief and starts and not statement.window.rows:
+        few = min(few, max((max(starts) - min(starts)) // statement.window.range, 1))
+    return sorted(pick.sample(sorted(starts), min(few, len(starts))))
 
 
 def _all_parts(statement: EvaluatedStatement, late: LateEvents, scope: Scope) -> Iterator[Part]:
@@ -86,7 +95,7 @@ def _sampled_parts(
 
 def _due_starts(statement: EvaluatedStatement, emitted: Sequence[int], scope: Scope) -> list[int]:
     """Return the starts of a few windows that have to be there if they hold events, emitted or not."""
-    window, few = statement.window, 1 + scope.windows // 4
+    window, few = statement.window, 1 if scope.brief else 1 + scope.windows // 4
     last = (scope.until - window.range - window.offset) // window.slide
     first = (min(emitted) - window.offset) // window.slide if emitted else last - few
     low = max(scope.since, statement.after)
@@ -94,15 +103,3 @@ def _due_starts(statement: EvaluatedStatement, emitted: Sequence[int], scope: Sc
         first = max(first, (low - window.range - window.offset) // window.slide + 1)
     pick = random.Random(f"{scope.seed} {statement.statement.id}")
     return [pick.randint(first, last) * window.slide + window.offset for _ in range(few)] if first <= last else []
-
-
-def _sample_starts(ours: DataFrame, statements: Sequence[EvaluatedStatement], scope: Scope) -> dict[str, list[int]]:
-    """Sample the starts of emitted windows by query; the first query of a statement stands for the others."""
-    firsts = [statement.first.id for statement in statements]
-    windows = ours.where(F.col("query").isin(*firsts)).select("query", "start").distinct()
-    order = Window.partitionBy("query").orderBy(F.xxhash64("start", F.lit(scope.seed)), "start")
-    picked = windows.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= scope.windows)
-    starts: dict[str, list[int]] = {}
-    for row in picked.collect():
-        starts.setdefault(row["query"], []).append(row["start"])
-    return starts

@@ -2,98 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from expectations.sample.statements import by_grouping, is_exact
-from expectations.sides.row import COLUMNS, SCHEMA, about, first_of, key_text, past_edge, text_of
+from expectations.sample.statements import by_grouping
+from expectations.sides.row import COLUMNS, Answers, make_rows
+from jobs.engine.events.columns import microseconds
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.result_files import QUERY, START, value_column
+from jobs.engine.warehouse.result_files import QUERY, START, row_groups_of, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
-from jobs.spark.result_frame import result_frame
 from optimizer.windows.window import BEGINNING
 
-LABEL = "label"
-FACTS = pa.schema(
-    [
-        (LABEL, pa.string()),
-        ("query", pa.string()),
-        ("aggregate", pa.string()),
-        ("about", pa.string()),
-        ("range", pa.int64()),
-        ("slide", pa.int64()),
-        ("offset", pa.int64()),
-        ("rows", pa.bool_()),
-        ("exact", pa.bool_()),
-        ("after", pa.int64()),
-    ]
-)
+Ints = npt.NDArray[np.int64]
 
 
-def engine_rows(
-    spark: SparkSession, storage: Storage, files: Sequence[DataFile], statements: Iterable[EvaluatedStatement]
-) -> DataFrame:
-    """Return every answer to some statements from the files that hold it."""
-    frames = []
+@dataclass(frozen=True)
+class EngineAnswers:
+    """What was emitted for some statements, by grouping: windows in time that end in a span, all windows in rows."""
+
+    tables: dict[str, pa.Table]
+    since: int
+    until: int
+
+    def starts(self, statement: EvaluatedStatement) -> list[int]:
+        """Return where the emitted windows of a statement's first query start, in order."""
+        table = self._of(statement, statement.first.id)
+        return [] if table is None else np.unique(_starts(table)).tolist()
+
+    def rows(self, statement: EvaluatedStatement, starts: Collection[int] | None = None) -> pd.DataFrame:
+        """Return the answers in all windows, or in those with these starts."""
+        frames = [self._rows(statement, id, starts) for id in statement.queries]
+        filled = [frame for frame in frames if frame is not None]
+        return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=COLUMNS, dtype=object)
+
+    def _rows(self, statement: EvaluatedStatement, id: str, starts: Collection[int] | None) -> pd.DataFrame | None:
+        table = self._of(statement, id)
+        if table is not None and starts is not None:
+            table = table.filter(pa.array(np.isin(_starts(table), list(starts))))
+        if table is None or not table.num_rows:
+            return None
+        kind = statement.types[id]
+        name = value_column(kind)
+        values = table[name] if name in table.column_names else pa.nulls(table.num_rows, kind)
+        keys = [table[key_column(key)] for key in statement.keys]
+        return make_rows(statement, _starts(table).tolist(), keys, {id: Answers(values)})
+
+    def _of(self, statement: EvaluatedStatement, id: str) -> pa.Table | None:
+        """Return the rows of a query in the windows that it answers and that are looked at."""
+        table = self.tables.get(statement.grouping)
+        if table is None:
+            return None
+        table = table.filter(pc.equal(table[QUERY], statement.labels[id]))
+        if statement.window.rows:  # which are not counted in time
+            return table
+        end = _starts(table) + statement.window.range
+        return table.filter(pa.array((end > max(self.since, statement.after)) & (end <= self.until)))
+
+
+def engine_answers(
+    storage: Storage, files: Sequence[DataFile], statements: Iterable[EvaluatedStatement], since: int, until: int
+) -> EngineAnswers:
+    """Read the answers to some statements from the files that hold them."""
+    tables = {}
     for grouping, members in by_grouping(statements).items():
-        paths = [storage.uri(file.name) for file in files if file.grouping == grouping]
-        if paths:
-            frames.append(_rows(spark, paths, members))
-    return reduce(DataFrame.unionByName, frames) if frames else spark.createDataFrame([], SCHEMA)
+        labels = {label for member in members for label in member.labels.values()}
+        in_time = [member.window.range for member in members if not member.window.rows]
+        first = since - max(in_time) if len(in_time) == len(members) and since > BEGINNING else BEGINNING
+        parts = [_read(storage, file.name, labels, first) for file in files if file.grouping == grouping]
+        if parts:
+            tables[grouping] = pa.concat_tables(parts, promote_options="default")
+    return EngineAnswers(tables, since, until)
 
 
-def _rows(spark: SparkSession, paths: list[str], members: Sequence[EvaluatedStatement]) -> DataFrame:
-    keys = members[0].first.group_by
-    kinds = list(dict.fromkeys(member.types[id] for member in members for id in member.queries))
-    read = result_frame(spark, paths, {key: members[0].types[key] for key in keys}, kinds)
-    facts = spark.createDataFrame(pa.Table.from_pylist(_facts(members), FACTS))
-    start = F.unix_micros(F.col(START))
-    named = read.withColumnRenamed(QUERY, LABEL).join(F.broadcast(facts), LABEL)
-    named = named.where(start + F.col("range") > F.col("after"))
-    text, number = _values(kinds)
-    return named.select(
-        "query",
-        "aggregate",
-        "about",
-        key_text({key: F.col(f"`{key_column(key)}`") for key in keys}).alias("key"),
-        start.alias("start"),
-        (start + F.col("range")).alias("end"),
-        past_edge(start, F.col("slide"), F.col("offset")).alias("past_edge"),
-        "rows",
-        F.when(F.col("exact"), text).alias("text"),
-        F.when(~F.col("exact"), number).alias("number"),
-    ).select(*COLUMNS)
+def _read(storage: Storage, name: str, labels: Collection[str], first: int) -> pa.Table:
+    """Read the rows of some labels, except for row groups whose windows all start before a time."""
+    with pq.ParquetFile(storage.path(name), filesystem=storage.filesystem) as file:
+        groups = [group for group in row_groups_of(file, labels) if _last_start(file, group) >= first]
+        table = file.read_row_groups(groups)
+    label = table[QUERY].cast(pa.string())
+    chosen = pc.is_in(label, pa.array(sorted(labels)))
+    return table.set_column(table.schema.get_field_index(QUERY), QUERY, label).filter(chosen)
 
 
-def _values(kinds: Sequence[pa.DataType]) -> tuple[Column, Column]:
-    """Return a row's answer as text and as a number: it is in the column of its type, and the others are null."""
-    columns = {kind: F.col(f"`{value_column(kind)}`") for kind in kinds}
-    texts = [text_of(column, pa.types.is_floating(kind)) for kind, column in columns.items()]
-    numbers = [column.cast("double") for kind, column in columns.items() if pa.types.is_floating(kind)]
-    return first_of(texts, "string"), first_of(numbers, "double")
+def _last_start(file: pq.ParquetFile, group: int) -> int:
+    """Return the largest start of a row group, or the end of time where the file does not tell."""
+    metadata = file.metadata.row_group(group)
+    for number in range(metadata.num_columns):
+        column = metadata.column(number)
+        if column.path_in_schema == START and column.statistics is not None and column.statistics.has_min_max:
+            return int(microseconds(pa.array([column.statistics.max]))[0])
+    return 1 << 62
 
 
-def _facts(members: Sequence[EvaluatedStatement]) -> list[dict[str, Any]]:
-    return [
-        {
-            LABEL: statement.labels[id],
-            "query": id,
-            "aggregate": query.aggregate,
-            "about": about(query),
-            "range": statement.window.range,
-            "slide": statement.window.slide,
-            "offset": statement.window.offset,
-            "rows": statement.window.rows,
-            "exact": is_exact(statement, id),
-            "after": BEGINNING if statement.window.rows else statement.after,  # a time, which rows are not counted in
-        }
-        for statement in members
-        for id, query in statement.queries.items()
-    ]
+def _starts(table: pa.Table) -> Ints:
+    return microseconds(table[START].combine_chunks()) if table.num_rows else np.empty(0, np.int64)

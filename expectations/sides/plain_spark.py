@@ -1,12 +1,17 @@
-"""The naive recomputation: the user's own statement, on plain Spark, over the raw events."""
+"""The naive recomputation: the user's own aggregates and predicates, on plain Spark, over the raw events.
+
+All windows of a statement are asked for by its own SQL. A sample of windows is asked for by name: events are joined
+with the sampled windows, so that Spark does not copy an event into windows that nobody looks at, and the statements
+of a grouping are answered in one scan, which is planned once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -14,31 +19,36 @@ from pyspark.sql import functions as F  # noqa: N812
 from expectations.sample.late_events import drop_missed_events, late_frame
 from expectations.sample.statements import is_exact
 from expectations.sample.windows import Part
-from expectations.sides.row import COLUMNS, NAIVE_SCHEMA, OPEN, SCALE, about, key_text, past_edge, text_of
-from jobs.engine.warehouse.consumed_files import batch_by_file
+from expectations.sides.row import LAST, NAIVE_COLUMNS, Answers, make_rows
+from jobs.engine.events.input_files import current_files
+from jobs.engine.warehouse.consumed_files import consumed_files, is_rewritten
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
+from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.spark.stream_frames import stream_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query, Stream
+from optimizer.catalog.model.render import oracle_aggregate
 from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
 START = "heddle start"
-LAST = "last"  # event of a window in rows, which it became full by
+TIME, NUMBER, LOW, HIGH = "`heddle time`", "`heddle statement`", "`heddle from`", "`heddle to`"
 SPANS = 32  # stretches of time that are read one by one; more of them are read as one
+AT_ONCE = 24  # aggregates of one scan: Java compiles no method without end
 ORDERED = {  # by what their events are ordered; those of a mode are counted
     "first": "{ts}",
     "last": "{ts}",
+    "any_value": "{ts}",
     "argmin": "{y}",
     "argmax": "{y}",
     "mode": "0",
 }
 SCALES = {  # a sum near zero of large numbers, a small variance around a large mean: their last digits are rounding
-    "sum": "sum(abs({x}))",
-    "avg": "avg(abs({x}))",
+    **dict.fromkeys(("sum", "try_sum"), "sum(abs({x}))"),
+    **dict.fromkeys(("avg", "try_avg"), "avg(abs({x}))"),
     **dict.fromkeys(("var_pop", "var_samp"), "stddev_pop({x}) * sqrt(avg({x} * {x}))"),
     **dict.fromkeys(("stddev_pop", "stddev_samp"), "sqrt(avg({x} * {x}))"),
 }
@@ -46,60 +56,109 @@ SCALES = {  # a sum near zero of large numbers, a small variance around a large 
 
 @dataclass(frozen=True)
 class Naive:
-    """Plain Spark over the events that were evaluated."""
+    """Plain Spark over the events that were evaluated; `asked` is the SQL that it has run."""
 
     spark: SparkSession
     stream: Stream
     events: DataFrame
     late: DataFrame | None
+    say: Say
+    asked: list[str] = field(default_factory=list)
 
-    def rows(self, parts: Sequence[Part]) -> DataFrame:
+    def rows(self, parts: Sequence[Part]) -> pd.DataFrame:
         """Return Spark's answers in the windows of all parts."""
-        frames = [self._answers(part) for part in parts]
-        self.spark.catalog.dropTempView(self.stream.name)
-        return reduce(DataFrame.unionAll, frames) if frames else self.spark.createDataFrame([], NAIVE_SCHEMA)
+        frames, done, total = [], 0, len({part.statement.statement.id for part in parts})
+        for scan in scans(parts):
+            names = {part.statement.statement.id for part in scan}
+            done = min(done + len(names), total)
+            self.say(f"asking Spark {done} of {total} statements")
+            frames.append(self._whole(scan[0]) if scan[0].starts is None else self._sampled(scan))
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=NAIVE_COLUMNS, dtype=object)
 
-    def _answers(self, part: Part) -> DataFrame:
-        events = self.events.where(_inside(part, self.events, self.stream.time))
-        if part.barrier is not None and self.late is not None:
-            late = self.late.where(_inside(part, self.late, self.stream.time))
-            events = drop_missed_events(events, late, self.stream.time, part.barrier)
+    def _whole(self, part: Part) -> pd.DataFrame:
+        """Return the answers in all windows of a part, by the user's own SQL."""
+        answered = self._ask([part], with_extras(part.statement, self.stream.time))
+        rows = long_rows(answered, part.statement).drop(columns=LAST)
+        return rows[(rows["end"] > part.low) & (rows["end"] <= part.high)]
+
+    def _sampled(self, scan: Sequence[Part]) -> pd.DataFrame:
+        """Return the answers in the sampled windows of statements with the same keys."""
+        answered = self._ask(scan, sample_sql(scan, self.stream))
+        frames, place = [], 2 + len(scan[0].statement.keys)
+        for number, part in enumerate(scan):
+            rows = answered.filter(pa.compute.equal(answered[0], number))
+            frames.append(_sampled_rows(rows, part.statement, place))
+            place += 3 * len(part.statement.queries)
+        return pd.concat(frames, ignore_index=True)
+
+    def _ask(self, scan: Sequence[Part], sql: str) -> pa.Table:
+        events = self.events.where(_inside(scan, self.events, self.stream.time))
+        barrier = scan[0].barrier
+        if barrier is not None and self.late is not None:
+            late = self.late.where(_inside(scan, self.late, self.stream.time))
+            events = drop_missed_events(events, late, self.stream.time, barrier)
         events.createOrReplaceTempView(quote(self.stream.name))
-        rows = long_rows(self.spark.sql(with_extras(part.statement, self.stream.time)), part.statement)
-        wanted = (F.col("end") > part.low) & (F.col("end") <= part.high)
-        if part.starts is not None:
-            wanted &= F.col("start").isin(*part.starts)
-        return rows.where(wanted).drop(LAST)
+        self.asked.append(sql)
+        try:
+            return numbered_columns(self.spark.sql(sql)).toArrow()
+        finally:
+            self.spark.catalog.dropTempView(self.stream.name)
+
+
+def scans(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """Yield the parts that one query answers: samples with the same keys, without the same late events."""
+    groups: dict[tuple[str, int | None], list[Part]] = {}
+    for part in parts:
+        if part.starts is None:
+            yield [part]
+        else:
+            groups.setdefault((part.statement.grouping, part.barrier), []).append(part)
+    for group in groups.values():
+        scan: list[Part] = []
+        for part in group:
+            if scan and sum(len(member.statement.queries) for member in [*scan, part]) > AT_ONCE:
+                yield scan
+                scan = []
+            scan.append(part)
+        yield scan
 
 
 def naive_recomputation(
-    spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest
+    spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest, say: Say
 ) -> Naive:
     """Return plain Spark over the files that the batches up to a manifest have consumed."""
     events = stream_frame(spark, catalog, stream, sorted(evaluated_files(storage, manifest)))
-    return Naive(spark, catalog.streams[stream], events, late_frame(spark, storage, manifest))
+    return Naive(spark, catalog.streams[stream], events, late_frame(spark, storage, manifest), say)
 
 
 def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, int]:
     """Return the files that the batches up to a manifest have consumed, with their batch; refuse when some are gone."""
-    files = batch_by_file(storage, manifest)
+    files = consumed_files(storage, manifest)
     if not files:
         raise HeddleError(f"{storage.root}: nothing has been evaluated yet; run heddle evaluate first")
-    gone = [file for file in files if "://" not in file and not Path(file).exists()]
+    local = [path for path in files if "://" not in path]
+    now = {file.path: file for file in current_files(local)}
+    gone = [path for path in local if path not in now]
     if gone:
         raise HeddleError(f"{gone[0]}: was evaluated and is gone, one of {len(gone)}; an audit needs the raw events")
-    return files
+    changed = [path for path in local if is_rewritten(files[path][1], now[path])]
+    if changed:
+        raise HeddleError(
+            f"{changed[0]}: was evaluated and written again since, one of {len(changed)}; an audit needs the raw events"
+        )
+    return {path: batch for path, (batch, _) in files.items()}
 
 
-def _inside(part: Part, events: DataFrame, time: str) -> Column:
-    """Return a condition for the events of a part's windows that the reader of the files can push down."""
+def _inside(scan: Sequence[Part], events: DataFrame, time: str) -> Column:
+    """Return a condition for the events of some parts' windows that the reader of the files can push down."""
     kind, moment = events.schema[time].dataType, F.col(f"`{time}`")
 
     def at(ticks: int) -> Column:
         return F.timestamp_micros(F.lit(ticks)).cast(kind)
 
     spans = [
-        (moment < at(high)) & (moment >= at(low) if low > BEGINNING else F.lit(True)) for low, high in _spans(part)
+        (moment < at(high)) & (moment >= at(low) if low > BEGINNING else F.lit(True))
+        for low, high in join_spans([span for part in scan for span in _spans(part)])
     ]
     return reduce(Column.__or__, spans)
 
@@ -108,19 +167,82 @@ def _spans(part: Part) -> list[tuple[int, int]]:
     size = part.statement.window.range
     if part.starts is None:
         return [(max(part.low - size, BEGINNING), part.high)]
-    spans: list[tuple[int, int]] = []
-    for start in part.starts:
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], start + size)
+    return [(start, start + size) for start in part.starts]
+
+
+def join_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans that do not touch, and not too many of them.
+
+    >>> join_spans([(5, 9), (0, 3), (2, 4)])
+    [(0, 4), (5, 9)]
+    """
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(spans):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
         else:
-            spans.append((start, start + size))
-    return spans if len(spans) <= SPANS else [(spans[0][0], spans[-1][1])]
+            joined.append((low, high))
+    return joined if len(joined) <= SPANS else [(joined[0][0], joined[-1][1])]
+
+
+def sample_sql(scan: Sequence[Part], stream: Stream) -> str:
+    """Return the SQL that answers sampled windows of statements with the same keys in one scan of the events."""
+    keys = ", ".join(map(quote, scan[0].statement.keys))
+    columns = [
+        column
+        for number, part in enumerate(scan)
+        for query in part.statement.queries.values()
+        for column in _columns(part.statement, _guarded(query, number), stream.time)
+    ]
+    windows = [
+        f"({number}, {start}L, {start + part.statement.window.range}L)"
+        for number, part in enumerate(scan)
+        for start in part.starts or ()
+    ]
+    filters = [f"WHEN {number} THEN {part.statement.first.where or 'true'}" for number, part in enumerate(scan)]
+    places = ", ".join(filter(None, (NUMBER, LOW, keys)))
+    return (
+        f"SELECT {places}, {', '.join(columns)} "
+        f"FROM (SELECT *, unix_micros(cast({quote(stream.time)} AS TIMESTAMP)) AS {TIME} FROM {quote(stream.name)}) "
+        f"JOIN (VALUES {', '.join(windows)}) AS sampled ({NUMBER}, {LOW}, {HIGH}) "
+        f"ON {TIME} >= {LOW} AND {TIME} < {HIGH} "
+        f"WHERE CASE {NUMBER} {' '.join(filters)} END GROUP BY {places}"
+    )
+
+
+def _guarded(query: Query, number: int) -> Query:
+    """Return a query whose arguments are evaluated for events of its own statement only: others might be refused."""
+    kept = 1 if query.aggregate.startswith("percentile") else len(query.arguments)  # then comes a constant
+    arguments = [
+        f"CASE WHEN {NUMBER} = {number} THEN {argument} END" if place < kept and argument != "*" else argument
+        for place, argument in enumerate(query.arguments)
+    ]
+    return replace(query, arguments=tuple(arguments))
+
+
+def _columns(statement: EvaluatedStatement, query: Query, time: str) -> tuple[str, str, str]:
+    return _candidates(query, time), _scale(statement, query), oracle_aggregate(query, time)
+
+
+def _sampled_rows(answered: pa.Table, statement: EvaluatedStatement, place: int) -> pd.DataFrame:
+    """Return one row per query from one row per window, the query's three columns from a place on."""
+    answers = {
+        id: _answers(statement.queries[id], *(answered[place + 3 * number + part] for part in (2, 0, 1)))
+        for number, id in enumerate(statement.queries)
+    }
+    keys = [answered[2 + number] for number in range(len(statement.keys))]
+    return make_rows(statement, answered[1].to_pylist(), keys, answers)
+
+
+def _answers(query: Query, values: pa.ChunkedArray, candidates: pa.ChunkedArray, scale: pa.ChunkedArray) -> Answers:
+    return Answers(values, candidates if query.aggregate in ORDERED else None, scale)
 
 
 def with_extras(statement: EvaluatedStatement, time: str) -> str:
     """Return the user's statement with more columns in front: window start, keys, and what leaves answers open."""
     last = f"unix_micros(cast(max({quote(time)}) AS TIMESTAMP))" if statement.window.rows else "0L"
-    added = [f"window.start AS `{START}`", last, *map(quote, statement.first.group_by)]
+    start = "window.start" if statement.window.rows else "unix_micros(cast(window.start AS TIMESTAMP))"
+    added = [f"{start} AS `{START}`", last, *map(quote, statement.first.group_by)]
     added += [
         extra for query in statement.queries.values() for extra in (_candidates(query, time), _scale(statement, query))
     ]
@@ -130,7 +252,7 @@ def with_extras(statement: EvaluatedStatement, time: str) -> str:
 def _candidates(query: Query, time: str) -> str:
     """Return the SQL of every value with what it is ordered by."""
     if query.aggregate not in ORDERED:
-        return "NULL"
+        return "0"
     order = ORDERED[query.aggregate].format(ts=quote(time), y=query.arguments[-1])
     return f"collect_list(named_struct('by', {order}, 'value', {query.arguments[0]}))"
 
@@ -141,59 +263,21 @@ def _scale(statement: EvaluatedStatement, query: Query) -> str:
     return SCALES[query.aggregate].format(x=f"cast({query.arguments[0]} AS DOUBLE)")
 
 
-def long_rows(answered: DataFrame, statement: EvaluatedStatement) -> DataFrame:
+def numbered_columns(answered: DataFrame) -> DataFrame:
+    """Return a frame whose columns have names that are told apart."""
+    return answered.toDF(*(f"c{number}" for number in range(len(answered.columns))))
+
+
+def long_rows(answered: pa.Table, statement: EvaluatedStatement) -> pd.DataFrame:
     """Return one row per query from one row per window; the columns are in the order of with_extras."""
-    keys, in_rows = statement.first.group_by, statement.window.rows
-    answered = answered.toDF(*(f"c{number}" for number in range(len(answered.columns))))
-    columns = [F.col(name) for name in answered.columns]
-    extras = columns[2 + len(keys) :]
-    own = extras[2 * len(statement.queries) :]
-    values = {column.source: own[place] for place, column in enumerate(statement.statement.columns)}
-    answers = [_answer(statement, id, values[id], *extras[2 * n : 2 * n + 2]) for n, id in enumerate(statement.queries)]
-    start = columns[0] if in_rows else F.unix_micros(columns[0].cast("timestamp"))
-    end = start + F.lit(statement.window.range)
-    rows = answered.select(
-        columns[1].alias(LAST),
-        key_text(dict(zip(keys, columns[2:], strict=False))).alias("key"),
-        start.alias("start"),
-        end.alias("end"),
-        past_edge(start, F.lit(statement.window.slide), F.lit(statement.window.offset)).alias("past_edge"),
-        F.lit(in_rows).alias("rows"),
-        F.explode(F.array(*answers)).alias("answer"),
-    )
-    return rows.select(*rows.columns[:-1], "answer.*").select(*COLUMNS, OPEN, SCALE, LAST)
-
-
-def _answer(statement: EvaluatedStatement, id: str, value: Column, candidates: Column, scale: Column) -> Column:
-    query, floating = statement.queries[id], pa.types.is_floating(statement.types[id])
-    nothing, ordered = F.lit(None), query.aggregate in ORDERED
-    return F.struct(
-        F.lit(id).alias("query"),
-        F.lit(query.aggregate).alias("aggregate"),
-        F.lit(about(query)).alias("about"),
-        (text_of(value, floating) if is_exact(statement, id) else nothing.cast("string")).alias("text"),
-        (nothing.cast("double") if is_exact(statement, id) else value.cast("double")).alias("number"),
-        (_open(candidates, query, floating) if ordered else nothing.cast("array<string>")).alias(OPEN),
-        scale.alias(SCALE),
-    )
-
-
-def _open(candidates: Column, query: Query, floating: bool) -> Column:
-    """Return the values of the events that tie for the extreme."""
-    if query.aggregate == "mode":
-        return F.transform(_most_frequent(candidates), lambda value: text_of(value, floating))
-    orders = F.transform(candidates, lambda candidate: candidate["by"])
-    extreme = F.array_min(orders) if query.aggregate in ("first", "argmin") else F.array_max(orders)
-    tied = F.filter(candidates, lambda candidate: candidate["by"] == extreme)
-    return F.transform(tied, lambda candidate: text_of(candidate["value"], floating))
-
-
-def _most_frequent(candidates: Column) -> Column:
-    values = F.filter(F.transform(candidates, lambda candidate: candidate["value"]), lambda value: value.isNotNull())
-    distinct = F.array_distinct(values)
-
-    def count(value: Column) -> Column:
-        return F.size(F.filter(values, lambda other: other == value))
-
-    most = F.array_max(F.transform(distinct, count))
-    return F.filter(distinct, lambda value: count(value) == most)
+    place = 2 + len(statement.keys)
+    own = place + 2 * len(statement.queries)
+    values = {column.source: answered[own + n] for n, column in enumerate(statement.statement.columns)}
+    answers = {
+        id: _answers(statement.queries[id], values[id], answered[place + 2 * n], answered[place + 2 * n + 1])
+        for n, id in enumerate(statement.queries)
+    }
+    keys = [answered[2 + number] for number in range(len(statement.keys))]
+    rows = make_rows(statement, answered[0].to_pylist(), keys, answers)
+    rows[LAST] = answered[1].to_pylist() * len(statement.queries)
+    return rows

@@ -1,36 +1,136 @@
-"""The shape both sides of an audit have: one row per query, key and window, whatever the type of the answer."""
+"""The shape both sides of an audit have: one row per query, key and window, whatever the type of the answer.
+
+An audit looks at a sample, so both sides are tables in memory. Answers of all types are compared as text, which one
+function makes for both sides of values that have the same type; floats that were added up stay numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
+import pandas as pd
+import pyarrow as pa
 
+from expectations.sample.statements import is_exact
+from jobs.engine.warehouse.statements import EvaluatedStatement
+from jobs.runs.report import format_time
 from optimizer.catalog.model.query import Query
 
-SCHEMA = (
-    "query string, aggregate string, about string, key string, start bigint, end bigint, past_edge bigint, "
-    "rows boolean, text string, number double"
-)
 OPEN = "open"  # answers among which Spark chooses freely, because several events tie
 SCALE = "scale"  # how large the numbers were that an answer was rounded from
-NAIVE_SCHEMA = f"{SCHEMA}, {OPEN} array<string>, {SCALE} double"
-COLUMNS = tuple(part.split()[0] for part in SCHEMA.split(", "))
+LAST = "last"  # event of a window in rows, which it became full by
+COLUMNS = ("query", "aggregate", "about", "key", "start", "end", "past_edge", "rows", "text", "number")
+NAIVE_COLUMNS = (*COLUMNS, OPEN, SCALE)
+Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
-def key_text(columns: Mapping[str, Column]) -> Column:
-    """Return the key as text that no two keys share; nulls are keys like any other."""
-    if not columns:
-        return F.lit("{}")
-    texts = [column.cast("string").alias(name) for name, column in columns.items()]
-    return F.to_json(F.struct(*texts), {"ignoreNullFields": "false"})
+class Sides(NamedTuple):
+    """The engine's answers and Spark's, in the same windows."""
+
+    ours: pd.DataFrame
+    naive: pd.DataFrame
 
 
-def text_of(column: Column, floating: bool) -> Column:
-    """Return an answer as text; -0.0 equals 0.0, and every other difference shows."""
-    return (column.cast("double") + F.lit(0.0)).cast("string") if floating else column.cast("string")
+class Answers(NamedTuple):
+    """A query's answers; from Spark also those that are as good, and the scale of their rounding."""
+
+    values: Column
+    candidates: Column | None = None
+    scale: Column | None = None
+
+
+def make_rows(
+    statement: EvaluatedStatement, starts: Sequence[int], keys: Sequence[Column], answers: Mapping[str, Answers]
+) -> pd.DataFrame:
+    """Return a row for every query and place, of columns that have a value for every place."""
+    window, names = statement.window, key_texts(dict(zip(statement.keys, _cast_keys(statement, keys), strict=True)))
+    frames = []
+    for id, answer in answers.items():
+        query, exact = statement.queries[id], is_exact(statement, id)
+        values = answer.values.cast(statement.types[id])
+        nothing = [None] * len(starts)
+        columns = {
+            "query": id,
+            "aggregate": query.aggregate,
+            "about": about(query),
+            "key": names or ["{}"] * len(starts),
+            "start": list(starts),
+            "end": [start + window.range for start in starts],
+            "past_edge": [(start - window.offset) % window.slide for start in starts],
+            "rows": window.rows,
+            "text": texts(values) if exact else nothing,
+            "number": nothing if exact else values.cast(pa.float64()).to_pylist(),
+        }
+        if answer.scale is not None:
+            columns[SCALE] = answer.scale.cast(pa.float64()).to_pylist()
+            columns[OPEN] = _open_texts(query, answer.candidates, len(starts))
+        frames.append(pd.DataFrame(columns, dtype=object))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _cast_keys(statement: EvaluatedStatement, keys: Sequence[Column]) -> list[Column]:
+    return [column.cast(statement.types[key]) for key, column in zip(statement.keys, keys, strict=True)]
+
+
+def key_texts(columns: Mapping[str, Column]) -> list[str]:
+    """Return every key as text that no two keys share; nulls are keys like any other."""
+    parts = [texts(column) for column in columns.values()]
+    return [json.dumps(dict(zip(columns, key, strict=True)), ensure_ascii=False) for key in zip(*parts, strict=True)]
+
+
+def texts(column: Column) -> list[str | None]:
+    """Return values as text; -0.0 equals 0.0, and every other difference shows.
+
+    >>> texts(pa.array([-0.0, 0.1, None, float("nan")])), texts(pa.array(["a", None]))
+    (['0.0', '0.1', None, 'nan'], ['a', None])
+    """
+    if pa.types.is_floating(column.type):
+        column = column.cast(pa.float64())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = column.cast(pa.large_binary())  # Spark keeps bytes that are no text
+    return [text_of(value) for value in column.to_pylist()]
+
+
+def text_of(value: Any) -> str | None:
+    """Return a value as text."""
+    if isinstance(value, float):
+        return repr(value + 0.0)
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return None if value is None else str(value)
+
+
+def _open_texts(query: Query, candidates: Column | None, rows: int) -> list[list[str | None] | None]:
+    """Return the values of the events that tie, for every place."""
+    if candidates is None:
+        return [None] * rows
+    tied = (
+        _most_frequent if query.aggregate == "mode" else _extreme(query.aggregate in ("first", "any_value", "argmin"))
+    )
+    return [tied(events or []) for events in candidates.to_pylist()]
+
+
+def _extreme(smallest: bool) -> Callable[[list[dict[str, Any]]], list[str | None]]:
+    def tied(events: list[dict[str, Any]]) -> list[str | None]:
+        ordered = [event for event in events if event["by"] is not None]
+        orders = [_order(event["by"]) for event in ordered]
+        extreme = (min if smallest else max)(orders, default=None)
+        return [text_of(event["value"]) for event, order in zip(ordered, orders, strict=True) if order == extreme]
+
+    return tied
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    """Return what orders values as Spark does: NaN is above every number."""
+    return (True, 0.0) if value != value else (False, value)
+
+
+def _most_frequent(events: list[dict[str, Any]]) -> list[str | None]:
+    values = [text_of(event["value"]) for event in events if event["value"] is not None]
+    counts = {value: values.count(value) for value in set(values)}
+    return [value for value, count in counts.items() if count == max(counts.values())]
 
 
 def about(query: Query) -> str:
@@ -38,31 +138,17 @@ def about(query: Query) -> str:
     return repr((query.group_by, query.where, query.arguments, query.window.rows))
 
 
-def past_edge(start: Column, slide: Column, offset: Column) -> Column:
-    """Return how far behind an edge of its slide a window starts: 0 in every correct window."""
-    return F.pmod(start - offset, slide)
-
-
-def shown(text: Column, number: Column) -> Column:
+def shown(text: str | None, number: float | None) -> str:
     """Return the answer as a person reads it."""
-    return F.coalesce(text, number.cast("string"), F.lit("NULL"))
+    return text if text is not None else "NULL" if number is None else repr(number)
 
 
-def window_text(start: Column, end: Column, rows: Column) -> Column:
-    """Return the window as a person reads it, in UTC or in rows."""
-    first, last = (
-        F.when(rows, edge.cast("string")).otherwise(F.timestamp_micros(edge).cast("string")) for edge in (start, end)
-    )
-    return F.concat(F.when(rows, "rows ").otherwise(""), first, F.lit(" to "), last)
+def window_text(start: int | None, end: int | None, rows: bool) -> str:
+    """Return the window as a person reads it, in UTC or in rows.
 
-
-def first_of(columns: Sequence[Column], kind: str) -> Column:
-    """Return the first column that is not null."""
-    return F.coalesce(*columns) if columns else F.lit(None).cast(kind)
-
-
-class Sides(NamedTuple):
-    """The engine's answers and Spark's, in the same windows."""
-
-    ours: DataFrame
-    naive: DataFrame
+    >>> window_text(0, 60_000_000, rows=False), window_text(0, 100, rows=True)
+    ('1970-01-01 00:00:00Z to 1970-01-01 00:01:00Z', 'rows 0 to 100')
+    """
+    if start is None or end is None:
+        return "nowhere"
+    return f"rows {start} to {end}" if rows else f"{format_time(start)} to {format_time(end)}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, SparkSession
+import pandas as pd
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sample.late_events import late_watermarks
-from expectations.sample.windows import Scope
-from expectations.sides.engine import engine_rows
-from expectations.sides.plain_spark import LAST, evaluated_files, long_rows, with_extras
-from expectations.sides.row import COLUMNS, Sides
+from expectations.sample.windows import Scope, sample_starts
+from expectations.sides.engine import EngineAnswers
+from expectations.sides.plain_spark import evaluated_files, long_rows, numbered_columns, with_extras
+from expectations.sides.row import LAST, Sides
 from jobs.engine.warehouse.consumed_files import plain_path
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
@@ -32,32 +33,28 @@ class NumberedEvents:
     spark: SparkSession
     stream: Stream
     events: DataFrame
-    storage: Storage
-    manifest: Manifest
 
-    def sides(self, statement: EvaluatedStatement, scope: Scope) -> Sides:
+    def sides(self, statement: EvaluatedStatement, answers: EngineAnswers, scope: Scope) -> Sides:
         """Return both sides of the windows that became full since the last audit, or of a sample of them."""
-        expected, low = self._answers(statement).localCheckpoint(), max(scope.since, statement.after)
-        ours = engine_rows(self.spark, self.storage, self.manifest.results, [statement])
+        expected, low = self._answers(statement), max(scope.since, statement.after)
+        ours = answers.rows(statement)
         if low > BEGINNING:
-            out = expected.where(F.col(LAST) <= low).groupBy("key").agg(F.max("end").alias("out"))
-            ours = ours.join(out, "key", "left").where(F.col("end") > F.coalesce("out", F.lit(BEGINNING)))
-            expected = expected.where(F.col(LAST) > low)
-        chosen = F.lit(True) if scope.everything else self._sampled(expected, scope)
-        return Sides(ours.where(chosen).select(*COLUMNS), expected.where(chosen).drop(LAST))
+            out = expected[expected[LAST] <= low].groupby("key")["end"].max().to_dict()
+            ours = ours[[end > out.get(key, BEGINNING) for key, end in zip(ours["key"], ours["end"], strict=True)]]
+            expected = expected[expected[LAST] > low]
+        if not scope.everything:
+            chosen = sample_starts(expected["start"].unique().tolist(), statement, scope)
+            ours, expected = ours[ours["start"].isin(chosen)], expected[expected["start"].isin(chosen)]
+        return Sides(ours, expected.drop(columns=LAST))
 
-    def _sampled(self, expected: DataFrame, scope: Scope) -> Column:
-        order = F.xxhash64("start", F.lit(scope.seed))
-        starts = expected.select("start").distinct().orderBy(order, "start").limit(scope.windows).collect()
-        return F.col("start").isin(*(row["start"] for row in starts))
-
-    def _answers(self, statement: EvaluatedStatement) -> DataFrame:
+    def _answers(self, statement: EvaluatedStatement) -> pd.DataFrame:
         self.events.createOrReplaceTempView(quote(self.stream.name))
         time = quote(self.stream.time)
         sql = with_extras(statement, self.stream.time).replace(f"ORDER BY {time}", f"ORDER BY {time}, `{ARRIVAL}`", 1)
-        answered = self.spark.sql(sql)
-        self.spark.catalog.dropTempView(self.stream.name)
-        return long_rows(answered, statement)
+        try:
+            return long_rows(numbered_columns(self.spark.sql(sql)).toArrow(), statement)
+        finally:
+            self.spark.catalog.dropTempView(self.stream.name)
 
 
 def numbered_events(
@@ -81,7 +78,7 @@ def numbered_events(
     arrival = F.struct("batch", "number", "path", F.col(f"`{PLACE}`")).alias(ARRIVAL)
     columns = [F.col(quote(name)) for name in read.columns if name not in (FILE, PLACE)]
     events = read.join(F.broadcast(file_facts), FILE).where((time <= manifest.watermark) & (time >= F.col("late")))
-    return NumberedEvents(spark, source, events.select(*columns, arrival), storage, manifest)
+    return NumberedEvents(spark, source, events.select(*columns, arrival))
 
 
 def _names(read: DataFrame) -> dict[str, str]:

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from typing import Any
+
+import pandas as pd
 
 from expectations.sides.row import Sides, window_text
 from expectations.suites.column_pairs import ExpectColumnPairValuesToBeInOrder
 from expectations.suites.suite import RTOL, Suite
 
+BOUNDS = ("min", "avg", "max")
+PLACE = ("about", "key", "start", "end", "rows")
 
-def join_bounds(sides: Sides) -> DataFrame:
+
+def join_bounds(sides: Sides) -> pd.DataFrame:
     """Return smallest, mean and largest of the same events side by side, from different queries."""
-    value = F.coalesce("number", F.col("text").try_cast("double"))
-    bounds = [F.max(F.when(F.col("aggregate") == name, value)).alias(name) for name in ("min", "avg", "max")]
-    names = F.concat_ws(", ", F.sort_array(F.collect_set("query")))
-    same_events = sides.ours.where(F.col("aggregate").isin("min", "avg", "max")).groupBy(
-        "about", "key", "start", "end", "rows"
-    )
-    return same_events.agg(names.alias("query"), *bounds).select(
-        "query",
-        "key",
-        window_text(F.col("start"), F.col("end"), F.col("rows")).alias("window"),
-        F.concat_ws(
-            " <= ", F.col("min").cast("string"), F.col("avg").cast("string"), F.col("max").cast("string")
-        ).alias("ours"),
-        "min",
-        "avg",
-        "max",
-    )
+    bounds = sides.ours[sides.ours["aggregate"].isin(BOUNDS)]
+    places: dict[tuple[Any, ...], dict[str, tuple[str, float | None]]] = {}
+    for row in bounds.to_dict("records"):
+        value = row["number"] if row["text"] is None else _number(row["text"])
+        places.setdefault(tuple(row[name] for name in PLACE), {})[row["aggregate"]] = (row["query"], value)
+    lines = [_line(place, values) for place, values in places.items() if len(values) > 1]
+    return pd.DataFrame(lines, columns=["query", "key", "window", "ours", *BOUNDS], dtype=object)
+
+
+def _line(place: tuple[Any, ...], values: dict[str, tuple[str, float | None]]) -> dict[str, Any]:
+    _, key, start, end, rows = place
+    numbers = {name: values[name][1] if name in values else None for name in BOUNDS}
+    return {
+        "query": ", ".join(sorted(query for query, _ in values.values())),
+        "key": key,
+        "window": window_text(start, end, rows),
+        "ours": " <= ".join(str(number) for number in numbers.values() if number is not None),
+        **numbers,
+    }
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text is; the smallest of texts is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 SUITE = Suite(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
-from great_expectations.execution_engine.sparkdf_execution_engine import SparkDFExecutionEngine
+import pandas as pd
+from great_expectations.execution_engine.pandas_execution_engine import PandasExecutionEngine
 from great_expectations.expectations.expectation import ColumnPairMapExpectation, render_suite_parameter_string
 from great_expectations.expectations.metrics.map_metric_provider.column_pair_condition_partial import (
     column_pair_condition_partial,
@@ -15,17 +17,29 @@ from great_expectations.expectations.metrics.map_metric_provider.column_pair_map
 )
 from great_expectations.render.components import LegacyRendererType, RenderedStringTemplateContent
 from great_expectations.render.renderer.renderer import renderer
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
 
 TOLERANCES = ("rtol", "atol")
 
 
-def close(a: Column, b: Column, rtol: float, atol: float) -> Column:
-    """Whether two numbers differ by no more than the tolerance; what is not finite has to be the same."""
-    finite = (F.abs(a) < math.inf) & (F.abs(b) < math.inf)
-    near = F.abs(a - b) <= F.lit(atol) + F.lit(rtol) * F.greatest(F.abs(a), F.abs(b))
-    return a.eqNullSafe(b) | F.coalesce(finite & near, F.lit(False))
+def close(a: float | str | None, b: float | str | None, rtol: float = 0.0, atol: float = 0.0) -> bool:
+    """Whether two values are the same, or numbers that differ by no more than the tolerance.
+
+    >>> close(math.nan, math.nan), close(math.nan, None), close(1.0, 1.0 + 1e-12, rtol=1e-9)
+    (True, False, True)
+    """
+    if a == b or (a is None) != (b is None):
+        return a == b
+    if isinstance(a, float) and isinstance(b, float):
+        if math.isnan(a) or math.isnan(b):
+            return math.isnan(a) and math.isnan(b)
+        finite = math.isfinite(a) and math.isfinite(b)
+        return finite and abs(a - b) <= atol + rtol * max(abs(a), abs(b))
+    return False
+
+
+def in_order(a: float | None, b: float | None, rtol: float = 0.0, atol: float = 0.0) -> bool:
+    """Whether the first number is at most the second; nothing is said where one is missing or not a number."""
+    return a is None or b is None or math.isnan(a) or math.isnan(b) or a <= b or close(a, b, rtol, atol)
 
 
 class ColumnPairAgree(ColumnPairMapMetricProvider):
@@ -34,9 +48,9 @@ class ColumnPairAgree(ColumnPairMapMetricProvider):
     condition_metric_name = "column_pair_values.agree"
     condition_value_keys = TOLERANCES
 
-    @column_pair_condition_partial(engine=SparkDFExecutionEngine)
-    def _spark(cls, column_A: Column, column_B: Column, rtol: float, atol: float, **_: Any) -> Column:  # noqa: N803, N805
-        return close(column_A, column_B, rtol, atol) if rtol or atol else column_A.eqNullSafe(column_B)
+    @column_pair_condition_partial(engine=PandasExecutionEngine)
+    def _pandas(cls, column_A: pd.Series, column_B: pd.Series, rtol: float, atol: float, **_: Any) -> pd.Series:  # noqa: N803, N805
+        return _hold(close, column_A, column_B, rtol, atol)
 
 
 class ColumnPairInOrder(ColumnPairMapMetricProvider):
@@ -45,10 +59,19 @@ class ColumnPairInOrder(ColumnPairMapMetricProvider):
     condition_metric_name = "column_pair_values.in_order"
     condition_value_keys = TOLERANCES
 
-    @column_pair_condition_partial(engine=SparkDFExecutionEngine)
-    def _spark(cls, column_A: Column, column_B: Column, rtol: float, atol: float, **_: Any) -> Column:  # noqa: N803, N805
-        unknown = column_A.isNull() | column_B.isNull() | F.isnan(column_A) | F.isnan(column_B)
-        return unknown | (column_A <= column_B) | close(column_A, column_B, rtol, atol)
+    @column_pair_condition_partial(engine=PandasExecutionEngine)
+    def _pandas(cls, column_A: pd.Series, column_B: pd.Series, rtol: float, atol: float, **_: Any) -> pd.Series:  # noqa: N803, N805
+        return _hold(in_order, column_A, column_B, rtol, atol)
+
+
+def _hold(condition: Callable[..., bool], a: pd.Series, b: pd.Series, rtol: float, atol: float) -> pd.Series:
+    """Whether a condition holds, by row. A missing value is None: pandas would take NaN for one."""
+    verdicts = [condition(_plain(x), _plain(y), rtol, atol) for x, y in zip(a, b, strict=True)]
+    return pd.Series(verdicts, a.index, dtype=bool)
+
+
+def _plain(value: Any) -> Any:
+    return None if value is pd.NA or value is pd.NaT else value
 
 
 class PairExpectation(ColumnPairMapExpectation):

@@ -3,64 +3,66 @@
 from __future__ import annotations
 
 import math
-from functools import reduce
-from operator import and_
+from typing import Any
 
+import pandas as pd
 from great_expectations.expectations.core.expect_column_values_to_be_in_set import ExpectColumnValuesToBeInSet
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sides.row import OPEN, SCALE, Sides, shown, window_text
 from expectations.suites.column_pairs import ExpectColumnPairValuesToAgree
 from expectations.suites.suite import RTOL, Suite
 
-PLACE = ("query", "key", "start")
 ROUNDING = 1e-13  # of the numbers that were added up
 BOTH, OURS, SPARKS = "both", "Heddle only", "Spark only"
+COLUMNS = ("query", "key", "window", "side", "ours", "spark", "our_text", "spark_text", "our_number", "spark_number")
+Row = dict[str, Any]
 
 
-def pair_answers(sides: Sides) -> DataFrame:
-    """Return both answers side by side.
+def pair_answers(sides: Sides) -> pd.DataFrame:
+    """Return both answers side by side, also where a key or a window is null.
 
     Where Spark is free to choose, its answer is replaced by the engine's: which of the events that tie, and the last
     digits of a sum, which depend on the order of addition.
     """
-    ours = sides.ours.select(
-        *PLACE, "end", "rows", F.col("text").alias("our_text"), F.col("number").alias("our_number")
-    )
-    ours = ours.withColumn("is_ours", F.lit(True))
-    sparks = sides.naive.select(
-        *PLACE, F.col("end").alias("their_end"), F.col("rows").alias("their_rows"), "text", "number", OPEN, SCALE
-    )
-    both = _join_sides(ours, sparks.withColumn("is_sparks", F.lit(True)))
-    is_free = F.exists(F.col(OPEN), lambda value: value.eqNullSafe(F.col("our_text")))
-    spark_text = F.when(F.col("is_ours") & is_free, F.col("our_text")).otherwise(F.col("text"))
-    rounding = F.abs(F.col("our_number") - F.col("number")) <= ROUNDING * F.col(SCALE)
-    finite = F.col(SCALE) < math.inf
-    spark_number = F.when(finite & rounding, F.col("our_number")).otherwise(F.col("number"))
-    side = F.when(F.col("is_ours") & F.col("is_sparks"), BOTH).when(F.col("is_ours"), OURS).otherwise(SPARKS)
-    our_answer, sparks_answer = shown(F.col("our_text"), F.col("our_number")), shown(spark_text, spark_number)
-    is_pair = side == BOTH
-    return both.select(
-        "query",
-        "key",
-        window_text(F.col("start"), F.coalesce("end", "their_end"), F.coalesce("rows", "their_rows")).alias("window"),
-        side.alias("side"),
-        F.when(F.col("is_ours"), our_answer).otherwise("no row").alias("ours"),
-        F.when(F.col("is_sparks"), sparks_answer).otherwise("no row").alias("spark"),
-        F.when(is_pair, F.col("our_text")).alias("our_text"),
-        F.when(is_pair, spark_text).alias("spark_text"),
-        F.when(is_pair, F.col("our_number")).alias("our_number"),
-        F.when(is_pair, spark_number).alias("spark_number"),
-    )
+    by_place: dict[tuple[Any, ...], list[Row | None]] = {}
+    for row in _records(sides.naive):
+        by_place.setdefault(_place(row), []).append(row)
+    lines, paired = [], set()
+    for row in _records(sides.ours):
+        paired.add(_place(row))
+        lines += [_line(row, sparks) for sparks in by_place.get(_place(row), [None])]
+    lines += [_line(None, row) for place, rows in by_place.items() if place not in paired for row in rows]
+    return pd.DataFrame(lines, columns=list(COLUMNS), dtype=object)
 
 
-def _join_sides(ours: DataFrame, sparks: DataFrame) -> DataFrame:
-    """Join the rows of the same query, key and window, also where one of these is null."""
-    renamed = sparks.withColumnsRenamed({name: f"their_{name}" for name in PLACE})
-    same_place = reduce(and_, (F.col(name).eqNullSafe(F.col(f"their_{name}")) for name in PLACE))
-    both = ours.join(renamed, same_place, "full_outer")
-    return both.withColumns({name: F.coalesce(name, f"their_{name}") for name in PLACE})
+def _records(rows: pd.DataFrame) -> list[Row]:
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return row["query"], row["key"], row["start"]
+
+
+def _line(ours: Row | None, sparks: Row | None) -> Row:
+    place = ours or sparks or {}
+    line = {"query": place["query"], "key": place["key"]}
+    line["window"] = window_text(place["start"], place["end"], place["rows"])
+    line["side"] = BOTH if ours and sparks else OURS if ours else SPARKS
+    line["ours"] = shown(ours["text"], ours["number"]) if ours else "no row"
+    line["spark"] = shown(sparks["text"], sparks["number"]) if sparks else "no row"
+    if ours and sparks:
+        text = ours["text"] if ours["text"] in (sparks[OPEN] or ()) else sparks["text"]
+        number = ours["number"] if _is_rounding(ours["number"], sparks) else sparks["number"]
+        line |= {"spark": shown(text, number), "our_text": ours["text"], "spark_text": text}
+        line |= {"our_number": ours["number"], "spark_number": number}
+    return line
+
+
+def _is_rounding(number: float | None, sparks: Row) -> bool:
+    theirs, scale = sparks["number"], sparks[SCALE]
+    if number is None or theirs is None or scale is None or not math.isfinite(scale):
+        return False
+    return bool(abs(number - theirs) <= ROUNDING * scale)
 
 
 SUITE = Suite(

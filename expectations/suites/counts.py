@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
 from great_expectations.expectations.core.expect_column_values_to_not_be_null import ExpectColumnValuesToNotBeNull
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
-from expectations.sides.row import Sides, shown, window_text
-from expectations.suites.suite import Suite
+from expectations.sides.row import Sides
+from expectations.suites.suite import Suite, readable
 
 
-def select_counts(sides: Sides) -> DataFrame:
+def select_counts(sides: Sides) -> pd.DataFrame:
     """Return the engine's answers that are counts."""
-    return sides.ours.where(F.col("aggregate") == "count").select(
-        "query",
-        "key",
-        window_text(F.col("start"), F.col("end"), F.col("rows")).alias("window"),
-        shown(F.col("text"), F.col("number")).alias("ours"),
-        F.col("text").cast("bigint").alias("count"),
-    )
+    counts = sides.ours[sides.ours["aggregate"] == "count"]
+    numbers = [None if text is None else int(text) for text in counts["text"]]
+    return readable(counts).assign(count=pd.Series(numbers, counts.index, dtype=object))
 
 
 SUITE = Suite(

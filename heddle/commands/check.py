@@ -27,8 +27,8 @@ def check(
     everything: Annotated[bool, typer.Option("--all", help="Every window of every query.")] = False,
     docs: Annotated[str, typer.Option(metavar="DIR", help="Where the page of the audit goes.")] = "",
     require: Annotated[bool, typer.Option("--require", help="From now on, publish only what passes.")] = False,
-    release: Annotated[int, typer.Option(metavar="BATCH", help="Publish a quarantined batch as it is.")] = -1,
-    discard: Annotated[int, typer.Option(metavar="BATCH", help="Never publish a quarantined batch.")] = -1,
+    release: Annotated[int | None, typer.Option(metavar="BATCH", help="Publish a quarantined batch as it is.")] = None,
+    discard: Annotated[int | None, typer.Option(metavar="BATCH", help="Never publish a quarantined batch.")] = None,
     master: Master = MASTER,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, and nothing else.")] = False,
 ) -> None:
@@ -39,7 +39,7 @@ def check(
     catalog = load_catalog(audited.folder)
     catalog.of_stream(stream)
     _refuse_mixtures(audited.sample, require, release, discard)
-    if require or release >= 0 or discard >= 0:
+    if require or release is not None or discard is not None:
         _decide(warehouse, stream, release, discard)
         return
     from expectations.check import Choice
@@ -49,9 +49,11 @@ def check(
 
     evaluated_manifest(warehouse, stream)
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
-    with console.status("auditing"):
+    with console.status("auditing") as status:
         spark = spark_session(master, {JAVA_OPTIONS: java_options(working=everything)})
-        outcome = audit(spark, catalog, stream, warehouse, Choice(audited.sample, seed, everything, docs))
+        outcome = audit(
+            spark, catalog, stream, warehouse, Choice(audited.sample, seed, everything, docs), status.update
+        )
     if as_json:
         typer.echo(json.dumps(outcome.to_dict(), indent=1))
     else:
@@ -60,22 +62,23 @@ def check(
         raise typer.Exit(1)
 
 
-def _refuse_mixtures(sample: int, require: bool, release: int, discard: int) -> None:
+def _refuse_mixtures(sample: int, require: bool, release: int | None, discard: int | None) -> None:
     from optimizer.errors import HeddleError
 
     if sample < 1:
         raise HeddleError("--sample is at least 1; use --all for every window")
-    if require + (release >= 0) + (discard >= 0) > 1:
+    if require + (release is not None) + (discard is not None) > 1:
         raise HeddleError("--require, --release and --discard are one at a time")
 
 
-def _decide(warehouse: str, stream: str, release: int, discard: int) -> None:
+def _decide(warehouse: str, stream: str, release: int | None, discard: int | None) -> None:
     from expectations.publish import settle_batch
     from jobs.engine.warehouse.ledger import require_audit
     from jobs.engine.warehouse.lifecycle import stream_storage
 
-    if release >= 0 or discard >= 0:
-        typer.echo(settle_batch(warehouse, stream, max(release, discard), release >= 0))
+    batch = discard if release is None else release
+    if batch is not None:
+        typer.echo(settle_batch(warehouse, stream, batch, release is not None))
     else:
         require_audit(stream_storage(warehouse, stream))
         typer.echo(f"results of {stream} are unpublished from now on until heddle check has passed them")
@@ -88,7 +91,7 @@ def _show(outcome: Outcome) -> None:
     for name in ("check", "rows", "failing"):
         table.add_column(name, justify="left" if name == "check" else "right")
     for check in audit.checks:
-        mark = "ok  " if check.passed else "FAIL"
+        mark = {"passed": "ok  ", "failed": "FAIL"}.get(check.verdict, "n/a ")
         table.add_row(f"{mark} {check.name}", f"{check.rows:,}", f"{check.failing:,}")
     console.print(table)
     for check in audit.checks:

@@ -3,94 +3,100 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from heddle.processes import Airflow, start_airflow
+from heddle.processes import Airflow, environment, start_airflow
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalog"
-EVENTS: dict[str, dict[str, Any]] = {
-    "sensors": {"events": 160_000, "rate": 200.0, "file_events": 40_000, "out_of_order": 0.02},
-    "trades": {"events": 60_000, "rate": 100.0, "keys": 20, "file_events": 20_000, "nulls": 0.001},
-}
-LATER = {"sensors": 1}  # files that arrive after the first evaluation
+EXPECTED = 140  # seconds on two quiet cores
+
+
+@dataclass
+class Progress:
+    """Says how far the run is, and how long it takes as a rule."""
+
+    console: Console
+    started: float = field(default_factory=time.monotonic)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Show a step while it lasts."""
+        self.console.print(f"[{self.clock()} of about {_clock(EXPECTED)}] {name}", style="bold")
+        with self.console.status(name):
+            yield
+
+    def clock(self) -> str:
+        """Return the time that has passed."""
+        return _clock(time.monotonic() - self.started)
 
 
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where everything goes; it is emptied first.")] = Path("run"),
 ) -> None:
     """Generate events, replan, evaluate, audit, publish and log, through the DAGs; then say what came of it."""
+    from heddle.demo.outcome import read_outcome
+    from heddle.demo.screen import IMAGE, draw, show
+    from heddle.demo.world import EVENTS, RESERVE, data_folder, make_world
+
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    home = folder.resolve()
+    progress, home = Progress(console), folder.resolve()
     shutil.rmtree(home, ignore_errors=True)
-    shutil.copytree(EXAMPLES, home / "catalog")
-    with _step(console, "generating events"):
-        held_back = _generate(home)
-    with _step(console, "starting Airflow"):
+    with progress.step(f"generating {EVENTS + RESERVE:,} events"):
+        later = make_world(home)
+    with progress.step("starting Airflow"):
         airflow = start_airflow(home)
     try:
-        _run(console, airflow, "replan", {})
-        _run(console, airflow, "evaluate", {"files_per_batch": 1, "sample": 2})
-        for file, place in held_back:
-            file.rename(place)
-        console.print(f"\n{len(held_back)} more file has arrived")
-        _run(console, airflow, "evaluate", {"sample": 2})
+        _run(progress, airflow, "replan", {})
+        _run(progress, airflow, "evaluate", {"files_per_batch": 8, "sample": 3})
+        for file in later:
+            file.rename(data_folder(home) / file.name)
+        console.print(f"  {len(later)} more files have arrived")
+        _run(progress, airflow, "evaluate", {"stream": "readings", "sample": 3})
     finally:
         airflow.close()
-    _summary(console, home, folder)
+    with progress.step("asking plain Spark five of the queries, over a slice of the events"):
+        _measure_plain_spark(home, console)
+    outcome = read_outcome(home)
+    draw(outcome, home / IMAGE)
+    show(console, outcome, folder)
+    console.print(
+        f"      logs: {folder}/airflow/runs.log, {folder}/plain_spark.log   (all this took {progress.clock()})"
+    )
 
 
-def _generate(home: Path) -> list[tuple[Path, Path]]:
-    """Write the events, and hold some files back: where they are, and where they will arrive."""
-    from jobs.generate import generate
-    from jobs.generate.options import Options
-
-    held_back = []
-    for stream, options in EVENTS.items():
-        place, store = home / "data" / stream, home / "later" / stream
-        generate(stream, Options(**options), place, lambda rows: None)
-        files = sorted(place.glob("*.parquet"))
-        store.mkdir(parents=True)
-        later = files[len(files) - LATER.get(stream, 0) :]
-        held_back += [(file.rename(store / file.name), file) for file in later]
-    return held_back
-
-
-def _run(console: Console, airflow: Airflow, dag: str, conf: dict[str, Any]) -> None:
+def _run(progress: Progress, airflow: Airflow, dag: str, conf: dict[str, Any]) -> None:
     """Run a DAG, showing what its steps say."""
-    console.print(f"\nDAG {dag} {conf or ''}".rstrip(), style="bold")
-    started = time.monotonic()
-    with console.status(dag):
-        outcome = airflow.run(dag, conf, lambda line: console.print(f"  {line}"))
-    console.print(f"  {dag} {outcome['state']} in {time.monotonic() - started:.0f} s", style="dim")
+    with progress.step(f"DAG {dag}"):
+        outcome = airflow.run(dag, conf, lambda line: progress.console.print(f"  {line}"))
     if outcome["state"] != "success":
-        console.print(f"The log is {airflow.log}")
+        progress.console.print(f"DAG {dag}: {outcome['state']}. The log is {airflow.log}")
         raise typer.Exit(1)
 
 
-@contextmanager
-def _step(console: Console, name: str) -> Iterator[None]:
-    started = time.monotonic()
-    with console.status(name):
-        yield
-    console.print(f"{name}: {time.monotonic() - started:.0f} s", style="dim")
+def _measure_plain_spark(home: Path, console: Console) -> None:
+    """Let a process of its own measure plain Spark, its chatter in a log."""
+    log = home / "plain_spark.log"
+    command = [sys.executable, "-m", "heddle.demo.plain_spark", str(home), str(home / "plain_spark.json")]
+    with log.open("w") as sink:
+        done = subprocess.run(command, env=environment(home), stdout=sink, stderr=sink, check=False)
+    if done.returncode:
+        console.print(f"plain Spark has failed. The log is {log}")
+        raise typer.Exit(1)
 
 
-def _summary(console: Console, home: Path, folder: Path) -> None:
-    from jobs.host.settings import settings
-    from jobs.steps.summary import summaries
+def _clock(seconds: float) -> str:
+    """Return seconds as minutes and seconds.
 
-    console.print("\nWhat came of it", style="bold")
-    for line in summaries(settings({"HEDDLE_HOME": str(home)}), list(EVENTS)):
-        console.print(f"  {line}")
-    console.print(
-        f"\nEverything is in {folder}: catalog, data, warehouse (results and audit pages), tracking, airflow.\n"
-        f"Next: make ui opens Airflow and MLflow on it; .venv/bin/heddle results {folder}/catalog energy_1_peak_1m "
-        f"--warehouse {folder}/warehouse shows answers."
-    )
+    >>> _clock(75.4)
+    '1:15'
+    """
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -54,6 +54,24 @@ def trades(options: Options, out: Out) -> None:
 
 
 @generate.command()
+def debs2012(
+    file: Annotated[Path, typer.Argument(help="The challenge's tab-separated file; it may be compressed.")],
+    out: Out,
+    file_events: Annotated[int, typer.Option(help="Events in a file.", min=1)] = 1_000_000,
+) -> None:
+    """The manufacturing events of the DEBS 2012 challenge, which the papers measure on, from your copy of the file."""
+    from jobs.generate.debs2012 import replay_debs2012
+
+    written = [0]  # events
+
+    def count(rows: int) -> None:
+        written[0] += rows
+
+    parts = replay_debs2012(file, out, file_events, count)
+    tell("debs2012", written[0], len(parts), out)
+
+
+@generate.command()
 def workload(
     name: Annotated[str, typer.Argument(help="A workload of docs/workloads.md, such as factors or trades_a.")],
     queries: Annotated[int, typer.Option(help="Q_num: how many queries.")],
@@ -93,9 +111,14 @@ def write(stream: str, options: Options, out: Path) -> None:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(stream, total=options.events)
         parts = generate_events(stream, options, out, lambda rows: bar.advance(task, rows))
-    files = "1 file" if len(parts) == 1 else f"{len(parts)} files"
+    tell(stream, options.events, len(parts), out)
+
+
+def tell(stream: str, events: int, parts: int, out: Path) -> None:
+    """Say where the events are, and what to do with them."""
+    files = "1 file" if parts == 1 else f"{parts} files"
     say(
-        f"{options.events:,} {stream} events in {files} in {out}. "
+        f"{events:,} {stream} events in {files} in {out}. "
         "Next: name it as a stream's path in a catalog (format parquet, time ts), then heddle plan CATALOG"
     )
 

@@ -16,12 +16,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from jobs.compare import STRATEGY_HELP, TECHNIQUE_HELP
 from jobs.host.command_line import Cost, Folder, Keys, Rate
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
     from optimizer.plan.definition import Plan
+    from optimizer.strategies.contract.options import SearchOptions
     from optimizer.strategies.contract.watch import Watch
 
 LISTED = 40  # trees that are shown
@@ -30,11 +32,16 @@ LISTED = 40  # trees that are shown
 def plan(
     folder: Folder,
     stream: Annotated[str, typer.Option(help="Only this stream.")] = "",
-    strategy: Annotated[str, typer.Option(help="How to search: weave_share, cascade, tri_weave, ...")] = STRATEGY,
-    technique: Annotated[str, typer.Option(help="How trees answer: auto, or one technique for all.")] = TECHNIQUE,
+    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = STRATEGY,
+    technique: Annotated[str, typer.Option(help=TECHNIQUE_HELP)] = TECHNIQUE,
     rate: Rate = None,
     keys: Keys = None,
     cost: Cost = "seconds",
+    edges: Annotated[str, typer.Option(help="How edges are counted: auto, divisor_mask, bit_set, ...")] = "auto",
+    slicing: Annotated[str, typer.Option(help="How streams are cut into slices: pairs, panes or cutty.")] = "pairs",
+    factor_windows: Annotated[
+        str, typer.Option(metavar="on|off", help="Whether the strategy factor_windows may invent windows.")
+    ] = "on",
     master: Annotated[str, typer.Option(help="The Spark that measures events only Spark can read.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the plan here, as JSON.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the plan here, .svg or .png.")] = None,
@@ -48,13 +55,14 @@ def plan(
     from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
 
+    options = _options(edges, slicing, factor_windows)
     catalog = load_catalog(folder)
     streams = _streams(catalog, stream)
     if len(streams) > 1 and (out or picture or as_json):
         raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
     for name in streams:
         started = time.perf_counter()
-        made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost)
+        made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost, options)
         seconds = time.perf_counter() - started
         lanes = expected_rows(catalog, made)
         _write(made, out, picture)
@@ -64,6 +72,15 @@ def plan(
             _explain(made, how_known, seconds, stopped)
             _show_lanes(lanes)
             _next(folder, made, out, picture)
+
+
+def _options(edges: str, slicing: str, factor_windows: str) -> SearchOptions:
+    from optimizer.errors import HeddleError
+    from optimizer.strategies.contract.options import SearchOptions
+
+    if factor_windows not in ("on", "off"):
+        raise HeddleError(f"--factor-windows {factor_windows!r} is neither on nor off; use one of them")
+    return SearchOptions(edges, slicing, factor_windows == "on")
 
 
 def _streams(catalog: Catalog, stream: str) -> list[str]:
@@ -88,6 +105,7 @@ def _make_plan(
     keys: float | None,
     master: str,
     cost: str,
+    options: SearchOptions,
 ) -> tuple[Plan, bool, str]:
     """Make the plan; say whether the search was stopped before its end, and how its rate is known."""
     from jobs.measure.machine_prices import prices_for
@@ -113,6 +131,7 @@ def _make_plan(
                 watch,
                 measured.recent,
                 prices_for(cost),
+                options,
             )
     return plan, watch.stopped, measured.how_known
 

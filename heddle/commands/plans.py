@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from jobs.compare import STRATEGY_HELP, TECHNIQUE_HELP
 from jobs.host.command_line import Folder, Keys, Rate
 
 if TYPE_CHECKING:
@@ -72,6 +73,24 @@ def rollback(stream: Stream) -> None:
     typer.echo(f"version {champion.number} of {stream} is in force again")
 
 
+@plans.command()
+def weave(
+    folder: Folder,
+    stream: Annotated[str, typer.Option(help="The stream whose queries have changed.")],
+    tolerance: Annotated[float, typer.Option(min=0.0, help="How much dearer than a build, as a share.")] = 0.05,
+) -> None:
+    """Change the plan in force for the queries that joined or left the catalog; beyond the tolerance, replan."""
+    from jobs.plans.queries import weave as weave_queries
+    from jobs.plans.replan import Wish
+    from jobs.plans.replan import replan as replan_stream
+    from optimizer.catalog.read.load import load_catalog
+
+    catalog, store = load_catalog(folder), _store()
+    outcome = weave_queries(store, catalog, stream, "", typer.echo, tolerance)
+    if outcome.replan_due:
+        replan_stream(store, catalog, Wish(stream), typer.echo)
+
+
 def _store() -> Store:
     from jobs.host.settings import settings
     from jobs.tracking.store import open_store
@@ -92,8 +111,8 @@ def _versions(store: Store, stream: str) -> list[Version]:
 def replan(
     folder: Folder,
     stream: Annotated[str, typer.Option(help="The stream to plan.")],
-    strategy: Annotated[list[str] | None, typer.Option(help="How to search; may be given more than once.")] = None,
-    technique: Annotated[str, typer.Option(help="measured, auto, or one technique for all trees.")] = "measured",
+    strategy: Annotated[list[str] | None, typer.Option(help=f"{STRATEGY_HELP} May be given more than once.")] = None,
+    technique: Annotated[str, typer.Option(help=f"measured: the fastest by past runs. {TECHNIQUE_HELP}")] = "measured",
     rate: Rate = None,
     keys: Keys = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Log the plan, but do not register it.")] = False,

@@ -12,8 +12,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from heddle.demo.world import data_folder, reserve_folder
 from heddle.processes import LOOPBACK, Service, free_port, start_service, stop_services, wait_for
 
+ARRIVAL = 60.0  # seconds between files of the reserve
 PASSWORDS = "simple_auth_manager_passwords.json.generated"
 QUIET = {
     "AIRFLOW__API__HOST": LOOPBACK,
@@ -38,16 +40,28 @@ def ui(
     try:
         with console.status("starting Airflow and MLflow, half a minute or so ..."):
             address, tracking = _start(home.resolve(), port, mlflow_port, running)
-        _welcome(console, home.resolve(), address, tracking)
-        while True:
-            time.sleep(0.5)
-            for service in running:
-                service.check()
+        reserve = sorted(reserve_folder(home.resolve()).glob("*.parquet"))
+        _welcome(console, home.resolve(), address, tracking, len(reserve))
+        _serve(running, reserve, data_folder(home.resolve()))
     except KeyboardInterrupt:
         console.print("\nstopping ...")
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave processes behind
         stop_services(running)
+
+
+def _serve(running: list[Service], reserve: list[Path], folder: Path) -> None:
+    """Keep watch until Ctrl-C, and let a file of the reserve arrive every minute."""
+    arrival = time.monotonic() + ARRIVAL
+    while True:
+        time.sleep(0.5)
+        for service in running:
+            service.check()
+        if reserve and time.monotonic() >= arrival:
+            file = reserve.pop(0)
+            file.rename(folder / file.name)
+            (folder / file.name).touch()  # it arrives now, and files are taken in the order they arrive
+            arrival += ARRIVAL
 
 
 def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> tuple[str, str]:
@@ -86,13 +100,19 @@ def _mlflow(home: Path, store: str, address: str, variables: dict[str, str]) -> 
     return start_service("MLflow", command, variables, home / "logs" / "mlflow.log")
 
 
-def _welcome(console: Console, home: Path, address: str, tracking: str) -> None:
+def _welcome(console: Console, home: Path, address: str, tracking: str, reserve: int) -> None:
     passwords = json.loads((home / "airflow" / PASSWORDS).read_text())
-    console.print(f"Airflow   {address}   user admin, password {passwords['admin']}", markup=False)
-    console.print(f"MLflow    {tracking}", markup=False)
+    console.print(f"Airflow       {address}   user admin, password {passwords['admin']}", markup=False)
+    console.print(f"Heddle's page {address}/heddle/", markup=False)
+    console.print(f"MLflow's runs {tracking}/#/experiments?workflowType=machine_learning", markup=False)
     if not (home / "catalog").is_dir():
         console.print(f"Nothing is in {home} yet: `make run` fills it.", markup=False)
-    console.print("The plans in force are under Heddle in Airflow's navigation. Ctrl-C stops both.", markup=False)
+    if reserve:
+        console.print(
+            f"A file of events arrives every minute, {reserve} in all: unpause the DAG evaluate to see it take them.",
+            markup=False,
+        )
+    console.print("Ctrl-C stops both.", markup=False)
 
 
 def _interrupt(*_: object) -> None:

@@ -9,18 +9,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, Protocol
 
+from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.raw_events import PastBatch
+from optimizer.plan.counts import CELL, PARTIAL
 from optimizer.windows.window import BEGINNING
 
 Kind = Literal["batch", "adopt"]
 MessageRow = tuple[int, str, bytes]  # bucket, kind of message, content
+Tally = dict[str, dict[str, int]]  # what was done for every tree, by the names of optimizer/plan/counts.py; "": for all
+
+
+def tally(done: Tally, tree: str, counts: Mapping[str, int]) -> None:
+    """Add counts to what was done for a tree.
+
+    >>> done = {"t1": {"slice.made": 2}}
+    >>> tally(done, "t1", {"slice.made": 3, "row": 1})
+    >>> done
+    {'t1': {'slice.made': 5, 'row': 1}}
+    """
+    of_tree = done.setdefault(tree, {})
+    for name, count in counts.items():
+        of_tree[name] = of_tree.get(name, 0) + count
+
+
+def add_tallies(parts: Iterable[Tally]) -> Tally:
+    """Add up what many tasks did."""
+    total: Tally = {}
+    for part in parts:
+        for tree, counts in part.items():
+            tally(total, tree, counts)
+    return total
 
 
 @dataclass(frozen=True)
@@ -37,7 +61,7 @@ class Work:
     late: tuple[DataFile, ...] = ()
     joined: dict[str, int] = field(default_factory=dict)  # labels of later queries: windows ending after it are theirs
     kind: Kind = "batch"
-    adopted_from: dict[str, str] = field(default_factory=dict)  # kind "adopt": by tree, the old slices it goes on with
+    adopted_from: dict[str, tuple[str, ...]] = field(default_factory=dict)  # kind "adopt": by tree, old slices by level
     lateness: int | None = None  # the last batch of a run: windows that its own events let end are emitted, too
     counts: bool = True  # whether feed tasks count the events: where both lanes read them, only one does
     finds_late: bool = True  # whether feed tasks look for late events; else they count those before the watermark
@@ -70,10 +94,12 @@ class FeedReport:
     late: list[DataFile] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree
+    done: Tally = field(default_factory=dict)
 
-    def add_operations(self, tree: str, count: int) -> None:
-        """Count events, or partials, that were folded for a tree."""
-        self.operations[tree] = self.operations.get(tree, 0) + count
+    def count_cells(self, tree: str, inputs: int, folds: int) -> None:
+        """Count events, or partials, that were given their slices in a tree, and so many folds of its measures."""
+        self.operations[tree] = self.operations.get(tree, 0) + folds
+        tally(self.done, tree, {CELL: inputs, PARTIAL: folds})
 
 
 @dataclass
@@ -87,6 +113,7 @@ class BucketReport:
     partials: dict[str, int] = field(default_factory=dict)
     late: list[DataFile] = field(default_factory=list)  # mergers of late files; the files they replace are in `merged`
     seconds: dict[str, float] = field(default_factory=dict)
+    done: Tally = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

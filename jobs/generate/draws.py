@@ -50,8 +50,13 @@ def array_of(values: npt.NDArray[Any], kind: pa.DataType, options: Options, colu
     if options.nulls and column != "ts":
         draw = generator(options.seed, f"{column} nulls", block).random(len(values))
         valid = bits(draw >= options.nulls)
-    data = bits(values) if values.dtype == np.bool_ else pa.py_buffer(values)
-    return pa.Array.from_buffers(kind, len(values), [valid, data])
+    return pa.Array.from_buffers(kind, len(values), [valid, _buffer(values)])
+
+
+def plain_array(values: npt.NDArray[Any]) -> pa.Array:
+    """Return doubles or flags as Arrow holds them, without nulls."""
+    kind = pa.bool_() if values.dtype == np.bool_ else pa.float64()
+    return pa.Array.from_buffers(kind, len(values), [None, _buffer(values)])
 
 
 def strings(names: list[str]) -> pa.Array:
@@ -60,6 +65,10 @@ def strings(names: list[str]) -> pa.Array:
     return pa.Array.from_buffers(
         pa.string(), len(names), [None, pa.py_buffer(ends), pa.py_buffer("".join(names).encode())]
     )
+
+
+def _buffer(values: npt.NDArray[Any]) -> pa.Buffer:
+    return bits(values) if values.dtype == np.bool_ else pa.py_buffer(values)
 
 
 def bits(flags: Flags) -> pa.Buffer:

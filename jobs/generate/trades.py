@@ -10,7 +10,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.generate.arrivals import blocks, event_times, keys_in_turn
-from jobs.generate.draws import SLOTS, Codes, Doubles, Integers, generator, pick, slots, strings, table_of
+from jobs.generate.draws import (
+    SLOTS,
+    Codes,
+    Doubles,
+    Integers,
+    generator,
+    pick,
+    plain_array,
+    slots,
+    strings,
+    table_of,
+)
 from jobs.generate.options import Options
 from optimizer.workloads.draws import zipf_weights
 
@@ -26,7 +37,7 @@ SCHEMA = pa.schema(
 EXCHANGES = {"NASDAQ": 0.4, "NYSE": 0.3, "ARCA": 0.15, "BATS": 0.1, "IEX": 0.05}
 ROUND_LOTS = {100: 0.45, 200: 0.15, 500: 0.12, 300: 0.06, 1000: 0.06}  # the other volumes share what is left
 LARGEST_VOLUME = 10_000
-INDEXES = ("BLUE", "TECH", "SMALL")
+LARGE, SMALL = 0.25, 0.5  # shares of the symbols in r1000 and in r2000
 STEP = 0.0005  # of one trade, in the logarithm of the price
 
 
@@ -91,20 +102,15 @@ def close(options: Options) -> pa.Table:
 
 
 def index(options: Options) -> pa.Table:
-    """Return which index every symbol belongs to, and its weight there."""
-    rng = generator(options.seed, "index")
-    member = [INDEXES[number] for number in rng.integers(0, len(INDEXES), options.keys)]
-    weight = np.round(rng.uniform(0.1, 5, options.keys), 2)
-    return static_table({"symbol": symbol_names(options.keys), "index_name": member, "weight": weight})
+    """Return which indexes every symbol belongs to: r3000 is r1000 and r2000 together; some symbols are in none."""
+    draw = generator(options.seed, "index").random(options.keys)
+    large, small = draw < LARGE, (draw >= LARGE) & (draw < LARGE + SMALL)
+    return static_table({"symbol": symbol_names(options.keys), "r3000": large | small, "r2000": small, "r1000": large})
 
 
-def static_table(columns: dict[str, list[str] | Doubles]) -> pa.Table:
-    arrays = [
-        strings(values)
-        if isinstance(values, list)
-        else pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])
-        for values in columns.values()
-    ]
+def static_table(columns: dict[str, list[str] | npt.NDArray[Any]]) -> pa.Table:
+    """Return the columns as a table: lists are texts, arrays doubles or flags."""
+    arrays = [strings(values) if isinstance(values, list) else plain_array(values) for values in columns.values()]
     return pa.Table.from_arrays(arrays, list(columns))
 
 

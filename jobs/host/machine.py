@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 import psutil
 
-LIBRARIES = ("numba", "numpy", "pyarrow")
+LIBRARIES = ("numba", "numpy", "pyarrow", "pyspark")
 GIBIBYTE = 1 << 30
 
 
@@ -29,13 +30,18 @@ def machine_facts() -> dict[str, str]:
 
 @cache
 def machine_fingerprint() -> str:
-    """Return a digest of the machine's facts; two machines with the same one are equally fast.
+    """Return the fingerprint of this machine."""
+    return fingerprint_of(machine_facts())
 
-    >>> len(machine_fingerprint())
-    12
+
+def fingerprint_of(facts: Mapping[str, str]) -> str:
+    """Return a digest of a machine's facts, "" of none; two machines with the same one are equally fast.
+
+    >>> len(fingerprint_of({"cores": "2"})), fingerprint_of({"cores": "2"}) == fingerprint_of({"cores": "4"})
+    (12, False)
     """
-    text = "\n".join(f"{name} {value}" for name, value in sorted(machine_facts().items()))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    text = "\n".join(f"{name} {value}" for name, value in sorted(facts.items()))
+    return hashlib.sha256(text.encode()).hexdigest()[:12] if facts else ""
 
 
 def _processor() -> str:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
 
 import numpy as np
 
-from jobs.kernels.algebra.operators import MAX, MIN, MOMENTS, OPS, SUM_FLOAT, lift
+from jobs.kernels.algebra.operators import MAX, MIN, OPS, SUM_FLOAT, VALUE_COLUMNS, lift
 from jobs.kernels.arrays import Column
 from jobs.kernels.columns.bounds import find_windows
 from jobs.kernels.columns.fold import fold
 from jobs.kernels.columns.fold_bounds import REGULAR, count_operations
 from jobs.kernels.columns.grid import lay_out_grid
 from jobs.kernels.columns.selective import pick_rows
+from jobs.kernels.fdlibm import angles, exponentials, logarithms, powers
 from jobs.kernels.in_memory.sliding import sliding
 from jobs.kernels.slices.accumulate import accumulate
 from jobs.kernels.slices.combine import fill_valid_rows, informative_columns, merge_rows
 from jobs.kernels.slices.edges import cell_numbers, renumber, slice_numbers
+from jobs.kernels.tallies.hashes import hash_ints, hash_longs, hash_texts
+from jobs.kernels.tallies.merge import merge_entries
+from jobs.kernels.tallies.registers import estimate_windows, rank_hashes
 from jobs.kernels.techniques import KERNELS
 from jobs.kernels.techniques.stream import advance, make, run
 from optimizer.algebra.techniques import allowed
@@ -25,6 +30,7 @@ from optimizer.windows.window import Window
 KINDS = (np.float64, np.int64)
 ROWS = 4 * REGULAR
 FEW_ROWS = 8
+Function = Callable[..., Any]
 WINDOWS = [Window(1, 1), Window(2, 1), Window(300, 1), Window(70, 20), Window(11, 4)]
 
 
@@ -40,8 +46,12 @@ def warm(techniques: Collection[str] = tuple(KERNELS)) -> Iterator[str]:
     for kind in KINDS:
         yield f"two_stacks_block, {np.dtype(kind)}"
         _warm_columns(np.arange(ROWS).astype(kind))
+    yield "tallies"
+    _warm_tallies()
     yield "slices"
     _warm_slices()
+    yield "elementary functions"
+    _warm_functions()
 
 
 def _warm_technique(technique: str) -> None:
@@ -62,13 +72,24 @@ def _warm_columns(column: Column) -> None:
     valid = starts % 2 == 0
     for op in (SUM_FLOAT, MAX):
         fold(op, (column,), windows.lo, windows.hi, valid)
-    fold(MOMENTS, (column, column, column), windows.lo, windows.hi)
+    for op, parts in VALUE_COLUMNS.items():
+        fold(op, [column] * len(parts), windows.lo, windows.hi)
     pick_rows(MIN, column, windows.lo, windows.hi, valid)
     count_operations(windows.lo, windows.hi)
     grid = lay_out_grid(np.array([0, ROWS]), starts, WINDOWS, -1, ROWS)
     if grid:
         for window in WINDOWS:
             grid.levels(MAX, column).fold(grid.run(window))
+
+
+def _warm_tallies() -> None:
+    codes = np.arange(FEW_ROWS)
+    hashes = hash_longs(codes)
+    hash_ints(codes)
+    hash_texts(np.zeros(FEW_ROWS, np.uint8), codes)
+    registers, ranks = rank_hashes(hashes, 4)
+    tally = merge_entries(2, codes // 4, registers, ranks, largest=True)
+    estimate_windows(4, tally.offsets, registers[tally.entry], tally.numbers, codes[:1], codes[1:2])
 
 
 def _warm_slices() -> None:
@@ -86,6 +107,18 @@ def _warm_slices() -> None:
             for valid in (None, starts % 2 == 0):
                 accumulate(op, FEW_ROWS, starts // 2, column, valid)
                 accumulate(op, FEW_ROWS, starts // 2, column, valid, places=False)
+
+
+def _warm_functions() -> None:
+    """Run the elementary functions on a column that may not be written to: expressions have no others."""
+    _, frozen = _writable_and_frozen(np.linspace(0.5, 1.0, FEW_ROWS))
+    unary: list[Function] = [logarithms.log, logarithms.log10, logarithms.log1p, powers.cube_root]
+    unary += [exponentials.exp, exponentials.expm1, exponentials.sinh, exponentials.cosh, exponentials.tanh]
+    unary += [angles.arcsine, angles.arccosine, angles.arctangent]
+    for function in unary:
+        function(frozen)
+    for function in (powers.power, powers.hypotenuse, angles.arctangent2):
+        function(frozen, frozen)
 
 
 def _writable_and_frozen(column: Column) -> tuple[Column, Column]:

@@ -10,16 +10,22 @@ import pyarrow as pa
 
 from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.expressions import NotExact
+from jobs.engine.events.input_files import folder_types, list_input_files
 from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.parquet import Split, read_split, with_inputs
 from jobs.engine.events.signatures import SIGNATURE, sign_keys, unpack_signatures
 from jobs.engine.program.program import ALL, Grouping, Input, Program
+from jobs.engine.program.spark_types import ARROW
 from jobs.engine.slices.cells import find_cells
-from jobs.engine.warehouse.input_files import list_input_files
 from jobs.kernels.arrays import Bools
+from jobs.measure.activity import activity_curve
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Stream
+from optimizer.catalog.model.source_files import folder_root
+from optimizer.catalog.spark_types.folder_columns import BY_SPARK
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import Tree
+from optimizer.plan.definition import Curve, Tree
+from optimizer.plan.measures import demands_of
 from optimizer.planning.recent import Passing
 from optimizer.windows.edges import Edges
 
@@ -36,6 +42,7 @@ class RecentEvents:
     names: dict[str, str]
     grouped: dict[tuple[str, ...], Keys] = field(default_factory=dict)
     answered: dict[Hashable, Passing] = field(default_factory=dict)
+    cuts: tuple[int, ...] = ()  # places among the events where others were left out
 
     @property
     def rate(self) -> float | None:
@@ -48,6 +55,12 @@ class RecentEvents:
         keys = self._keys(group_by)
         cells = find_cells(((slide, 0),), self.events.times, keys.codes, keys.distinct.num_rows)
         return len(cells.start) / max(1, len(np.unique(cells.start)))
+
+    def active(self, group_by: tuple[str, ...], rate: float) -> Curve:
+        """Return how many groups have an event in spans of time, at so many events per second."""
+        keys = self._keys(group_by)
+        part = np.searchsorted(np.array(self.cuts, np.int64), np.arange(len(keys.codes)), side="right")
+        return activity_curve(self.events.times / SECOND, keys.codes + part * keys.distinct.num_rows, rate)
 
     def share(self, where: str) -> float:
         """Return the share of events that pass a predicate; all pass ""."""
@@ -97,42 +110,58 @@ def recent_keys(catalog: Catalog, stream: str, groupings: Iterable[tuple[str, ..
         return None
     keys = tuple(Grouping(names, (), ()) for names in groupings)
     program = replace(measuring_program(catalog, stream), predicates=(), groupings=keys)
-    return _read_recent(catalog, stream, program)
+    try:
+        return _read_recent(catalog, stream, program)
+    except NotExact:
+        return None
 
 
 def _read_recent(catalog: Catalog, stream: str, program: Program) -> RecentEvents | None:
     try:
-        tables = _newest(catalog.streams[stream].path, program)
+        tables, cuts = _newest(catalog.streams[stream], program)
         if not tables:
             return None
         events = events_from(pa.concat_tables(tables, promote_options="permissive"), program)
     except (HeddleError, OSError, pa.ArrowInvalid):  # the evaluation will complain where it has to
         return None
-    return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
+    if not len(events.times):
+        return None
+    whole = sum(table.num_rows for table in tables) == len(events.times)  # none without a time
+    return RecentEvents(events, {test.sql: test.name for test in program.predicates}, cuts=cuts if whole else ())
 
 
-def _newest(path: str, program: Program) -> list[pa.Table]:
-    """Return the first events of each of the newest files: these may hold a key or a machine each."""
+def _newest(source: Stream, program: Program) -> tuple[list[pa.Table], tuple[int, ...]]:
+    """Return the first events of each of the newest files, which may hold a key or a machine each, and the places
+    where events were left out."""
     tables: list[pa.Table] = []
+    cuts: list[int] = []
     # what a small file leaves goes to the others
-    files = sorted(list_input_files(path)[-NEWEST:], key=lambda file: file[1])
+    arrived = list_input_files(source)
+    files = sorted(arrived[-NEWEST:], key=lambda file: file.size)
+    by_folder = folder_types(source, arrived)
+    if BY_SPARK in by_folder.values():
+        raise NotExact(f"stream {source.name}")
+    program = replace(
+        program, root=folder_root(source), columns={name: ARROW[kind] for name, kind in by_folder.items()}
+    )
     left = MOST
-    for number, (name, size) in enumerate(files):
+    for number, file in enumerate(files):
         share = left // (len(files) - number)
-        for table in read_split(Split(name, size), program):
+        for table in read_split(Split(file.path, file.size), program):
             rows = min(share, table.num_rows)
             tables.append(with_inputs(table.slice(0, rows), program))
             share, left = share - rows, left - rows
             if not share:
+                cuts.append(MOST - left)
                 break
-    return tables
+    return tables, tuple(cuts)
 
 
 def measuring_program(catalog: Catalog, stream: str) -> Program:
     """Return a program that evaluates all keys and predicates of a stream, and folds nothing."""
     table = catalog.of_stream(stream)
     shapes = [table.shapes[code] for code in np.unique(table.codes).tolist()]  # the table knows those of all streams
-    wheres = sorted({shape.where for shape in shapes} - {""})
+    wheres = sorted({measure.where for shape in shapes for measure in demands_of(shape)} - {""})
     groupings = sorted({shape.group_by for shape in shapes})
     return Program(
         catalog.streams[stream].time,

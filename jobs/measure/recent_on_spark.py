@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import events_from
 from jobs.engine.events.expressions import NotExact
-from jobs.engine.warehouse.input_files import list_input_files
+from jobs.engine.events.input_files import list_input_files
 from jobs.measure.recent_events import MOST, NEWEST, RecentEvents, measuring_program, recent_events
-from jobs.spark.session import Start
+from jobs.spark.session import Start, in_zone
 from jobs.spark.stream_frames import driver_of, stream_frame
 from optimizer.catalog.model.catalog import Catalog
 
@@ -27,12 +28,13 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
     from jobs.spark.frame_lane import frame_inputs, prepare_inputs
 
     driver = driver_of(catalog, stream)
-    files = [path for path, _ in list_input_files(driver.path)[-NEWEST:]] if driver.path else []
+    files = [file.path for file in list_input_files(driver)[-NEWEST:]] if driver.path else []
     if not files:
         return None
     program = measuring_program(catalog, stream)
     try:
-        read = prepare_inputs(stream_frame(start(), catalog, stream, files), program).limit(MOST).toArrow()
+        frame = stream_frame(in_zone(start(), catalog.streams[stream].zone), catalog, stream, files)
+        read = in_utc(prepare_inputs(frame, program).limit(MOST).toArrow())
     except (PySparkException, Py4JError):  # the evaluation will complain where it has to
         return None
     events = events_from(frame_inputs(read, program), program)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from jobs.engine.events.input_files import list_input_files
 from jobs.engine.events.parquet import open_parquet
-from jobs.engine.warehouse.input_files import list_input_files
 from jobs.kernels.arrays import Ints
 from jobs.measure.recent_events import NEWEST, RecentEvents, recent_keys
 from jobs.measure.recent_on_spark import recent_by
@@ -101,7 +101,7 @@ def _newest_delays(source: Stream) -> Ints | None:
     if not source.in_parquet:
         return None
     try:
-        paths = [path for path, _ in list_input_files(source.path)]
+        paths = [file.path for file in list_input_files(source)]
     except HeddleError:
         return None
     for path in reversed(paths):
@@ -127,7 +127,7 @@ def estimated_rate(stream: Stream) -> float | None:
     """Return events per second of event time in the newest files; None where footers cannot tell."""
     if not stream.in_parquet:
         return None
-    spans = [span for path, _ in list_input_files(stream.path)[-NEWEST:] for span in _spans(path, stream.time)]
+    spans = [span for file in list_input_files(stream)[-NEWEST:] for span in _spans(file.path, stream.time)]
     if not spans:
         return None
     seconds = (max(last for _, _, last in spans) - min(first for _, first, _ in spans)).total_seconds()

@@ -27,6 +27,7 @@ from optimizer.planning.recent import Recent
 from optimizer.planning.stream import plan_stream
 
 MEASURED = "measured"  # the technique that past runs show to be fastest; the block form before there are any
+OPERATIONS = "operations per second"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Candidates:
     costs: dict[str, float]
     unit: str
     seconds: float  # that planning took
+    in_operations: dict[str, float]  # the papers' currency, whatever the plans were searched in
+    in_seconds: dict[str, float]  # CPU seconds per second of the stream; {} where this machine has no prices
 
 
 def candidates(
@@ -59,7 +62,14 @@ def candidates(
     common_prices = prices if len(units) == 1 else None
     costs = {name: cost_of(plan, common_prices)[0] for name, plan in plans.items()}
     best = min(costs, key=lambda name: costs[name])
-    return Candidates(plans[best], costs, cost_of(plans[best], common_prices)[1], time.perf_counter() - started)
+    return Candidates(
+        plans[best],
+        costs,
+        cost_of(plans[best], common_prices)[1],
+        time.perf_counter() - started,
+        {name: plan.cost for name, plan in plans.items()},
+        costs if common_prices else {},
+    )
 
 
 def _techniques(technique: str, prices: Prices | None) -> list[str]:
@@ -121,6 +131,7 @@ class Replanned:
     promoted: bool
     reason: str
     summary: str
+    replan_due: bool = False  # the plan has drifted: a replan should follow at once
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON takes it."""
@@ -139,11 +150,22 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
     recent = measured.recent if wish.keys is None else None  # keys that are given count in every slice
     plans = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, fitted, recent)
     for name, cost in sorted(plans.costs.items(), key=lambda item: item[1]):
-        say(f"{wish.stream}: {name} costs {cost:.6g} {plans.unit}")
+        beside = "" if plans.unit == OPERATIONS else f", {plans.in_operations[name]:.6g} {OPERATIONS}"
+        say(f"{wish.stream}: {name} costs {cost:.6g} {plans.unit}{beside}")
     now = champion(store, wish.stream)
     decision = decide(plans.best, plan_of(store, now) if now else None, fitted)
     figures = measured.figures
-    logged = Replan(catalog, plans.best, plans.seconds, wish.technique, plans.costs, plans.unit, figures, wish.key)
+    logged = Replan(
+        catalog,
+        plans.best,
+        plans.seconds,
+        wish.technique,
+        plans.costs,
+        plans.unit,
+        figures,
+        wish.key,
+        {"operations": plans.in_operations, "seconds": plans.in_seconds},
+    )
     return keep(store, plans.best, log_replan(store, logged), decision, wish.promote, say)
 
 
@@ -171,7 +193,8 @@ def done_before(store: Store, wish: Wish) -> Replanned | None:
     number, promoted = data.tags.get("version"), data.tags["promoted"] == "true"
     note = data.tags.get("mlflow.note.content", "")
     plan = data.params["plan_fingerprint"]
-    return Replanned(wish.stream, run, plan, int(number) if number else None, promoted, data.tags["reason"], note)
+    due = bool(data.metrics.get("stream.replan_due", 0.0))
+    return Replanned(wish.stream, run, plan, int(number) if number else None, promoted, data.tags["reason"], note, due)
 
 
 def _describe_order(measured: Measured) -> str:

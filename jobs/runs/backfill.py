@@ -23,6 +23,7 @@ from jobs.runs.report import EPOCH, format_time
 from jobs.runs.request import Options, Request
 from jobs.runs.run import Run, check_plan, silent
 from jobs.spark.errors import as_user_error
+from jobs.spark.session import in_zone
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
@@ -48,12 +49,22 @@ class Backfill:
 
     def run(self, start: Start, say: Say) -> dict[str, Any]:
         """Compute the past and return what was done. A mistake is found before Spark is started."""
-        if self.repair == bool(self.into) or (self.into and not (self.low and self.high)):
-            raise HeddleError("give --from, --to and --into, or --repair alone")
-        span = (parse_time(self.low, "--from"), parse_time(self.high, "--to")) if self.into else None
+        named = bool(self.low), bool(self.high), bool(self.into)
+        if any(named) if self.repair else not (self.low and self.high):
+            raise HeddleError("give --from and --to, or --repair alone")
+        span = None if self.repair else (parse_time(self.low, "--from"), parse_time(self.high, "--to"))
         catalog, plan = self.request.load_catalog_and_plan(say, start)
         past = past_of(start, catalog, plan, self.request.warehouse)
-        return backfill(past, self.into, span) if span else repair(past)
+        return backfill(past, self.into or default_target(self.request.warehouse), span) if span else repair(past)
+
+
+def default_target(warehouse: str) -> str:
+    """Return the warehouse that a backfill goes into when none is named: beside the live one.
+
+    >>> default_target("run/warehouse/")
+    'run/warehouse-backfill'
+    """
+    return f"{warehouse.rstrip('/')}-backfill"
 
 
 def parse_time(text: str, option: str) -> int:
@@ -111,7 +122,8 @@ def past_of(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
     """Return the past of a stream that has been evaluated."""
     check_plan(catalog, plan)
     manifest = evaluated_manifest(warehouse, plan.stream)
-    return Past(start(), catalog, plan, stream_storage(warehouse, plan.stream), manifest)
+    spark = in_zone(start(), catalog.streams[plan.stream].zone)
+    return Past(spark, catalog, plan, stream_storage(warehouse, plan.stream), manifest)
 
 
 def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:

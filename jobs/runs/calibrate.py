@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,22 +17,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.host.say import Say
+from jobs.measure.stream import measure_stream
 from jobs.runs.in_process import evaluate_local
+from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from optimizer.algebra.techniques import BLOCK, CARDS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
+from optimizer.plan.counts import FINAL
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import FINAL, operations_for
-from optimizer.plan.prices import Measured, Prices, fit_prices
+from optimizer.plan.operations import operations_of
+from optimizer.plan.prices import STEPS, Measured, Prices, fit_steps
 from optimizer.planning.stream import plan_stream
 
 SECOND = 1_000_000
-STEPS = ("read", "feed", "exchange", "finals", "write", "commit")
+REPEATS = 3  # of every trial; the least counts
 REGULAR = ((60, 10), (300, 10), (120, 20), (600, 60), (1200, 120), (900, 300))  # seconds of range and slide
 DENSE = ((60, 1), (30, 1), (20, 2))  # many answers
 IRREGULAR = ((47, 7), (90, 11), (130, 13), (333, 29), (200, 17), (61, 5))
-LITERAL_EVENTS = 4_000
+LONG = ((1200, 20), (900, 10), (600, 60), (300, 30))  # long enough for small batches to load much
+LITERAL_EVENTS = 30_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Trial:
     strategies: Sequence[str]
     techniques: Sequence[str] = (BLOCK,)
     files: int = 1  # a batch each
+    predicates: int = 0  # every query is asked with each of them
 
 
 SUMS, MORE = ("sum(value)",), ("sum(value)", "max(value)", "count(value)", "var_samp(other)")
@@ -60,6 +65,13 @@ TRIALS = (
     Trial(200_000, 1000, 20, IRREGULAR, SUMS, ("shared", "no_share")),
     Trial(120_000, 200, 100, REGULAR, SUMS, ("shared", "no_share"), files=12),
     Trial(20_000, 200, 10, REGULAR, MORE, ("shared", "tri_weave"), files=6),
+    Trial(100_000, 100, 10_000, REGULAR, SUMS, ("shared", "tri_weave")),
+    Trial(50_000, 100, 2_000, DENSE, SUMS, ("shared",)),
+    Trial(50_000, 100, 2_000, REGULAR, MORE, ("shared",)),
+    Trial(100_000, 200, 20, REGULAR, SUMS, ("shared", "no_share"), predicates=4),
+    Trial(100_000, 1000, 5, REGULAR, SUMS, ("shared",), predicates=20),
+    Trial(60_000, 40, 100, LONG, SUMS, ("shared", "tri_weave"), files=20),
+    Trial(30_000, 20, 500, LONG, MORE, ("shared",), files=5),
 )
 
 
@@ -70,7 +82,7 @@ def calibrate(say: Say, trials: Sequence[Trial] = TRIALS) -> Prices:
         for number, trial in enumerate([*trials, *_literal_trials()]):
             runs += _measure(trial, Path(folder, str(number)))
             say(f"calibrating: {number + 1} of {len(trials) + len(CARDS)} streams measured")
-    return _no_free_technique(fit_prices(runs))
+    return _no_free_technique(fit_steps(runs))
 
 
 def _no_free_technique(prices: Prices) -> Prices:
@@ -98,19 +110,29 @@ def _literal_trials() -> Iterator[Trial]:
 def _measure(trial: Trial, folder: Path) -> Iterator[Measured]:
     _write_events(folder / "data", trial)
     catalog = _write_catalog(folder, trial)
+    known = measure_stream(catalog, "events")
     for strategy in trial.strategies:
         for technique in trial.techniques:
-            plan = plan_stream(catalog, "events", trial.rate, strategy, technique, trial.keys)
-            operations = operations_for(plan, trial.events, trial.files)
-            seconds = min(_seconds(catalog, plan, folder / "warehouse", trial) for _ in range(3))
-            yield Measured(operations, seconds, trial.files)
+            plan = plan_stream(catalog, "events", trial.rate, strategy, technique, recent=known.recent)
+            reports = [_evaluate(catalog, plan, folder / "warehouse", trial) for _ in range(REPEATS)]
+            yield measured_run(plan, reports)
 
 
-def _seconds(catalog: Catalog, plan: Plan, warehouse: Path, trial: Trial) -> float:
+def measured_run(plan: Plan, reports: Sequence[RunReport]) -> Measured:
+    """Return what the engine counted in equal runs of a plan, and the least seconds that every step took."""
+    steps = {step: min(report.step_seconds.get(step, 0.0) for report in reports) for step in STEPS}
+    paper = operations_of(plan).times(reports[0].events / plan.rate)
+    done: dict[str, float] = {}
+    for counts in reports[0].counted.values():
+        for name, count in counts.items():
+            done[name] = done.get(name, 0.0) + count
+    return Measured(replace(paper, handled=done), max(sum(steps.values()), 1e-9), reports[0].batches, steps)
+
+
+def _evaluate(catalog: Catalog, plan: Plan, warehouse: Path, trial: Trial) -> RunReport:
     shutil.rmtree(warehouse, ignore_errors=True)
     options = Options(buckets=1, files_per_batch=1 if trial.files > 1 else 0)
-    report = evaluate_local(catalog, plan, str(warehouse), options)
-    return sum(report.step_seconds.get(step, 0.0) for step in STEPS)
+    return evaluate_local(catalog, plan, str(warehouse), options)
 
 
 def _write_events(folder: Path, trial: Trial) -> None:
@@ -121,6 +143,7 @@ def _write_events(folder: Path, trial: Trial) -> None:
         columns = {
             "ts": pa.array(part * SECOND // trial.rate, pa.timestamp("us", "UTC")),
             "machine": pa.array(rng.integers(0, trial.keys, len(part))),
+            "kind": pa.array(rng.integers(0, 100, len(part))),
             "value": rng.normal(size=len(part)),
             "other": rng.normal(size=len(part)),
         }
@@ -131,10 +154,11 @@ def _write_catalog(folder: Path, trial: Trial) -> Catalog:
     """Write the trial's queries, every measure over every window."""
     lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
     keys = ", group_by: [machine]" if trial.keys > 1 else ""
-    for number, (range_, slide) in enumerate(trial.windows):
-        for place, select in enumerate(trial.selects):
-            clock = f"range: {range_} seconds, slide: {slide} seconds"
-            lines.append(f"  - {{id: q{number}_{place}, stream: events, select: {select}{keys}, {clock}}}")
+    wheres = [f', where: "kind < {30 + 3 * number}"' for number in range(trial.predicates)] or [""]
+    shapes = [(window, select, where) for window in trial.windows for select in trial.selects for where in wheres]
+    for number, ((range_, slide), select, where) in enumerate(shapes):
+        clock = f"range: {range_} seconds, slide: {slide} seconds"
+        lines.append(f"  - {{id: q{number}, stream: events, select: {select}{where}{keys}, {clock}}}")
     (folder / "catalog").mkdir()
     (folder / "catalog" / "catalog.yaml").write_text("\n".join(lines))
     return load_catalog(folder / "catalog")

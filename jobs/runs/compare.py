@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.warehouse.input_files import list_input_files
+from jobs.engine.events.input_files import list_input_files
 from jobs.host.say import Say
 from jobs.measure.machine_prices import prices_for
 from jobs.measure.stream import measure_stream
@@ -114,7 +114,8 @@ def _first_files(catalog: Catalog, comparison: Comparison, folder: Path) -> Cata
     source = driver_of(catalog, comparison.stream)
     if "://" in source.path:
         raise HeddleError(f"stream {source.name} is not on this machine; compare on all of its files")
-    folder.mkdir()
-    for path, _ in list_input_files(source.path)[: comparison.files]:
-        (folder / Path(path).name).symlink_to(path)
+    for file in list_input_files(source)[: comparison.files]:
+        link = folder / Path(file.path).relative_to(source.path)  # its folders may name columns
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(file.path)
     return replace(catalog, streams={**catalog.streams, source.name: replace(source, path=str(folder))})

@@ -10,11 +10,11 @@ import pyarrow as pa
 from jobs.engine.batch.in_process import in_process, replay_in_process
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import file_types
+from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.parquet import Split
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.consumed_files import Record, add_record, files_in_records, load_records
-from jobs.engine.warehouse.input_files import File, list_input_files
+from jobs.engine.warehouse.consumed_files import add_record, files_in_records, load_records
 from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
@@ -41,17 +41,17 @@ class OneProcess:
     def types(self, file: File) -> dict[str, pa.DataType]:
         """Return the types of all expressions and columns; refuse, in one line, what only Spark can evaluate."""
         try:
-            return file_types(self.catalog, self.plan, file[0])
+            return file_types(self.catalog, self.plan, file.path)
         except NotExact as reason:
             raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None
 
     def execute(self, files: Sequence[File]) -> Executor:
         """Return an executor for these files."""
-        return in_process([Split(path, size) for path, size in files])
+        return in_process(_splits(files))
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
         """Return an executor that takes in batches of the past."""
-        return replay_in_process([(past, [Split(path, size) for path, size in past.files]) for past in batches])
+        return replay_in_process([(past, _splits(past.files)) for past in batches])
 
 
 def evaluate_local(
@@ -68,12 +68,15 @@ def evaluate_local(
         raise HeddleError(f"stream {plan.stream} is made by SQL, which only Spark evaluates; leave out --local")
     plan = replace(plan, unshared=())
     lane = OneProcess(catalog, plan)
-    for file in list_input_files(catalog.streams[plan.stream].path)[:1]:
+    arrived = list_input_files(catalog.streams[plan.stream])
+    options = options.of_stream(catalog.streams[plan.stream])
+    for file in arrived[:1]:
         lane.types(file)  # a stream that is refused is refused before anything is written
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane = "file"
         run.report.queries = {str(id): {"lane": "file", "reason": ""} for tree in plan.trees for id in tree.queries}
-        for batch, files in _batches(run, options.files_per_batch):
+        run.note_rewritten(arrived)
+        for batch, files in _batches(run, arrived, options.files_per_batch):
             if stop.is_set():
                 break
             step("listed")
@@ -83,22 +86,22 @@ def evaluate_local(
     return run.report
 
 
-def _batches(run: Run, files_per_batch: int) -> Iterator[tuple[int, Sequence[File]]]:
+def _splits(files: Sequence[File]) -> list[Split]:
+    return [Split(file.path, file.size) for file in files]
+
+
+def _batches(run: Run, arrived: Sequence[File], files_per_batch: int) -> Iterator[tuple[int, Sequence[File]]]:
     """First the files of a batch that died, if one did; then those that arrived since, each batch on record."""
-    arrived = list_input_files(run.catalog.streams[run.plan.stream].path)
     records = load_records(run.storage)
     for record in records:
         if record.batch > run.manifest.batch:
-            yield record.batch, _files_of_record(arrived, record)
+            files = run.present(record.files)
+            records = add_record(run.storage, records, record.batch, files)
+            yield record.batch, files
     consumed = files_in_records(records)
-    waiting = [file for file in arrived if file[0] not in consumed]
+    waiting = [file for file in arrived if file.path not in consumed]
     while waiting:
-        files, waiting = waiting[: files_per_batch or None], waiting[files_per_batch or len(waiting) :]
+        files, waiting = run.present(waiting[: files_per_batch or None]), waiting[files_per_batch or len(waiting) :]
         batch = run.manifest.batch + 1
         records = add_record(run.storage, records, batch, files)
         yield batch, files
-
-
-def _files_of_record(arrived: Sequence[File], record: Record) -> list[File]:
-    sizes = dict(arrived)
-    return [(path, sizes[path]) for path in record.files if path in sizes]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import reasons_in_catalog
+from jobs.engine.events.input_files import list_input_files
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.input_files import list_input_files
 from jobs.spark.choose_lane import queries_by_lane
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
@@ -50,7 +50,7 @@ def spark_has_work(catalog: Catalog, stream: str, lane: str = "auto") -> bool:
 def _first_file(catalog: Catalog, stream: str) -> str:
     source = catalog.streams[stream]
     try:
-        return next((path for path, _ in list_input_files(source.path)), "") if source.in_parquet else ""
+        return next((file.path for file in list_input_files(source)), "") if source.in_parquet else ""
     except HeddleError:
         return ""
 

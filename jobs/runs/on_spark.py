@@ -6,18 +6,20 @@ import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.engine.events.parquet import splits_of
+from jobs.engine.events.input_files import File, list_input_files
+from jobs.engine.events.parquet import name_long_groups, splits_of
 from jobs.engine.program.lanes import of_lane
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.consumed_files import files_of_batch
-from jobs.engine.warehouse.input_files import File, with_sizes
+from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT
 from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
+from jobs.runs.follow_catalog import CatalogFollower, Change
 from jobs.runs.lanes import query_rows
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
@@ -27,9 +29,11 @@ from jobs.spark.errors import as_user_error
 from jobs.spark.executor import SparkExecutor
 from jobs.spark.feed_tasks import BothLanes, FeedTasks, FileTasks, PastTasks
 from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
-from jobs.spark.stream_frames import driver_of, stream_frame
+from jobs.spark.session import in_zone
+from jobs.spark.stream_frames import driver_of, literal_path, stream_frame
 from jobs.spark.unshared import UnsharedLane
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Stream
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.plan.definition import Plan
 
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 
 
 ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
+LISTED_BY_SPARK = frozenset({"recursiveFileLookup", "pathGlobFilter"})  # it refuses the others in a stream
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
 AGGREGATED = "Spark aggregates the events before they are folded"
 FOLDED = "every event is folded on its own"
@@ -66,6 +71,12 @@ class Streaming:
     feeds_trees: bool = False  # whether Spark evaluates what some trees fold
     has_unshared: bool = False
     fold_each: bool = False  # whether the frame lane folds every event on its own
+    follower: CatalogFollower | None = None  # of a run that goes on while its catalog changes
+
+    @property
+    def driver(self) -> Stream:
+        """The stream whose files bring the events."""
+        return driver_of(self.run.catalog, self.run.plan.stream)
 
     def take(self, listing: DataFrame, batch: int) -> None:
         """Evaluate one batch of files; one that was committed before a crash is skipped."""
@@ -75,15 +86,30 @@ class Streaming:
             if batch <= self.run.manifest.batch:
                 return
             try:
-                # by Spark's own record of the batch: to collect the listing would be a query and a job more
-                self._evaluate(batch, with_sizes(files_of_batch(self.run.storage, batch)))
+                self._evaluate(batch, self._files(batch))
             except Exception as error:
                 self.failure = error
                 raise
 
-    def _evaluate(self, batch: int, files: list[tuple[str, int]]) -> None:
+    def _evaluate(self, batch: int, files: list[File]) -> None:
         step("listed")
+        if change := self._look():
+            self.run.follow(change.catalog, change.plan)
         self.run.evaluate(batch, files, self, self.options.at_once)
+
+    def _look(self) -> Change | None:
+        run = self.run
+        return self.follower.look(run.catalog, run.plan, run.manifest.watermark) if self.follower else None
+
+    def _files(self, batch: int) -> list[File]:
+        """Return the files of a batch, and write them down; of one that died, those that it had."""
+        storage, manifest = self.run.storage, self.run.manifest
+        records = load_records(storage)
+        died = next((record.files for record in records if record.batch == batch), None)
+        # by Spark's own record of the batch: to collect the listing would be a query and a job more
+        files = offered_files(storage, batch, self.driver) if died is None else self.run.present(died)
+        add_record(storage, records, batch, files, earlier_files(storage, manifest, records))
+        return files
 
     def program(self, files: Sequence[File]) -> Program:
         """Return the program for events like those of these files; choose the lanes that its queries take."""
@@ -94,18 +120,17 @@ class Streaming:
         run.report.queries = query_rows(program, lanes.reasons)
         if self.feeds_trees:
             by_spark = of_lane(program, "frame") if lanes.reads_files else program
-            reason = fold_reason(self._read([max(files, key=lambda file: file[1])[0]]), by_spark)
+            reason = fold_reason(self._read([max(files, key=lambda file: file.size)]), by_spark)
             self.fold_each = bool(reason)
             run.report.notes.append(f"{FOLDED}, since {reason}" if reason else AGGREGATED)
         return program
 
     def execute(self, files: Sequence[File]) -> Executor:
         """Return an executor for these files, on Spark; queries that are not woven run beside it."""
-        paths = [path for path, _ in files]
-        unshared = UnsharedLane(self.run.catalog, paths, self.run.raw, self._read, self.run.report.notes.append)
+        unshared = UnsharedLane(self.run.catalog, files, self.run.raw, self._read, self.run.report.notes.append)
         if not files:
             return SparkExecutor(self.spark.sparkContext, None, unshared=unshared)
-        return SparkExecutor(self.spark.sparkContext, self._feed_tasks(files), lambda: self._read(paths), unshared)
+        return SparkExecutor(self.spark.sparkContext, self._feed_tasks(files), lambda: self._read(files), unshared)
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
         """Return an executor that takes in batches of the past."""
@@ -117,16 +142,20 @@ class Streaming:
         context = self.spark.sparkContext
         if not self.reads_files:
             return self._frame_tasks(files)
-        from_files = FileTasks(context, splits_of(files, context.defaultParallelism))
+        heaps = splits_of(files, context.defaultParallelism)
+        notes = self.run.report.notes
+        notes += [line for line in name_long_groups(heaps) if line not in notes]
+        from_files = FileTasks(context, heaps)
         if not self.feeds_trees and not self.has_unshared:
             return from_files
         return BothLanes(from_files, self._frame_tasks(files) if self.feeds_trees else None)
 
     def _frame_tasks(self, files: Sequence[File]) -> FeedTasks:
-        frame = self._read([path for path, _ in files])
+        frame = self._read(files)
         return EventTasks(frame) if self.fold_each else AggregateTasks(frame)
 
-    def _read(self, paths: Sequence[str]) -> DataFrame:
+    def _read(self, files: Sequence[File]) -> DataFrame:
+        paths = [file.path for file in files]
         return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema)
 
     def go(self) -> None:
@@ -155,18 +184,19 @@ class Streaming:
         query.stop()
 
     def _start(self) -> StreamingQuery:
-        driver = driver_of(self.run.catalog, self.run.plan.stream)
         for folder in CHECKPOINT_FOLDERS:  # for each that it makes itself, Hadoop starts a `chmod`
             self.run.storage.make_folder(f"{CHECKPOINT}/{folder}")
         # nothing of it is ever read: Spark lists the files, numbers the batches and keeps the record
         listing = self.spark.readStream.format("binaryFile").schema(LISTING).option("maxFileAge", ANY_AGE)
+        for name in LISTED_BY_SPARK & self.driver.options.keys():
+            listing = listing.option(name, self.driver.options[name])
         if self.options.files_per_batch:
             listing = listing.option("maxFilesPerTrigger", self.options.files_per_batch)
         interval = self.options.interval
         pace = {"processingTime": f"{parse_duration(interval)} microseconds"} if interval else {}
         trigger: dict[str, Any] = pace or {"availableNow": True}
         return (
-            listing.load(driver.path)
+            listing.load(literal_path(self.driver.path))
             .select("path")
             .writeStream.foreachBatch(self.take)
             .option("checkpointLocation", self.run.storage.uri(CHECKPOINT))
@@ -187,10 +217,20 @@ def evaluate(
     warehouse: str,
     options: Options = Options(),  # noqa: B008 (frozen)
     progress: Progress = silent,
+    followed: str = "",
 ) -> RunReport:
-    """Evaluate a stream's plan on what has arrived, and say what was done."""
+    """Evaluate a stream's plan on what has arrived, and say what was done.
+
+    A run that goes on follows the catalog's folder, where one is named: queries join and leave between batches.
+    """
     buckets = options.buckets or spark.sparkContext.defaultParallelism
-    driver_of(catalog, plan.stream)
+    spark = in_zone(spark, catalog.streams[plan.stream].zone)
+    driver = driver_of(catalog, plan.stream)
+    arrived = list_input_files(driver)
+    options = options.of_stream(driver)
     with open_run(catalog, plan, warehouse, "spark", buckets, progress) as run, stop_on_signal() as stop:
-        Streaming(spark, run, options, stop).go()
+        run.report.master = str(spark.sparkContext.master)
+        run.note_rewritten(arrived)
+        follower = CatalogFollower(Path(followed), run.report.notes.append) if followed else None
+        Streaming(spark, run, options, stop, follower=follower).go()
     return run.report

@@ -8,10 +8,12 @@ from typing import Any
 
 from jobs.engine.batch.adopt import Adopted
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.work import tally
 from jobs.host.cpu_meter import CpuMeter
+from jobs.host.machine import machine_facts
 from jobs.measure.machine_prices import load_prices
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import operations_for
+from optimizer.plan.operations import counts_by_tree, operations_for, schedule_for
 from optimizer.windows.window import BEGINNING
 
 NAMED = 20  # queries that have a line of their own
@@ -57,6 +59,14 @@ def estimate_seconds(plan: Plan, events: int, batches: int) -> float | None:
     return round(prices.seconds(operations, max(batches, 1)), 3)
 
 
+def estimate_counts(plan: Plan, events: int, batches: int) -> dict[str, dict[str, int]]:
+    """Return what a plan should do for so many events, by tree and by the names of optimizer/plan/counts.py."""
+    schedule = schedule_for(plan, events, batches)
+    seconds = events / plan.rate
+    by_tree = counts_by_tree(plan.trees, plan.traffic, schedule)
+    return {tree: {name: round(each * seconds) for name, each in done.items()} for tree, done in by_tree.items()}
+
+
 COUNTED = ("events", "results", "late", "windows_missed", "without_time")
 LISTED = 1000  # batches whose seconds are kept one by one
 
@@ -81,8 +91,12 @@ class RunReport:
     step_seconds: dict[str, float] = field(default_factory=dict)
     batch_seconds: list[float] = field(default_factory=list)
     trees: dict[str, dict[str, Any]] = field(default_factory=dict)
+    counted: dict[str, dict[str, int]] = field(default_factory=dict)  # what was done, by tree; "": for all of them
+    estimated: dict[str, dict[str, int]] = field(default_factory=dict)  # the same by the plan
     unshared: dict[str, int] = field(default_factory=dict)  # results of the queries that plain Spark answers
     queries: dict[str, dict[str, str]] = field(default_factory=dict)  # by id: its lane, and why if not the file lane
+    master: str = "local"  # Spark's, or none: the engine alone
+    machine: dict[str, str] = field(default_factory=dict)  # what makes the machine fast or slow
     notes: list[str] = field(default_factory=list)  # what a reader should know beside the numbers
 
     def add(self, counts: dict[str, Any], seconds: float) -> None:
@@ -94,6 +108,8 @@ class RunReport:
             for tree, count in counts[name].items():
                 figures = self.trees.setdefault(tree, {"partials": 0, "operations": 0})
                 figures[name] += count
+        for tree, done in counts.get("done", {}).items():  # a manifest of an older version has none
+            tally(self.counted, tree, done)
         for query, count in counts["unshared"].items():
             self.unshared[query] = self.unshared.get(query, 0) + count
         for step, spent in counts["seconds"].items():
@@ -103,11 +119,14 @@ class RunReport:
     def finish(self, plan: Plan, lane: str, meter: CpuMeter) -> None:
         """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
         self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
+        self.machine = {**machine_facts(), "master": self.master}
         self.estimated_cost = plan.cost
         self.estimated_seconds = estimate_seconds(plan, self.events, self.batches)
+        if self.events and self.batches:
+            self.estimated = estimate_counts(plan, self.events, self.batches)
         self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}
         self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
-        self.step_seconds = {step: round(spent, 3) for step, spent in self.step_seconds.items()}
+        self.step_seconds = {step: round(spent, 6) for step, spent in self.step_seconds.items()}
         for tree in plan.trees:
             figures = self.trees.setdefault(tree.id, {"partials": 0, "operations": 0})
             figures |= {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
 from jobs.runs.run import Progress
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Stream
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.errors import HeddleError, Mistake
@@ -33,6 +34,10 @@ class Options:
     files_per_batch: int = 0  # 0: all that has arrived is one batch
     interval: str = ""  # a processing-time trigger, for a run that never ends
     buckets: int = 0  # of a new warehouse; 0: as many as Spark has cores
+
+    def of_stream(self, driver: Stream) -> Options:
+        """Return the choices with what the stream's own options say where the user chose nothing."""
+        return replace(self, files_per_batch=self.files_per_batch or int(driver.options.get("maxFilesPerTrigger", 0)))
 
     @property
     def at_once(self) -> bool:
@@ -137,4 +142,5 @@ def evaluate_request(request: Request, start: StartFor | None, say: Say, progres
     from jobs.runs.on_spark import evaluate
 
     working = spark_has_work(catalog, request.stream, request.options.lane)
-    return evaluate(start(working), catalog, plan, request.warehouse, request.options, progress)
+    followed = request.catalog if request.options.interval else ""
+    return evaluate(start(working), catalog, plan, request.warehouse, request.options, progress, followed)

@@ -12,11 +12,12 @@ from typing import Protocol
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
+from jobs.engine.events.input_files import File, current_files
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import Program
 from jobs.engine.program.spark_types import parse_type
-from jobs.engine.warehouse.input_files import File
+from jobs.engine.warehouse.consumed_files import files_in_records, is_rewritten, load_records
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.raw_events import RawEvents, raw_events
@@ -77,6 +78,30 @@ class Run:
         if program is not None:
             self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
 
+    def follow(self, catalog: Catalog, plan: Plan) -> None:
+        """Go on with other queries: the next batch takes over the slices of the plan so far."""
+        check_plan(catalog, plan)
+        keep_plan(self.storage, plan)
+        self.catalog, self.plan, self.program, self.lane = catalog, plan, None, ""
+
+    def present(self, files: Sequence[File]) -> list[File]:
+        """Return the files of a batch as they are now; say which have vanished since they were listed."""
+        now = {file.path: file for file in current_files([file.path for file in files])}
+        vanished = [file.path for file in files if file.path not in now]
+        if vanished:
+            self.report.notes.append(f"{_some(vanished)}: vanished before it was read; no answer holds its events")
+        return [now[file.path] for file in files if file.path in now]
+
+    def note_rewritten(self, arrived: Sequence[File]) -> None:
+        """Say which files were written again after a batch had consumed them: what they hold now is not evaluated."""
+        records = [record for record in load_records(self.storage) if record.batch <= self.manifest.batch]
+        before = files_in_records(records)
+        changed = [file.path for file in arrived if file.path in before and is_rewritten(before[file.path], file)]
+        if changed:
+            self.report.notes.append(
+                f"{_some(changed)}: written again since it was evaluated, and not read again; write events to new files"
+            )
+
     def raw(self, since: int) -> RawEvents:
         """Return the events since a time that the batches so far have taken."""
         return raw_events(self.storage, self.manifest, since) if self.manifest.batch >= 0 else RawEvents()
@@ -93,14 +118,14 @@ class Run:
 
     def _remembered_program(self, lane: Lane) -> Program | None:
         types = {name: parse_type(text) for name, text in self.manifest.types.items()}
-        if self.manifest.plan == self.plan.fingerprint():
+        enough = set(expressions(self.catalog, self.plan)[0]) <= types.keys()
+        if enough and self.manifest.plan == self.plan.fingerprint():
             return compile_program(self.catalog, self.plan, types, self._frame_queries())
         if not self.manifest.plan:
             return None
         files = raw_events(self.storage, self.manifest, BEGINNING).files[-NEWEST:]
         if files:
             return lane.program(files)
-        enough = set(expressions(self.catalog, self.plan)[0]) <= types.keys()
         return compile_program(self.catalog, self.plan, types, self._frame_queries()) if enough else None
 
     def _frame_queries(self) -> set[str]:
@@ -128,6 +153,10 @@ class Run:
             sweep(self.storage, after)
 
 
+def _some(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+
+
 @contextmanager
 def open_run(
     catalog: Catalog, plan: Plan, warehouse: str, engine: Engine, buckets: int, progress: Progress
@@ -143,7 +172,7 @@ def open_run(
         run = Run(catalog, plan, storage, replace(manifest, buckets=manifest.buckets or buckets), progress)
         yield run
         sweep(storage, run.manifest)
-    run.report.finish(plan, run.lane, meter)
+    run.report.finish(run.plan, run.lane, meter)
 
 
 def _oldest_process() -> int:

@@ -21,6 +21,7 @@ from jobs.engine.program.program import MeasureProgram
 from jobs.kernels.algebra.operators import (
     BIT_AND,
     BIT_OR,
+    BIT_XOR,
     COUNT,
     LIMB_BITS,
     MAX,
@@ -47,6 +48,7 @@ EXACT_NAMES = {
     MAX: "max",
     BIT_AND: "bit_and",
     BIT_OR: "bit_or",
+    BIT_XOR: "bit_xor",
 }
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import FileTypes, exact_types, named_columns, require_time
+from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import move_unfoldable
 from jobs.engine.program.lanes import queries_for_spark
@@ -20,6 +21,8 @@ from jobs.engine.program.program import Program
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Stream
+from optimizer.catalog.model.source_files import reads_below
 from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
@@ -69,17 +72,24 @@ def frame_types(
     return types
 
 
-def choose_lanes(
-    spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[tuple[str, int]], forced: str
-) -> Lanes:
+def choose_lanes(spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[File], forced: str) -> Lanes:
     """Choose the file lane for every query that it gives Spark's answers, else the frame lane; compile the program."""
-    known, reasons = queries_by_lane(catalog, plan, files[0][0], by_spark=forced == "frame")
+    known, reasons = queries_by_lane(catalog, plan, files[0].path, by_spark=forced == "frame")
     if forced == "file" and (reasons or known is None):
         reason = next(iter(reasons.values()), NOT_IN_PARQUET)
         raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto")
     if known is None or forced == "frame" or (reasons and reasons.keys() == _woven(plan)):
-        return _frame_lane(spark, catalog, plan, [path for path, _ in files], reasons, forced == "frame")
-    return _both_lanes(spark, catalog, plan, files[0][0], known, reasons)
+        return _frame_lane(spark, catalog, plan, files, reasons, forced == "frame")
+    return _both_lanes(spark, catalog, plan, files[0], known, reasons)
+
+
+def _first_frame(spark: SparkSession, driver: Stream, files: Sequence[File]) -> DataFrame:
+    """Return the events of the first files, in the types that all files have together where that matters."""
+    has_folders = any("=" in file.path.removeprefix(driver.path).rpartition("/")[0] for file in files)
+    if driver.options.get("mergeSchema") == "true" or (has_folders and not reads_below(driver)):
+        schema = file_frame(spark, driver, [file.path for file in list_input_files(driver)]).schema
+        return file_frame(spark, driver, [file.path for file in files], schema)
+    return file_frame(spark, driver, [file.path for file in files])
 
 
 def queries_by_lane(
@@ -106,13 +116,13 @@ def _frame_lane(
     spark: SparkSession,
     catalog: Catalog,
     plan: Plan,
-    paths: Sequence[str],
+    files: Sequence[File],
     reasons: Mapping[str, str],
     forced: bool,
 ) -> Lanes:
     """Compile the program of events that all come by Spark. Trees are split as in both lanes, so that a run may force
     the lane without a change of what is retained."""
-    arrived = file_frame(spark, driver_of(catalog, plan.stream), paths)
+    arrived = _first_frame(spark, driver_of(catalog, plan.stream), files)
     frame = events_of(spark, catalog, plan.stream, arrived)
     types = frame_types(catalog, plan, frame)
     types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
@@ -123,12 +133,12 @@ def _frame_lane(
 
 
 def _both_lanes(
-    spark: SparkSession, catalog: Catalog, plan: Plan, path: str, known: FileTypes, reasons: Mapping[str, str]
+    spark: SparkSession, catalog: Catalog, plan: Plan, file: File, known: FileTypes, reasons: Mapping[str, str]
 ) -> Lanes:
     """Compile the program of queries that the file lane evaluates, beside those that only Spark does, if any."""
     types, schema = known.types, None
     if reasons or plan.unshared:
-        frame = file_frame(spark, driver_of(catalog, plan.stream), [path])
+        frame = _first_frame(spark, driver_of(catalog, plan.stream), [file])
         types = types | frame_types(catalog, plan, frame, known.reasons)
         types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
         schema = frame.schema

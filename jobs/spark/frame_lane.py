@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import FILE, POSITION, events_from
 from jobs.engine.events.parquet import columns_needed
 from jobs.engine.feed.spark_partials import Aggregation, aggregations, count_partials, feed_aggregated, why_not
@@ -47,7 +48,7 @@ def fold_reason(sample: DataFrame, program: Program) -> str:
     reason = why_not(program)
     if reason:
         return reason
-    table = prepare_inputs(sample.limit(SAMPLE), program).toArrow()
+    table = in_utc(prepare_inputs(sample.limit(SAMPLE), program).toArrow())
     events = events_from(frame_inputs(table, program), program)
     partials = max((count_partials(events, aggregation) for aggregation in aggregations(program)), default=0)
     return f"an event in {FEWER} would be a partial" if partials * FEWER > len(events.times) else ""
@@ -109,7 +110,7 @@ def _feed_aggregates(
     filled = [batch for batch in batches if batch.num_rows]
     if not filled:
         return FeedReport(), []
-    return feed_aggregated(program, work.buckets, aggregation, pa.Table.from_batches(filled), counts_events)
+    return feed_aggregated(program, work.buckets, aggregation, in_utc(pa.Table.from_batches(filled)), counts_events)
 
 
 def _is_before(frame: DataFrame, program: Program, emitted: int) -> Column:
@@ -141,7 +142,7 @@ def _message(row: Any) -> Message:
 
 def _pairs(batches: Batches, program: Program) -> Iterator[tuple[pa.Table, pa.Table]]:
     for batch in batches:
-        table = pa.Table.from_batches([batch])
+        table = in_utc(pa.Table.from_batches([batch]))
         yield _events(table, program), frame_inputs(table, program)
 
 

@@ -24,8 +24,9 @@ StartFor = Callable[[bool], "SparkSession"]  # whether Spark has work of its own
 # without its native library Hadoop starts a `chmod` for every local file it writes with a checksum beside it
 PLAIN_FILES = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
 STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
+ZONE = "spark.sql.session.timeZone"
 # the engine's answers depend on these, whatever the submitter says
-REQUIRED = {"spark.sql.session.timeZone": "UTC"}
+REQUIRED = {ZONE: "UTC"}
 DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -119,3 +120,12 @@ def spark_session(master: str | None = None, settings: dict[str, str] | None = N
             raise
         by_master = f" by --master {master}" if master else ""
         raise HeddleError(f"Spark does not start{by_master}; Java says why in the lines above") from None
+
+
+def in_zone(spark: SparkSession, zone: str) -> SparkSession:
+    """Return a session of the same Spark that evaluates times in a zone; the one that is given stays as it is."""
+    if spark.conf.get(ZONE) == zone:
+        return spark
+    session = spark.newSession()
+    session.conf.set(ZONE, zone)
+    return session

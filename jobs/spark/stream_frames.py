@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,12 +11,16 @@ from sqlglot import exp
 
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream, Table
+from optimizer.catalog.model.source_files import LISTING_OPTIONS, reads_below
 from optimizer.catalog.sql.expressions import parse, print_tree
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+SCHEMA = "schema"
+NOT_FOR_READER = LISTING_OPTIONS | {"maxFilesPerTrigger"}
 
 
 def driver_of(catalog: Catalog, stream: str) -> Stream:
@@ -51,9 +56,26 @@ def _check_joins(stream: str, tree: exp.Expr, driver: str) -> None:
 def file_frame(
     spark: SparkSession, source: Stream | Table, paths: Sequence[str], schema: StructType | None = None
 ) -> DataFrame:
-    """The rows of some files; those of later batches in the types of the first."""
-    reader = spark.read.format(source.format).options(**source.options)
-    return (reader.schema(schema) if schema else reader).load(list(paths))
+    """The rows of some files; those of later batches in the types of the first.
+
+    Which files a stream has is decided before: Spark is handed each of them, and no pattern."""
+    options = {name: value for name, value in source.options.items() if name != SCHEMA}
+    if isinstance(source, Stream):
+        options = {name: value for name, value in options.items() if name not in NOT_FOR_READER}
+        if not reads_below(source):
+            options["basePath"] = source.path  # the folders from there on name columns
+    reader = spark.read.format(source.format).options(**options)
+    columns: StructType | str | None = schema or source.options.get(SCHEMA)
+    return (reader.schema(columns) if columns else reader).load([literal_path(path) for path in paths])
+
+
+def literal_path(path: str) -> str:
+    r"""Return a path for Spark, which would take some characters for a pattern.
+
+    >>> print(literal_path("data/p*[1].parquet"))
+    data/p\*\[1\].parquet
+    """
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
 def stream_frame(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from jobs.engine.events.arrow import in_utc
+from jobs.engine.events.input_files import File
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import ALL, Program, Unshared, key_column
 from jobs.engine.program.spark_types import INSTANT
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WRITTEN = "name string, bucket int, rows bigint"
-Read = Callable[[Sequence[str]], "DataFrame"]  # the events of some files
+Read = Callable[[Sequence[File]], "DataFrame"]  # the events of some files
 Say = Callable[[str], None]
 
 
@@ -48,7 +50,7 @@ class UnsharedLane:
     """Where the events of unshared queries come from: the batch's own files, and those of the past by their time."""
 
     catalog: Catalog
-    files: Sequence[str]
+    files: Sequence[File]
     past: Callable[[int], RawEvents]
     read: Read
     say: Say
@@ -62,7 +64,7 @@ def add_unshared_answers(outcome: Outcome, lane: UnsharedLane, program: Program,
         return outcome
     started = time.perf_counter()
     raw = lane.past(min(first_start(query, work) for query in due))
-    events = lane.read([*(path for path, _ in raw.files), *lane.files])
+    events = lane.read([*raw.files, *lane.files])
     files = {}
     for query in due:
         definition = lane.catalog.query(query.id)
@@ -141,7 +143,7 @@ def _write_answers(answers: DataFrame, query: Query, label: str, work: Work) -> 
         context = TaskContext.get()
         if filled:
             bucket = context.partitionId() % work.buckets if context else 0
-            table = _result_table(pa.Table.from_batches(filled), keys, label)
+            table = _result_table(in_utc(pa.Table.from_batches(filled)), keys, label)
             file = write_results(Storage(work.root), work.batch, bucket, grouping, [table])
             yield pa.RecordBatch.from_pydict(
                 {"name": [file.name], "bucket": pa.array([bucket], pa.int32()), "rows": [file.rows]}

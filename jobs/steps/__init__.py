@@ -6,5 +6,4 @@
 - queries: A scheduled change of the queries: one joins or leaves the catalog, and the champion is changed for it.
 - replan: A scheduled replan of a stream.
 - streams: The streams a scheduled step works on.
-- summary: What a platform has done so far, a line per stream: from what its tracking store remembers.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from jobs.host.settings import Settings, settings
 from jobs.plans.champion import champion_file
 from jobs.runs.lanes import spark_has_work
 from jobs.spark.session import JAVA_OPTIONS, PLAIN_FILES, java_options, spark_home
-from jobs.steps.summary import deviation_text
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import open_store
@@ -24,11 +24,11 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 
-STATEMENTS = "5"  # that the audit of a micro-batch looks at: others every time, so that an audit stays short
+STATEMENTS = "5"  # that the audit of a micro-batch looks at, those not audited for the longest: so it stays short
 
 
 def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) -> dict[str, Any]:
-    """Fix the plan of a micro-batch, and what the jobs that evaluate and audit it are called with."""
+    """Fix the plan of a micro-batch, and what the job that evaluates and audits it is called with."""
     place = settings()
     catalog = load_catalog(place.catalog)
     plan = champion_file(place, catalog, stream, say)
@@ -36,6 +36,7 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
     report, verdict = run_file(place, run, stream, "report"), run_file(place, run, stream, "verdict")
     common = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
     batches = ["--files-per-batch", str(files_per_batch)] if files_per_batch else []
+    audit = ["--sample", str(max(sample, 1)), "--statements", STATEMENTS, "--verdict", verdict]
     say(f"{stream}: evaluated by version {plan.version} of its plan")
     return {
         "stream": stream,
@@ -45,8 +46,7 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
         "warehouse": place.warehouse,
         "report": report,
         "verdict": verdict,
-        "evaluate": [*common, "--plan", plan.path, "--report", report, *batches],
-        "audit": [*common, "--sample", str(max(sample, 1)), "--statements", STATEMENTS, "--verdict", verdict],
+        "evaluate": [*common, "--plan", plan.path, "--report", report, *batches, *audit],
         **submission(catalog, stream),
     }
 
@@ -79,3 +79,10 @@ def log_batch(batch: dict[str, Any], say: Say) -> dict[str, Any]:
         f"{metrics['events_per_second']:,.0f} events/s; {deviation_text(metrics)}; MLflow run {logged['run']}"
     )
     return {"stream": stream, "run": logged["run"], "experiment": logged["experiment"]}
+
+
+def deviation_text(metrics: Mapping[str, Any]) -> str:
+    """Say how far a run was from its estimate."""
+    if "deviation" not in metrics:
+        return "deviation of the estimates known from the second run on"
+    return f"estimated and measured throughput {metrics['deviation']:.1%} apart"

@@ -23,9 +23,9 @@ def retire_query(query: str, say: Say) -> str:
     return queries.retire_query(settings().catalog, query, say)
 
 
-def weave_once(stream: str, key: str, say: Say) -> dict[str, Any]:
+def weave_once(stream: str, key: str, tolerance: float, say: Say) -> dict[str, Any]:
     """Change the champion by the platform's settings, once per key: a task that is tried again finds what it did."""
     store = open_store(settings())
     catalog = load_catalog(settings().catalog)
-    outcome = done_before(store, Wish(stream, key=key)) or queries.weave(store, catalog, stream, key, say)
+    outcome = done_before(store, Wish(stream, key=key)) or queries.weave(store, catalog, stream, key, say, tolerance)
     return outcome.to_dict()

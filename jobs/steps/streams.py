@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from jobs.engine.events.input_files import list_input_files
 from jobs.engine.warehouse.consumed_files import list_consumed_files
-from jobs.engine.warehouse.input_files import list_input_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
@@ -42,7 +42,7 @@ def _streams_with_queries(catalog: Catalog, stream: str | None, say: Say) -> lis
 def _has_work(place: Settings, catalog: Catalog, stream: str, say: Say) -> bool:
     storage = stream_storage(place.warehouse, stream)
     manifest = newest(storage)
-    files = [path for path, _ in list_input_files(driver_of(catalog, stream).path)]
+    files = [file.path for file in list_input_files(driver_of(catalog, stream))]
     consumed = set(list_consumed_files(storage, manifest)) if manifest.batch >= 0 else set()
     fresh = sum(path not in consumed for path in files)
     pending = len(newest_ledger(storage).pending(manifest.results))

@@ -36,7 +36,7 @@ def log_comparison(store: Store, compared: Sequence[Evaluation], key: str = "") 
     }
     parent = store.begin(Entry(stream, KIND, f"comparison of {len(compared)} plans", params, metrics, key=key))
     for evaluation in compared:
-        log_evaluation(store, replace(evaluation, kind=RUN, children=False, key=""), parent)
+        log_evaluation(store, replace(evaluation, kind=RUN, key=""), parent)
     store.files(parent, files)
     store.end(parent)
     return parent, apart

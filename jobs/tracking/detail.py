@@ -5,6 +5,7 @@ Runs stay small however many queries there are, and a page that lists thousands 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ import pyarrow.parquet as pq
 from jobs.tracking.store import Entry, Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan, Tree
+
+TREES = "trees.json"  # the trees of an evaluation as a table that MLflow shows
 
 
 def query_table(catalog: Catalog, plan: Plan) -> pa.Table:
@@ -44,6 +47,15 @@ def query_table(catalog: Catalog, plan: Plan) -> pa.Table:
             "technique": pa.array([tree.technique if tree else None for tree in trees], pa.string()),
         }
     )
+
+
+def as_page(table: pa.Table) -> str:
+    """Return a table as MLflow shows one on the page of a run.
+
+    >>> as_page(pa.table({"tree": ["t1"], "queries": [3]}))
+    '{"columns": ["tree", "queries"], "data": [["t1", 3]]}'
+    """
+    return json.dumps({"columns": table.column_names, "data": [list(row.values()) for row in table.to_pylist()]})
 
 
 def tree_table(plan: Plan, measured: Mapping[str, Mapping[str, Any]] | None = None) -> pa.Table:

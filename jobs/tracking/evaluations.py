@@ -10,12 +10,14 @@ by the prices that were known before the run.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.tracking.charts import Bars, throughput_chart
-from jobs.tracking.detail import as_parquet, log_trees, query_table, tree_table
+from jobs.tracking.detail import TREES, as_page, as_parquet, query_table, tree_table
 from jobs.tracking.past import (
     FINALS,
     HANDLED,
@@ -49,23 +51,22 @@ class Evaluation:
     technique: str = ""  # as it was asked for; the plan's own when left out
     key: str = ""
     kind: str = KIND
-    children: bool = True
 
 
 def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> str:
-    """Write a run with its children, its artifacts, and the calibration that now holds; a key is logged once."""
+    """Write a run with its artifacts, and the calibration that now holds; a key is logged once."""
     stream = evaluation.plan.stream
     done = store.find(stream, evaluation.kind, evaluation.key) if evaluation.key else None
     if done:
         return done
     past = past_runs(store, stream)
-    priced_by = runs_to_price_by(store, stream, past)
+    priced_by = runs_to_price_by(store, stream, past, fingerprint_of(_machine(evaluation.report)))
     run = store.begin(_entry(evaluation), parent)
-    if evaluation.children:
-        log_trees(store, run, evaluation.plan, evaluation.report["trees"])
+    trees = tree_table(evaluation.plan, evaluation.report["trees"])
     files: dict[str, str | bytes] = {
         "queries.parquet": as_parquet(query_table(evaluation.catalog, evaluation.plan)),
-        "trees.parquet": as_parquet(tree_table(evaluation.plan, evaluation.report["trees"])),
+        "trees.parquet": as_parquet(trees),
+        TREES: as_page(trees),
     }
     own = past_of(run, evaluation)
     if own:
@@ -84,7 +85,13 @@ def past_of(run: str, evaluation: Evaluation) -> Past | None:
     if not report["events"] or seconds <= 0:
         return None
     measured = Measured(operations_for(plan, report["events"]), seconds, max(report["batches"], 1))
-    return Past(run, plan.strategy, _technique(evaluation), report["events"], report["lane"], measured)
+    machine = fingerprint_of(_machine(report))
+    return Past(run, plan.strategy, _technique(evaluation), report["events"], report["lane"], measured, machine)
+
+
+def _machine(report: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the facts of the machine that ran; of this one, where the report does not tell."""
+    return report.get("machine") or machine_facts()
 
 
 def engine_seconds(report: Mapping[str, Any]) -> float:
@@ -158,8 +165,32 @@ def _entry(evaluation: Evaluation) -> Entry:
         "catalog_fingerprint": plan.catalog_fingerprint,
         "plan_version": evaluation.version,
     }
-    name = f"{evaluation.kind} {plan.strategy}"
-    return Entry(plan.stream, evaluation.kind, name, params, metrics, key=evaluation.key, note=_note(report, audit))
+    tags = {"mlflow.loggedArtifacts": json.dumps([{"path": TREES, "type": "table"}])}
+    return Entry(
+        plan.stream,
+        evaluation.kind,
+        _name(evaluation),
+        params,
+        metrics,
+        tags,
+        machine=_machine(report),
+        key=evaluation.key,
+        note=_note(report, audit),
+    )
+
+
+def _name(evaluation: Evaluation) -> str:
+    """Return what tells a run from others in a list: its plan, or how much it evaluated.
+
+    >>> _name(Evaluation(None, None, {"batches": 1, "events": 120_000}, version=2))
+    'evaluate v2, 1 batch, 120,000 events'
+    """
+    if evaluation.kind != KIND:
+        return f"{evaluation.plan.strategy}, {_technique(evaluation)}"
+    version = f" v{evaluation.version}" if evaluation.version else ""
+    batches = evaluation.report["batches"]
+    many = "batch" if batches == 1 else "batches"
+    return f"evaluate{version}, {batches} {many}, {evaluation.report['events']:,} events"
 
 
 def _note(report: Mapping[str, Any], audit: Mapping[str, Any]) -> str:

@@ -18,7 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jobs.tracking.store import Store
+from jobs.host.machine import machine_fingerprint
+from jobs.tracking.store import MACHINE, Store
 from optimizer.plan.operations import Operations
 from optimizer.plan.prices import Measured, Prices, fit_prices
 
@@ -41,6 +42,7 @@ class Past:
     events: int
     lane: str
     measured: Measured
+    machine: str = ""  # its fingerprint
 
     @property
     def throughput(self) -> float:
@@ -55,9 +57,10 @@ def past_runs(store: Store, stream: str, most: int = MOST) -> list[Past]:
     return [past for run in runs[:most] if (past := _past(run))]
 
 
-def past_elsewhere(store: Store, stream: str, most: int) -> list[Past]:
-    """Return the newest evaluations of other streams that folded events."""
-    return [past for run in store.runs_elsewhere(stream, KINDS[0], "status = 'FINISHED'", most) if (past := _past(run))]
+def past_elsewhere(store: Store, stream: str, machine: str, most: int) -> list[Past]:
+    """Return the newest evaluations of other streams that folded events on a machine."""
+    wanted = f"status = 'FINISHED' and tags.`{MACHINE}` = '{machine}'"
+    return [past for run in store.runs_elsewhere(stream, KINDS[0], wanted, most) if (past := _past(run))]
 
 
 def run_rows(store: Store, stream: str, kind: str, most: int = MOST) -> list[dict[str, Any]]:
@@ -97,6 +100,7 @@ def _past(run: Run) -> Past | None:
         events,
         params.get("lane", ""),
         measured,
+        run.data.tags.get(MACHINE, ""),
     )
 
 
@@ -126,12 +130,17 @@ ENOUGH = 8  # runs of a stream: about as many as there are prices
 
 def prices(store: Store, stream: str) -> Prices | None:
     """Return the seconds that operations have taken so far; None before the first evaluation."""
-    return prices_of(runs_to_price_by(store, stream, past_runs(store, stream)))
+    own = past_runs(store, stream)
+    return prices_of(runs_to_price_by(store, stream, own, own[0].machine if own else machine_fingerprint()))
 
 
-def runs_to_price_by(store: Store, stream: str, own: Sequence[Past]) -> list[Past]:
-    """Return the runs that tell a stream's prices: its own, and while those are few, the newest of others."""
-    return [*own] if len(own) >= ENOUGH else [*own, *past_elsewhere(store, stream, ENOUGH)]
+def runs_to_price_by(store: Store, stream: str, own: Sequence[Past], machine: str) -> list[Past]:
+    """Return the runs of a machine that tell a stream's prices: its own, and while those are few, the newest of others.
+
+    Another machine's runs never do: they would tell its prices.
+    """
+    here = [run for run in own if run.machine == machine]
+    return here if len(here) >= ENOUGH else [*here, *past_elsewhere(store, stream, machine, ENOUGH)]
 
 
 def prices_of(past: Sequence[Past]) -> Prices | None:

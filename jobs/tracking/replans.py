@@ -35,6 +35,7 @@ class Replan:
     unit: str = "operations per second"
     measured: Mapping[str, float] = field(default_factory=dict)  # of the stream: rate, keys, disorder
     key: str = ""
+    currencies: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # every plan's cost in each of them
 
 
 def log_replan(store: Store, replan: Replan) -> str:
@@ -97,8 +98,10 @@ def _entry(replan: Replan) -> Entry:
         "trees": len(plan.trees),
         "queries": queries,
         "planning_seconds": replan.planning_seconds,
+        **({} if plan.costs.seconds is None else {"estimated_seconds": plan.costs.seconds}),
         **{f"stream.{name}": value for name, value in replan.measured.items()},
         **{f"cost.{name}": value for name, value in replan.costs.items()},
+        **{f"{unit}.{name}": cost for unit, costs in replan.currencies.items() for name, cost in costs.items()},
     }
     note = f"{queries} queries in {len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
     return Entry(plan.stream, KIND, f"replan {plan.strategy}", params, metrics, key=replan.key, note=note)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.host.settings import Settings
 
 # before mlflow is imported: it reports to nobody, and draws no bars into task logs
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 KIND, KEY, STREAM = "heddle.kind", "heddle.key", "heddle.stream"
+MACHINE = "heddle.machine"  # the fingerprint; its facts are below it
 PARENT = "mlflow.parentRunId"
 MOST_STREAMS = 100
 LONGEST = 500  # characters of a parameter that MLflow takes
@@ -47,6 +49,7 @@ class Entry:
     params: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+    machine: Mapping[str, str] = field(default_factory=dict)  # the facts of the one that ran; {}: this one
     key: str = ""
     note: str = ""  # shown by MLflow above the run, as Markdown
 
@@ -73,7 +76,7 @@ class Store:
 
         if entry.key:
             self._give_up(entry)
-        tags = {KIND: entry.kind, STREAM: entry.stream, **entry.tags}
+        tags = {KIND: entry.kind, STREAM: entry.stream, **machine_tags(entry.machine or machine_facts()), **entry.tags}
         tags |= {PARENT: parent} if parent else {}
         tags |= {KEY: entry.key} if entry.key else {}
         tags |= {"mlflow.note.content": entry.note} if entry.note else {}
@@ -141,6 +144,15 @@ class Store:
         """Read an artifact of a run."""
         with tempfile.TemporaryDirectory() as folder:
             return Path(self.client.download_artifacts(run, name, folder)).read_bytes()
+
+
+def machine_tags(facts: Mapping[str, str]) -> dict[str, str]:
+    """Return the fingerprint of a machine and its facts as tags.
+
+    >>> machine_tags({"cores": "2"})
+    {'heddle.machine': 'df3ea3535a80', 'heddle.machine.cores': '2'}
+    """
+    return {MACHINE: fingerprint_of(facts), **{f"{MACHINE}.{name}": value for name, value in facts.items()}}
 
 
 def open_store(settings: Settings) -> Store:

@@ -19,14 +19,15 @@ class Component:
     name: str
     invertible: bool = False
     selective: bool = False
+    tally: bool = False  # of no fixed size: sorted codes with a number each, which only whole columns are made of
 
 
 @dataclass(frozen=True)
 class Need:
-    """A component of an expression that an aggregate is finished from."""
+    """A component that an aggregate is finished from, and the expressions of its arguments that it is of."""
 
     component: str
-    expression: str = "{x}"
+    expressions: tuple[str, ...] = ("{x}",)
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,12 @@ class Aggregate:
     spark: str
     arguments: int = 1
     aliases: tuple[str, ...] = ()
+    default: str = ""  # of one more argument, which may be left out
 
     @property
     def shared(self) -> bool:
-        """Holistic aggregates have no partials of bounded size: they run unshared, on plain Spark."""
-        return self.kind != "holistic"
+        """Whether it has partials; without any, it runs unshared, on plain Spark."""
+        return bool(self.needs)
 
 
 COMPONENTS: dict[str, Component] = {
@@ -59,21 +61,36 @@ COMPONENTS: dict[str, Component] = {
         Component("bool_or"),
         Component("bit_and"),
         Component("bit_or"),
+        Component("bit_xor"),
         Component("first", selective=True),
         Component("last", selective=True),
         Component("argmin", selective=True),
         Component("argmax", selective=True),
         Component("moments"),  # count, mean and M2, merged as Chan et al. do: digits survive a large mean
+        Component("central_moments"),  # the same with M3 and M4
+        Component("registers", tally=True),  # of HyperLogLog++: the largest rank that each has met
+        Component("co_moments"),  # count, both means, the co-moment and both M2 of pairs without a null
     )
 }
 
 
+ARGUMENTS = ("{x}", "{y}")
+DOUBLES = ("cast({x} AS DOUBLE)", "cast({y} AS DOUBLE)")
+# summed as doubles, as Spark's avg does: an average of large integers does not overflow
+SUM_AND_COUNT = (Need("sum", (DOUBLES[0],)), Need("count"))
+
+
 def _distributive(name: str, spark: str, arguments: int = 1, *aliases: str) -> Aggregate:
-    return Aggregate(name, "distributive", (Need(name),), spark, arguments, aliases)
+    return Aggregate(name, "distributive", (Need(name, ARGUMENTS[:arguments]),), spark, arguments, aliases)
 
 
-def _moments(name: str, *aliases: str) -> Aggregate:
-    return Aggregate(name, "algebraic", (Need("moments", "cast({x} AS DOUBLE)"),), f"{name}({{x}})", 1, aliases)
+def _moments(name: str, *aliases: str, component: str = "moments") -> Aggregate:
+    return Aggregate(name, "algebraic", (Need(component, (DOUBLES[0],)),), f"{name}({{x}})", 1, aliases)
+
+
+def _co_moments(name: str, *needs: Need) -> Aggregate:
+    """Say an aggregate of pairs: {x} is the first argument, which regr_* calls the dependent variable y."""
+    return Aggregate(name, "algebraic", (Need("co_moments", DOUBLES), *needs), f"{name}({{x}}, {{y}})", 2)
 
 
 def _holistic(name: str, arguments: int = 1, spark: str = "", *aliases: str) -> Aggregate:
@@ -96,37 +113,56 @@ AGGREGATES: dict[str, Aggregate] = {
         _distributive("bool_or", "bool_or({x})", 1, "some", "any"),
         _distributive("bit_and", "bit_and({x})"),
         _distributive("bit_or", "bit_or({x})"),
+        _distributive("bit_xor", "bit_xor({x})"),
         # first and last are by event time; Spark's own depend on the order rows happen to arrive in
         _distributive("first", "min_by({x}, {ts})"),
         _distributive("last", "max_by({x}, {ts})"),
         _distributive("argmax", "max_by({x}, {y})", 2, "max_by"),
         _distributive("argmin", "min_by({x}, {y})", 2, "min_by"),
-        # summed as doubles, as Spark's avg does: an average of large integers does not overflow
-        Aggregate(
-            "avg",
-            "algebraic",
-            (Need("sum", "cast({x} AS DOUBLE)"), Need("count")),
-            "avg({x})",
-            aliases=("mean",),
-        ),
+        Aggregate("avg", "algebraic", SUM_AND_COUNT, "avg({x})", aliases=("mean",)),
+        Aggregate("try_avg", "algebraic", SUM_AND_COUNT, "try_avg({x})"),
+        Aggregate("try_sum", "distributive", (Need("sum"),), "try_sum({x})"),
+        # any value will do, so it is the first: it shares its partials
+        Aggregate("any_value", "distributive", (Need("first"),), "min_by({x}, {ts})"),
         _moments("var_pop"),
         _moments("var_samp", "variance"),
         _moments("stddev_pop"),
         _moments("stddev_samp", "stddev", "std"),
+        _moments("skewness", component="central_moments"),
+        _moments("kurtosis", component="central_moments"),
+        _co_moments("covar_pop"),
+        _co_moments("covar_samp"),
+        _co_moments("corr"),
+        _co_moments("regr_count"),
+        # the type of an average is its argument's to tell: of decimals it is a decimal
+        _co_moments("regr_avgx", Need("count", ("{y}",))),
+        _co_moments("regr_avgy", Need("count", ("{x}",))),
+        _co_moments("regr_sxx"),
+        _co_moments("regr_syy"),
+        _co_moments("regr_sxy"),
+        _co_moments("regr_slope"),
+        _co_moments("regr_intercept"),
+        _co_moments("regr_r2"),
         Aggregate("range", "algebraic", (Need("max"), Need("min")), "max({x}) - min({x})"),
         Aggregate(
             "geometric_mean",
             "algebraic",
-            (Need("sum", "ln({x})"), Need("count", "ln({x})")),
+            (Need("sum", ("ln({x})",)), Need("count", ("ln({x})",))),
             "exp(avg(ln({x})))",
         ),
+        _holistic("sum_distinct", 1, "sum(DISTINCT {x})"),
+        _holistic("avg_distinct", 1, "avg(DISTINCT {x})"),
         _holistic("median"),
         _holistic("mode"),
         _holistic("count_distinct", 1, "count(DISTINCT {x})"),
         _holistic("percentile", 2, "percentile({x}, {y})"),
         _holistic("percentile_approx", 2, "percentile_approx({x}, {y})", "approx_percentile"),
-        _holistic("approx_count_distinct"),
-        _holistic("skewness"),
-        _holistic("kurtosis"),
+        Aggregate(
+            "approx_count_distinct",
+            "holistic",
+            (Need("registers", ARGUMENTS),),
+            "approx_count_distinct({x}, {y})",
+            default="0.05",
+        ),
     )
 }

@@ -160,6 +160,8 @@ def allowed(technique: str, component: str) -> bool:
     >>> allowed("slick_deque_inv", "sum"), allowed("slick_deque_inv", "max")
     (True, False)
     """
+    if COMPONENTS[component].tally:
+        return technique == BLOCK
     needs = CARDS[technique].needs
     return needs == "nothing" or getattr(COMPONENTS[component], needs)
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from optimizer.catalog.model.catalog import Catalog, default_columns
-from optimizer.catalog.model.query import Column, Query, Stream, Table
+from optimizer.catalog.model.query import UTC, Column, Query, Stream, Table
 from optimizer.catalog.model.render import user_aggregate, user_sql
 from optimizer.catalog.read.bulk import read_table
 from optimizer.catalog.read.draft import at_line, check_id
@@ -50,7 +50,8 @@ def dump(content: Any) -> str:
 def print_stream(stream: Stream) -> Entry:
     """Return a stream's YAML entry."""
     source = {"sql": stream.sql} if stream.sql else _source(stream)
-    return {"source": source, "time": quote(stream.time), "lateness": print_duration(stream.lateness)}
+    entry = {"source": source, "time": quote(stream.time), "lateness": print_duration(stream.lateness)}
+    return entry | ({"zone": stream.zone} if stream.zone != UTC else {})
 
 
 def _source(source: Stream | Table) -> Entry:

@@ -1,6 +1,8 @@
 """A plan as data, and what reads it.
 
+- batches: The batches that a stream comes in: what each of them loads, answers and saves.
 - cost: What a plan costs, from the plan alone: every tree's feed, and its finals for every measure and key.
+- counts: What the engine does for a plan, counted before it does it.
 - definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree.
 - explain: A plan in words: what it costs, what it saves, and one line per tree.
 - layout: The boxes of a plan's picture, one per tree, and where they and the arrows stand, in no unit.

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from optimizer.windows.collapse import collapse
-from optimizer.windows.columns import WindowSet
+from optimizer.windows.columns import FloatArray, WindowSet
 from optimizer.windows.edges import Edges, union
+from optimizer.windows.slicing import CUTTY, PAIRS
 
 EVENTS = "events"
+Curve = tuple[tuple[float, float], ...]  # spans of time in seconds, and the keys that have an event in them
 
 
 @dataclass(frozen=True, order=True)
@@ -80,6 +85,14 @@ class Tree:
     group_by: tuple[str, ...]
     cost: float
     shards: Shards | None = None  # None: there is no choice, or nothing was measured
+    asked: tuple[int, ...] = ()  # the number of queries of every window; (): evenly spread
+    slicing: str = PAIRS
+
+    @property
+    def askers(self) -> FloatArray:
+        """How many queries ask for every window."""
+        even = len(self.queries) / max(len(self.windows), 1)
+        return np.array(self.asked, float) if self.asked else np.full(len(self.windows), even)
 
     @property
     def sharded(self) -> bool:
@@ -103,8 +116,27 @@ class Tree:
 
     def edges(self) -> Edges:
         """Where its slices end, as arithmetic progressions."""
-        classes, _ = collapse(self.windows.range, self.windows.slide, self.windows.offset)
+        return self._edges(self.slicing)
+
+    def cuts(self) -> Edges:
+        """Where events are cut: at its edges, and by cutty at the ends of windows, too, until these are answered."""
+        return self._edges(PAIRS if self.slicing == CUTTY else self.slicing)
+
+    def _edges(self, slicing: str) -> Edges:
+        classes, _ = collapse(self.windows.range, self.windows.slide, self.windows.offset, slicing)
         return union(classes)
+
+
+@dataclass(frozen=True)
+class Builds:
+    """What changing a plan query by query goes by: the strategy that built it, and its performance slope.
+
+    Per group of queries that may share trees (group-by columns, and for windows in rows their predicate): the last two
+    builds as (queries, cost per tick and key), and how many queries have joined or left since.
+    """
+
+    strategy: str = ""
+    groups: tuple[tuple[str, tuple[tuple[int, float], ...], int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,6 +147,8 @@ class Traffic:
     keys: float = 1.0
     ticks: int = 1
     groups: tuple[tuple[tuple[str, ...], float], ...] = ()  # keys by group-by columns, where they were counted
+    curves: tuple[tuple[tuple[str, ...], Curve], ...] = ()  # keys active in a span of time, where they were measured
+    shares: tuple[tuple[str, float], ...] = ()  # of the events that pass a predicate
 
     def ticks_per_second(self, rows: bool) -> float:
         """How fast a clock runs: rows are counted by the events themselves."""
@@ -127,6 +161,34 @@ class Traffic:
     def keys_of(self, group_by: tuple[str, ...], rows: bool) -> float:
         """Final work is done per key; the clock of windows in rows runs per key already."""
         return dict(self.groups).get(group_by, self.keys) if group_by and not rows else 1.0
+
+    def active_keys(self, group_by: tuple[str, ...], seconds: float) -> float:
+        """Return how many keys have an event in so many seconds, on average; all of them in infinitely many.
+
+        >>> round(Traffic(100.0, keys=50.0).active_keys(("machine",), 0.5), 1)  # 50 events, some of the same machine
+        31.6
+        """
+        return float(self.active_keys_in(group_by, np.array([seconds]))[0])
+
+    def active_keys_in(self, group_by: tuple[str, ...], seconds: FloatArray) -> FloatArray:
+        """Return the same for many spans of time; where nothing was measured, keys take their turn at random."""
+        curve = dict(self.curves).get(group_by)
+        if curve is None:
+            keys = self.keys_of(group_by, False)
+            at_random: FloatArray = -keys * np.expm1(-self.rate * seconds / keys)
+            return at_random
+        spans, active = np.array(curve).T
+        below = active[0] * np.minimum(seconds / spans[0], 1.0)
+        measured: FloatArray = np.where(seconds < spans[0], below, np.interp(seconds, spans, active))
+        return measured
+
+    def share(self, where: str) -> float:
+        """Return the share of the events that pass a predicate; all of them where nobody counted."""
+        return dict(self.shares).get(where, 1.0)
+
+    def longest_gap(self, group_by: tuple[str, ...], seconds: float) -> float:
+        """Return the longest time between two events of a key that is likely to occur in so many seconds."""
+        return self.active_keys(group_by, math.inf) / self.rate * math.log(max(self.rate * seconds, 2.0))
 
 
 @dataclass(frozen=True)
@@ -155,6 +217,7 @@ class Plan:
     catalog_fingerprint: str = ""
     unshared: tuple[str, ...] = ()  # holistic queries: plain Spark answers them
     exact: bool = True
+    builds: Builds = Builds()
 
     @property
     def rate(self) -> float:

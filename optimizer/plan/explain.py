@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from optimizer.plan.definition import EVENTS, Plan, Shards, Tree
+from optimizer.windows.slicing import PAIRS
 
 LONGEST = 200  # trees that are listed before the rest is summed up
 UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))
@@ -28,6 +29,8 @@ def summary(plan: Plan) -> list[str]:
         f"  saving        {plan.saving:z.1%} of no_share",
         f"  trees         {len(plan.trees)} for {counted(sum(len(tree.queries) for tree in plan.trees))}",
     ]
+    if slicings := sorted({tree.slicing for tree in plan.trees} - {PAIRS}):
+        lines.append(f"  slicing       {', '.join(slicings)}")
     if not plan.exact:
         lines.append("  edge rates    estimated: counting them exactly went over the time budget")
     if plan.unshared:

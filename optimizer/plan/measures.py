@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
+import re
+
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.query import Query
 from optimizer.catalog.model.table import Shape
+from optimizer.catalog.sql.filters import both_pass, split_filter
 from optimizer.plan.definition import Measure
+
+BY_TIME = (
+    "first",
+    "last",
+    "any_value",
+)  # what they order by is no argument, so a null argument is an answer like any other
 
 
 def measures_of(shape: Shape | Query) -> list[Measure]:
-    """Return what the partials must hold to answer a query of this shape."""
-    first, *rest = shape.arguments
+    """Return what the partials must hold to answer a query of this shape; a FILTER is a predicate of its measures."""
+    arguments, where = _without_filter(shape)
+    places = {"y": AGGREGATES[shape.aggregate].default} | dict(zip("xy", arguments, strict=False))
     return [
-        Measure(need.component, (need.expression.replace("{x}", first), *rest), shape.where)
+        Measure(need.component, tuple(_fill(text, places) for text in need.expressions), where)
         for need in AGGREGATES[shape.aggregate].needs
     ]
+
+
+def _fill(text: str, places: dict[str, str]) -> str:
+    """Put the arguments into their places, all at once: one may hold what looks like the place of another."""
+    return re.sub(r"\{([xy])\}", lambda place: places[place[1]], text)
+
+
+def demands_of(shape: Shape | Query) -> list[Measure]:
+    """Return all measures that a query of this shape asks of a tree.
+
+    Beside those that its answers are made from, a query with a FILTER asks for the count of the events that its WHERE
+    lets pass: it has a row for every window that holds one of them, whether or not that passes the FILTER."""
+    measures = measures_of(shape)
+    every = Measure("count", ("*",), shape.where)
+    has_filter = any(measure.where != shape.where for measure in measures)
+    return [*measures, every] if has_filter and every not in measures else measures
+
+
+def _without_filter(shape: Shape | Query) -> tuple[tuple[str, ...], str]:
+    """Return the arguments and the predicate of a shape; a FILTER in its last argument becomes part of the latter."""
+    *others, last = shape.arguments
+    where = shape.where
+    while shape.aggregate not in BY_TIME and (filtered := split_filter(last)):
+        last, where = filtered.argument, both_pass(where, filtered.where)
+    counts_rows = shape.aggregate == "count" and last.isdigit()
+    return (*others, "*" if counts_rows else last), where

@@ -3,19 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from optimizer.algebra.techniques import BLOCK
 from optimizer.cost.tree_cost import Currency
 from optimizer.errors import HeddleError
+from optimizer.plan.counts import (
+    ANSWER,
+    ANSWERED,
+    BOUND,
+    CELL,
+    DENSE,
+    FINAL,
+    FOLDED,
+    FOLDED_WIDE,
+    LEVEL,
+    LOADED,
+    MADE,
+    MERGED,
+    PARTIAL,
+    READ,
+    ROW,
+    SAVED,
+    STEP,
+    STEP_ANSWER,
+    TESTED,
+    TICK,
+    UNFOLDED,
+)
 from optimizer.plan.definition import Traffic
-from optimizer.plan.operations import CELL, ENDLESS, FINAL, LEVEL, MADE, PARTIAL, Operations
+from optimizer.plan.operations import Operations
 
 Floats = NDArray[np.float64]
 PULL = 1e-3  # towards one price for all operations and none for the rest, where the runs cannot tell prices apart
 ROUNDS = 200
+PULL_OF_STEP = 0.03  # towards the prices of a typical machine, where a step's runs cannot tell prices apart
+LEAST = 0.25  # of a typical price: nothing is free
+STEPS = {  # what takes time in every step of a run
+    "read": (READ, TESTED, "batch"),
+    "feed": (READ, TESTED, CELL, PARTIAL, "tree", "batch"),
+    "exchange": (MADE, LOADED, "tree", "batch"),
+    "finals": (
+        *(MERGED, UNFOLDED, LEVEL, TICK, DENSE, BOUND, FOLDED, FOLDED_WIDE, STEP, STEP_ANSWER, ANSWER),
+        *(ANSWERED, "tree", "batch"),
+    ),
+    "write": (ROW, SAVED, ANSWERED, "tree", "batch"),
+    "commit": ("batch",),
+}
+TYPICAL = {  # seconds, in every step that a thing takes time in
+    **dict.fromkeys((READ, TESTED, TICK, DENSE), 2e-9),
+    **dict.fromkeys((CELL, PARTIAL, FOLDED, BOUND, ANSWER), 6e-9),
+    **dict.fromkeys((FOLDED_WIDE, UNFOLDED), 1e-8),
+    **dict.fromkeys((LEVEL, f"{FINAL}{BLOCK}"), 2e-9),
+    **dict.fromkeys((MADE, LOADED, MERGED, SAVED, ROW), 3e-8),
+    **dict.fromkeys((STEP, STEP_ANSWER), 5e-8),
+    ANSWERED: 5e-5,
+    "tree": 2e-4,
+    "batch": 2e-3,
+}
+TYPICAL_OPERATION = 1e-8  # of any technique
 
 
 @dataclass(frozen=True)
@@ -25,6 +74,7 @@ class Measured:
     operations: Operations
     seconds: float
     batches: float = 1.0
+    steps: Mapping[str, float] = field(default_factory=dict)  # the seconds of every step, where they are known
 
 
 @dataclass(frozen=True)
@@ -43,16 +93,14 @@ class Prices:
         """Whether the operations of all its techniques have a price."""
         return operations.finals.keys() <= set(self.techniques)
 
-    def currency(
-        self, traffic: Traffic, group_by: tuple[str, ...], rows: bool, batch_seconds: float = ENDLESS
-    ) -> Currency:
+    def currency(self, traffic: Traffic, group_by: tuple[str, ...], rows: bool, batch_seconds: float) -> Currency:
         """Return these prices as a search counts them: per tick of a group's clock and per key."""
         keys, ticks = traffic.keys_of(group_by, rows), traffic.ticks_per_second(rows)
-        answering = self.each.get("slice.columns", 0.0)
+        kept = self.each.get(MERGED, 0.0) + self.each.get(SAVED, 0.0)
         return Currency(
             event=self.each.get(CELL, 0.0),
             fold=self.each.get(PARTIAL, 0.0),
-            slice=self.each.get(MADE, 0.0) + answering,
+            slice=self.each.get(MADE, 0.0) + kept,
             level=self.each.get(LEVEL, 0.0),
             tree=self.each.get("tree", 0.0) / (batch_seconds * ticks * keys),
             final={name: self.each[f"{FINAL}{name}"] for name in self.techniques},
@@ -62,6 +110,37 @@ class Prices:
     def seconds(self, operations: Operations, batches: float = 1.0) -> float:
         """How long so many operations should take."""
         return sum(self.each.get(name, 0.0) * count for name, count in operations.priced(batches).items())
+
+
+def fit_steps(runs: Sequence[Measured]) -> Prices:
+    """Fit the seconds of every step to what is done in it, so that no step's work stands for another's.
+
+    What the runs cannot tell apart is priced as on a typical machine; errors are relative to the whole run's seconds.
+    """
+    each: dict[str, float] = {}
+    counts = [_priced(run) for run in runs]
+    seen = {name for run in counts for name, count in run.items() if count}
+    for step, names in STEPS.items():
+        finals = [name for name in seen if name.startswith(FINAL)] if step == "finals" else []
+        taking = sorted({*names, *finals} & seen)
+        table = np.array([[run.get(name, 0.0) for name in taking] for run in counts])
+        spent = np.array([run.steps.get(step, 0.0) for run in runs])
+        for name, price in zip(taking, _fit_step(table, spent, [run.seconds for run in runs], taking), strict=True):
+            each[name] = each.get(name, 0.0) + float(price)
+    errors = [abs(Prices(each).seconds(run.operations, run.batches) / run.seconds - 1) for run in runs]
+    return Prices(each, float(np.mean(errors)))
+
+
+def _fit_step(table: Floats, spent: Floats, whole: Sequence[float], names: Sequence[str]) -> Floats:
+    """Return the prices of one step: least squares over x >= 0, pulled a little towards a typical machine's."""
+    typical = np.array([TYPICAL.get(name, TYPICAL_OPERATION) for name in names])
+    weight = 1 / np.array(whole)
+    scaled = table * typical * weight[:, None]
+    pull = PULL_OF_STEP * np.eye(len(names))
+    design, target = np.vstack([scaled, pull]), np.concatenate([spent * weight, np.diag(pull)])
+    least = np.full(len(names), LEAST)
+    prices: Floats = (least + _nonnegative(design, target - design @ least)) * typical
+    return prices
 
 
 def fit_prices(runs: Sequence[Measured]) -> Prices:

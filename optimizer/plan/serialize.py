@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import Costs, Demand, Measure, Plan, Shards, Traffic, Tree
+from optimizer.plan.definition import Builds, Costs, Demand, Measure, Plan, Shards, Traffic, Tree
 from optimizer.windows.columns import Ids, WindowSet
+from optimizer.windows.slicing import PAIRS
 
 FORMAT = 1
 
@@ -27,6 +28,7 @@ def plan_to_dict(plan: Plan) -> dict[str, Any]:
         "catalog_fingerprint": plan.catalog_fingerprint,
         "unshared": list(plan.unshared),
         "exact": plan.exact,
+        "builds": vars(plan.builds),
         "trees": [_tree_to_dict(tree) for tree in plan.trees],
     }
 
@@ -46,6 +48,7 @@ def plan_from_text(text: str) -> Plan:
             fields["catalog_fingerprint"],
             tuple(fields["unshared"]),
             fields["exact"],
+            _builds(fields.get("builds", {})),
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ZeroDivisionError) as error:
         raise HeddleError(f"this is not a plan ({error}); write one with heddle plan --out FILE") from error
@@ -62,7 +65,8 @@ def content(plan: Plan) -> dict[str, Any]:
             [str(demand.measure), demand.technique, sorted(demand.windows.tuples())] for demand in tree.demands
         )
         done = [queries, sorted(tree.windows.tuples()), tree.windows.rows, demands, list(tree.group_by), feed]
-        return [*done, "shards"] if tree.sharded else done
+        done += ["shards"] if tree.sharded else []
+        return done + ([tree.slicing] if tree.slicing != PAIRS else [])
 
     return {
         "stream": plan.stream,
@@ -84,6 +88,8 @@ def _tree_to_dict(tree: Tree) -> dict[str, Any]:
         "group_by": list(tree.group_by),
         "cost": tree.cost,
         "shards": vars(tree.shards) if tree.shards else None,
+        "asked": list(tree.asked),
+        "slicing": tree.slicing,
         "technique": tree.technique,  # for readers; read back from the demands
     }
 
@@ -99,9 +105,19 @@ def _demand_to_dict(demand: Demand, windows: WindowSet) -> dict[str, Any]:
     }
 
 
+def _builds(fields: dict[str, Any]) -> Builds:
+    groups = fields.get("groups", ())
+    return Builds(
+        fields.get("strategy", ""),
+        tuple((_text(name), tuple((int(n), float(cost)) for n, cost in builds), int(k)) for name, builds, k in groups),
+    )
+
+
 def _traffic(fields: dict[str, Any]) -> Traffic:
     groups = tuple((tuple(group_by), keys) for group_by, keys in fields.get("groups", ()))
-    return Traffic(**{**fields, "groups": groups})
+    curves = tuple((tuple(group_by), tuple(map(tuple, curve))) for group_by, curve in fields.get("curves", ()))
+    shares = tuple((where, share) for where, share in fields.get("shares", ()))
+    return Traffic(**{**fields, "groups": groups, "curves": curves, "shares": shares})
 
 
 def _tree_from_dict(fields: dict[str, Any]) -> Tree:
@@ -116,6 +132,8 @@ def _tree_from_dict(fields: dict[str, Any]) -> Tree:
         tuple(fields["group_by"]),
         fields["cost"],
         Shards(**fields["shards"]) if fields.get("shards") else None,
+        tuple(fields.get("asked", ())),
+        fields.get("slicing", PAIRS),
     )
 
 

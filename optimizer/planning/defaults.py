@@ -6,7 +6,10 @@ from optimizer.algebra.techniques import DEFAULT_TECHNIQUE
 
 STRATEGY = "cascade"
 TECHNIQUE = DEFAULT_TECHNIQUE
-BATCH_SECONDS = 300.0  # of the stream in a batch, as the schedule has it: what a tree takes by itself is paid per batch
 ASSUMED_RATE = 1000.0  # events per second of a stream whose files do not tell
 COMPARED_STRATEGIES = ("no_share", "weave_share", STRATEGY)  # side by side in `heddle compare`
-REPLANNED_STRATEGIES = (STRATEGY, "weave_share")  # of which the nightly replan takes the cheaper plan
+STRATEGY_NAMES = (  # of STRATEGIES and CARDS, which take long to import, for the help of commands; a test compares them
+    "no_share", "shared", "random", "insert_then_weave", "local_search", "exhaustive", "weave_share",
+    "incremental_weave_share", "tri_weave", "factor_windows", "cascade",
+)  # fmt: skip
+REPLANNED_STRATEGIES = (STRATEGY, "weave_share", "tri_weave", "shared")  # the nightly replan takes the best of them

@@ -11,11 +11,11 @@ import numpy as np
 from optimizer.cost.load import Load
 from optimizer.cost.omega import cheapest_technique
 from optimizer.cost.tree_cost import RAW
+from optimizer.plan.batches import STEADY
 from optimizer.plan.cost import tree_cost
 from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
 from optimizer.plan.operations import count_operations
 from optimizer.plan.prices import Prices
-from optimizer.planning.defaults import BATCH_SECONDS
 from optimizer.planning.names import techniques_for
 from optimizer.planning.recent import Recent
 from optimizer.planning.shards import choose_shards
@@ -129,7 +129,7 @@ def one_tree(problem: Problem) -> Draft:
 
 def steady_seconds(trees: Sequence[Tree], traffic: Traffic, prices: Prices) -> float:
     """Return the CPU seconds that trees take per second of the stream, in batches as the schedule has them."""
-    return prices.seconds(count_operations(trees, traffic, BATCH_SECONDS), batches=1 / BATCH_SECONDS)
+    return prices.seconds(count_operations(trees, traffic, STEADY), batches=1 / STEADY.batch)
 
 
 def shared_seconds(
@@ -148,7 +148,7 @@ def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, pri
     rate = traffic.events_per_tick(rows) / traffic.keys_of(group.group_by, rows)
     if prices is None:
         return CostModel(rate, techniques)
-    return CostModel(rate, techniques, prices.currency(traffic, group.group_by, rows, BATCH_SECONDS))
+    return CostModel(rate, techniques, prices.currency(traffic, group.group_by, rows, STEADY.batch))
 
 
 def _without_predicates(problem: Problem) -> Problem:
@@ -173,24 +173,29 @@ def assemble(group: Group, draft: Draft, model: CostModel, traffic: Traffic) -> 
     >>> tree.queries, tree.technique, float(tree.edge_rate), tree.cost
     (('a', 'b'), 'panes', 0.25, 2.7)
     """
-    queries = _queries_by_tree(group, draft)
-    members = draft.members()
-    trees = [_answering_tree(group, model, members[t], queries[t]) for t in range(draft.answering)]
-    trees += [_feeding_tree(edges, group) for edges in draft.free]
+    positions, members = _positions_by_tree(group, draft), draft.members()
+    asked = np.bincount(group.rows.window_of, minlength=len(group.rows.problem.windows))
+    trees = [_answering_tree(group, model, members[t], positions[t], asked) for t in range(draft.answering)]
+    space, masks = group.rows.problem.space, draft.free_masks
+    rates = [space.rate(mask) for mask in masks] if masks else [rate_of_edges(edges) for edges in draft.free]
+    trees += [_feeding_tree(edges, rate, group) for edges, rate in zip(draft.free, rates, strict=True)]
     named = [replace(tree, id=str(t), feed=_feed_name(draft.feeds[t])) for t, tree in enumerate(trees)]
     by_id = _lend_up(named)
     return [replace(tree, cost=tree_cost(tree, by_id.get(tree.feed), traffic)) for tree in by_id.values()]
 
 
-def _answering_tree(group: Group, model: CostModel, members: IntArray, queries: Sequence[str | int]) -> Tree:
-    problem = group.rows.problem
+def _answering_tree(group: Group, model: CostModel, members: IntArray, positions: IntArray, asked: IntArray) -> Tree:
+    problem, queries = group.rows.problem, _queries_at(group, positions)
     windows = problem.windows.take(members)
     mask = 0
     for number in np.unique(problem.class_of[members]).tolist():
         mask |= 1 << number
     rate = problem.space.rate(mask)
     demands = [_demand(problem, model, measure, windows, members, rate) for measure in range(len(problem.measures))]
-    return Tree("", queries, windows, rate, tuple(d for d in demands if len(d.windows)), EVENTS, group.group_by, 0.0)
+    wanted = tuple(demand for demand in demands if len(demand.windows))
+    counted = asked[members].tolist() if len(queries) > len(members) else ()
+    slicing = problem.options.slicing
+    return Tree("", queries, windows, rate, wanted, EVENTS, group.group_by, 0.0, asked=tuple(counted), slicing=slicing)
 
 
 def _demand(
@@ -205,11 +210,12 @@ def _demand(
     return Demand(problem.measures[measure], cheapest_technique(names, load, rate, model.currency.final), asking)
 
 
-def _feeding_tree(edges: Edges, group: Group) -> Tree:
+def _feeding_tree(edges: Edges, rate: Fraction, group: Group) -> Tree:
     """Return a tree that only feeds others: one tumbling window per progression stands for its slices."""
     columns = np.array([(period, period, residue) for period, residue in edges], dtype=np.int64)
     windows = WindowSet(columns[:, 0], columns[:, 1], columns[:, 2], group.rows.windows.rows)
-    return Tree("", (), windows, rate_of_edges(edges), (), EVENTS, group.group_by, 0.0)
+    slicing = group.rows.problem.options.slicing
+    return Tree("", (), windows, rate, (), EVENTS, group.group_by, 0.0, slicing=slicing)
 
 
 def _lend_up(trees: list[Tree]) -> dict[str, Tree]:
@@ -238,18 +244,18 @@ def _feed_name(feed: int) -> str:
     return EVENTS if feed == RAW else str(feed)
 
 
-def _queries_by_tree(group: Group, draft: Draft) -> list[Sequence[str | int]]:
-    """Return the ids of every tree's queries, in the order of the queries."""
+def _positions_by_tree(group: Group, draft: Draft) -> list[IntArray]:
+    """Return the places of every tree's queries, in the order of the queries."""
     labels = _row_labels(group.rows, draft)
     if draft.answering < FEW_TREES:
-        positions = [np.flatnonzero(labels == tree) for tree in range(draft.answering)]
-    else:
-        order = np.argsort(labels, kind="stable")
-        positions = np.split(order, np.searchsorted(labels[order], np.arange(1, draft.answering)))
+        return [np.flatnonzero(labels == tree) for tree in range(draft.answering)]
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.searchsorted(labels[order], np.arange(1, draft.answering)))
+
+
+def _queries_at(group: Group, places: IntArray) -> Sequence[str | int]:
     ids = group.ids
-    if isinstance(ids, Ids):
-        return [Ids(ids.positions[places]) for places in positions]
-    return [tuple(ids[place] for place in places.tolist()) for places in positions]
+    return Ids(ids.positions[places]) if isinstance(ids, Ids) else tuple(ids[place] for place in places.tolist())
 
 
 def _row_labels(rows: Rows, draft: Draft) -> IntArray:

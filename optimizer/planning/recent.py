@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from optimizer.plan.definition import Tree
+from optimizer.plan.definition import Curve, Tree
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,9 @@ class Recent(Protocol):
 
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
         """Return how many groups are active in a slice of this length, on average."""
+
+    def active(self, group_by: tuple[str, ...], rate: float) -> Curve:
+        """Return how many groups have an event in spans of time, at so many events per second."""
 
     def share(self, where: str) -> float:
         """Return the share of events that pass a predicate; all pass ""."""

@@ -12,6 +12,7 @@ from optimizer.planning.recent import Recent
 from optimizer.planning.shards import measure_shards
 from optimizer.strategies.contract.pricing import EPSILON
 from optimizer.windows.edge_space import EdgeSpace
+from optimizer.windows.slicing import CUTTY
 
 MOST_TREES = 64  # that read raw events; every pair of them is tried
 
@@ -50,6 +51,8 @@ def roll_up_groupings(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -
 def _may_feed(finer: Tree, tree: Tree) -> bool:
     """Say whether all partials of a tree can be made from those of the finer one."""
     if not set(tree.group_by) < set(finer.group_by) or not _fits_shards(finer, tree):
+        return False
+    if CUTTY in (finer.slicing, tree.slicing):  # the ends of windows are cut within a grouping only
         return False
     space = EdgeSpace([finer.edges(), tree.edges()])
     return space.rate(0b11) == space.rate(0b01) and space.exact

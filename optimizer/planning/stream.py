@@ -18,9 +18,11 @@ from optimizer.planning.draft_group import Group
 from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.windows import plan_groups, require_positive
+from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions
 from optimizer.strategies.contract.problem import make_measures_problem
 from optimizer.strategies.contract.watch import Watch
 from optimizer.windows.columns import BoolArray, IntArray, WindowSet
+from optimizer.windows.slicing import PAIRS
 
 MICROSECONDS = 1_000_000
 
@@ -35,6 +37,7 @@ def plan_stream(
     watch: Watch | None = None,
     recent: Recent | None = None,
     prices: Prices | None = None,
+    options: SearchOptions = DEFAULT_OPTIONS,
 ) -> Plan:
     """Plan the queries of a stream at `rate` events per second; costs are operations per second.
 
@@ -56,10 +59,14 @@ def plan_stream(
     ids = table.ids.to_pylist()
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
-    groups = [_group(table, ids, part, card.per_query) for part in _parts(table, order[shared[order]])]
+    groups = [_group(table, ids, part, card.per_query, options) for part in _parts(table, order[shared[order]])]
     slides = [(g.group_by, int(g.rows.windows.slide.min())) for g in groups if not g.rows.windows.rows]
     counts = count_keys(slides, recent) if recent and keys == 1.0 else ()
-    traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS, counts)
+    curves = {group.group_by: recent.active(group.group_by, rate) for group in groups} if recent and keys == 1.0 else {}
+    wheres = sorted({measure.where for group in groups for measure in group.rows.problem.measures} - {""})
+    shares = tuple((where, recent.share(where)) for where in wheres) if recent else ()
+    known = (counts, tuple(sorted(curves.items())), shares)
+    traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS, *known)
     plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent, prices)
     unshared = tuple(ids[row] for row in order[~shared[order]])
     return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
@@ -99,15 +106,15 @@ def _numbers(table: QueryTable, rows: IntArray, with_where: bool) -> IntArray:
     return np.array([place[kind] for kind in kinds], dtype=np.int64)[table.codes[rows]]
 
 
-def _group(table: QueryTable, ids: Sequence[str], rows: IntArray, per_query: bool) -> Group:
+def _group(table: QueryTable, ids: Sequence[str], rows: IntArray, per_query: bool, options: SearchOptions) -> Group:
     shapes = [table.shapes[code] for code in np.unique(table.codes[rows])]
     measures = sorted({measure for shape in shapes for measure in measures_of(shape)})
     windows = table.windows
     columns = WindowSet(windows.range[rows], windows.slide[rows], windows.offset[rows], bool(windows.rows[rows[0]]))
     needs = _needs(table, rows, measures)
-    return Group(
-        make_measures_problem(columns, needs, measures, per_query), [ids[row] for row in rows], shapes[0].group_by
-    )
+    in_pairs = replace(options, slicing=PAIRS) if columns.rows else options  # a row is a slice of its own
+    posed = make_measures_problem(columns, needs, measures, per_query, in_pairs)
+    return Group(posed, [ids[row] for row in rows], shapes[0].group_by)
 
 
 def _needs(table: QueryTable, rows: IntArray, measures: Sequence[Measure]) -> list[BoolArray]:

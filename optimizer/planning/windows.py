@@ -23,6 +23,7 @@ from optimizer.planning.roll_up import roll_up_groupings
 from optimizer.strategies.contract.bounds import SingleWindows
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows, make_problem
 from optimizer.strategies.contract.watch import Watch
@@ -91,6 +92,7 @@ def optimize(
     technique: str = TECHNIQUE,
     watch: Watch | None = None,
     prices: Prices | None = None,
+    options: SearchOptions = DEFAULT_OPTIONS,
 ) -> Plan:
     """Plan windows, given as a list or as arrays of ranges, slides and offsets; `rate` is in events per tick.
 
@@ -102,7 +104,7 @@ def optimize(
     """
     card = find_strategy(strategy)
     traffic = Traffic(require_positive(rate, "rate"))
-    groups = [Group(make_problem(part, card.per_query), Ids(at), ()) for part, at in _by_clock(windows)]
+    groups = [Group(make_problem(part, card.per_query, options), Ids(at), ()) for part, at in _by_clock(windows)]
     return plan_groups("", groups, card, technique, traffic, watch or Watch(), prices=prices)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query, Stream
 from optimizer.catalog.read.streams import sources_of
@@ -16,7 +17,7 @@ from optimizer.catalog.spark_types.results import expression_type, result_type
 from optimizer.catalog.sql.expressions import parse, print_tree
 from optimizer.errors import Mistake
 
-ADDING = ("sum", "sum_squares", "avg")
+ADDING = ("sum", "sum_squares", "avg", "try_sum", "try_avg", "regr_avgx", "regr_avgy")
 
 
 def answer_types(catalog: Catalog, stream: str) -> dict[str, str]:
@@ -36,8 +37,13 @@ def _answer_type(query: Query, schema: Schema) -> str:
 
 
 def may_widen(query: Query, types: Mapping[str, str]) -> bool:
-    """Say whether a sum of sums may have another type than the sum: decimals grow with every sum."""
+    """Say whether a sum of sums may differ from the sum: decimals grow with every sum, and where a sum of whole numbers
+    may be too large, so may be that of a slice, but try_sum wants it to be null in the end only."""
     answer_type = types.get(query.id, UNKNOWN)
+    if AGGREGATES[query.aggregate].kind == "holistic":
+        return True  # its partials have no SQL
+    if query.aggregate == "try_sum" and answer_type != "double":
+        return True
     return query.aggregate in ADDING and (answer_type == UNKNOWN or answer_type.startswith("decimal"))
 
 
@@ -48,7 +54,7 @@ def columns_of(catalog: Catalog, name: str) -> Schema:
     """
     if name in catalog.tables:
         table = catalog.tables[name]
-        return read_schema(Stream(name, "", 0, table.format, table.path, written=table.written))
+        return read_schema(Stream(name, "", 0, table.format, table.path, "", table.options, table.written))
     stream = catalog.streams[name]
     if not stream.sql:
         return read_schema(stream)

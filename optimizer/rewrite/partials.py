@@ -47,6 +47,68 @@ MOMENTS = (
     "'mean', a.mean + (b.mean - a.mean) * (b.n / (a.n + b.n)), "
     "'m2', a.m2 + b.m2 + (b.mean - a.mean) * (b.mean - a.mean) * (a.n * b.n / (a.n + b.n)))), m -> {finish})"
 )
+# Of equal values the mean is that value, to the last digit, so that M2 of several slices stays 0
+MEAN = "if(min({0}) = max({0}), min({0}), avg({0}))"
+
+
+def _merge_structs(parts: dict[str, str]) -> str:
+    """Return the fold of structs by formulas of a and b, where d is the difference of two means."""
+    zeros = ", ".join(f"'{name}', 0D" for name in parts)
+    sums = ", ".join(f"'{name}', {sql}" for name, sql in parts.items())
+    return (
+        f"aggregate(collect_list({{c}}), named_struct({zeros}), (a, b) -> if(a.n = 0, b, named_struct({sums})), "
+        "m -> {finish})"
+    )
+
+
+def _share(x: str, y: str) -> str:
+    return f"(b.{x} - a.{x}) * (b.{y} - a.{y}) * (a.n * b.n / (a.n + b.n))"
+
+
+def _merge_means(mean: str) -> str:
+    """Return the mean of both; an infinity stays, as in a sum."""
+    a, b = f"a.{mean}", f"b.{mean}"
+    infinite = f"abs({a}) = double('Infinity') OR abs({b}) = double('Infinity')"
+    return f"if({infinite}, {a} + {b}, {a} + ({b} - {a}) * (b.n / (a.n + b.n)))"
+
+
+D = "(b.mean - a.mean)"
+CENTRAL_MOMENTS = _merge_structs(
+    {
+        "n": "a.n + b.n",
+        "mean": f"a.mean + {D} * (b.n / (a.n + b.n))",
+        "m2": f"a.m2 + b.m2 + {_share('mean', 'mean')}",
+        "m3": f"a.m3 + b.m3 + {_share('mean', 'mean')} * {D} * ((a.n - b.n) / (a.n + b.n)) "
+        f"+ 3 * {D} * ((a.n * b.m2 - b.n * a.m2) / (a.n + b.n))",
+        "m4": f"a.m4 + b.m4 + {_share('mean', 'mean')} * {D} * {D} "
+        "* ((a.n * a.n - a.n * b.n + b.n * b.n) / ((a.n + b.n) * (a.n + b.n))) "
+        f"+ 6 * {D} * {D} * ((a.n * a.n * b.m2 + b.n * b.n * a.m2) / ((a.n + b.n) * (a.n + b.n))) "
+        f"+ 4 * {D} * ((a.n * b.m3 - b.n * a.m3) / (a.n + b.n))",
+    }
+)
+MADE_CENTRAL_MOMENTS = (
+    f"if(count({{x}}) = 0, NULL, named_struct('n', cast(count({{x}}) AS DOUBLE), 'mean', {MEAN.format('{x}')}, "
+    "'m2', var_pop({x}) * count({x}), "
+    "'m3', coalesce(skewness({x}) * sqrt(pow(var_pop({x}), 3)) * count({x}), 0D), "
+    "'m4', coalesce((kurtosis({x}) + 3) * pow(var_pop({x}), 2) * count({x}), 0D)))"
+)
+CO_MOMENTS = _merge_structs(
+    {
+        "n": "a.n + b.n",
+        "x": _merge_means("x"),
+        "y": _merge_means("y"),
+        "xy": f"a.xy + b.xy + {_share('x', 'y')}",
+        "xx": f"a.xx + b.xx + {_share('x', 'x')}",
+        "yy": f"a.yy + b.yy + {_share('y', 'y')}",
+    }
+)
+MADE_CO_MOMENTS = (
+    "if(regr_count({x}, {y}) = 0, NULL, named_struct('n', cast(regr_count({x}, {y}) AS DOUBLE), "
+    f"'x', {MEAN.format('if({y} IS NULL, NULL, {x})')}, 'y', {MEAN.format('if({x} IS NULL, NULL, {y})')}, "
+    "'xy', covar_pop({x}, {y}) * regr_count({x}, {y}), "
+    "'xx', regr_syy({x}, {y}), 'yy', regr_sxx({x}, {y})))"
+)
+
 MADE_MOMENTS = (
     "if(count({x}) = 0, NULL, named_struct("
     "'n', cast(count({x}) AS DOUBLE), 'mean', avg({x}), 'm2', var_pop({x}) * count({x})))"
@@ -63,16 +125,25 @@ PARTIALS: dict[str, Partial] = {
     "bool_or": _same_function("bool_or"),
     "bit_and": _same_function("bit_and"),
     "bit_or": _same_function("bit_or"),
+    "bit_xor": _same_function("bit_xor"),
     "first": _pick_by("min_by", "{ts}"),
     "last": _pick_by("max_by", "{ts}"),
     "argmin": _pick_by("min_by", "{y}"),
     "argmax": _pick_by("max_by", "{y}"),
-    "moments": Partial(MADE_MOMENTS, MOMENTS.replace("{finish}", "if(m.n = 0, NULL, m)"), MOMENTS),
+    **{
+        component: Partial(made, merged.replace("{finish}", "if(m.n = 0, NULL, m)"), merged)
+        for component, made, merged in (
+            ("moments", MADE_MOMENTS, MOMENTS),
+            ("central_moments", MADE_CENTRAL_MOMENTS, CENTRAL_MOMENTS),
+            ("co_moments", MADE_CO_MOMENTS, CO_MOMENTS),
+        )
+    },
 }
 
 
 FINALS: dict[str, str] = {  # {0}, {1}: the folded measures in the order the aggregate needs them
     "avg": "{0} / nullif({1}, 0)",
+    "try_avg": "{0} / nullif({1}, 0)",
     "range": "{0} - {1}",
     "geometric_mean": "exp({0} / nullif({1}, 0))",
 }
@@ -81,6 +152,21 @@ FINISHED_MOMENTS: dict[str, str] = {
     "var_samp": "if(m.n < 2, NULL, m.m2 / (m.n - 1))",
     "stddev_pop": "if(m.n = 0, NULL, sqrt(m.m2 / m.n))",
     "stddev_samp": "if(m.n < 2, NULL, sqrt(m.m2 / (m.n - 1)))",
+    "skewness": "if(m.m2 = 0, NULL, sqrt(m.n) * m.m3 / sqrt(m.m2 * m.m2 * m.m2))",
+    "kurtosis": "if(m.m2 = 0, NULL, m.n * m.m4 / (m.m2 * m.m2) - 3)",
+    # of pairs: x is the first argument, which regr_* calls y
+    "covar_pop": "if(m.n = 0, NULL, m.xy / m.n)",
+    "covar_samp": "if(m.n < 2, NULL, m.xy / (m.n - 1))",
+    "corr": "if(m.n < 2 OR m.xx = 0 OR m.yy = 0, NULL, m.xy / nullif(sqrt(m.xx * m.yy), 0))",
+    "regr_count": "cast(m.n AS BIGINT)",
+    "regr_avgy": "if(m.n = 0, NULL, m.x)",
+    "regr_avgx": "if(m.n = 0, NULL, m.y)",
+    "regr_sxy": "if(m.n = 0, NULL, m.xy)",
+    "regr_syy": "if(m.n = 0, NULL, m.xx)",
+    "regr_sxx": "if(m.n = 0, NULL, m.yy)",
+    "regr_slope": "if(m.yy = 0, NULL, m.xy / m.yy)",
+    "regr_intercept": "if(m.yy = 0, NULL, m.x - m.xy / m.yy * m.y)",
+    "regr_r2": "if(m.yy = 0, NULL, if(m.xx = 0, 1D, m.xy * m.xy / (m.xx * m.yy)))",
 }
 
 # Partials of the engine, which are exact where Spark's own sums round or overflow: a whole number is summed in two
@@ -96,6 +182,7 @@ EXACT: dict[str, tuple[str, ...]] = {
     "max": (PARTIALS["max"].made,),
     "bit_and": ("bit_and(cast({x} AS bigint))",),
     "bit_or": ("bit_or(cast({x} AS bigint))",),
+    "bit_xor": ("bit_xor(cast({x} AS bigint))",),
     "whole_sum": ("sum(shiftright(cast({x} AS bigint), {bits}))", "sum(cast({x} AS bigint) & {mask}L)"),
     "sum": _HALVES,
     "moments": ("count({x})", *_HALVES, "var_pop({x})"),

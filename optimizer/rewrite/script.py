@@ -10,12 +10,13 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Column, Query, Statement
 from optimizer.catalog.model.render import window_call
 from optimizer.catalog.sql.expressions import quote
-from optimizer.plan.definition import EVENTS, Plan, Tree
+from optimizer.plan.definition import EVENTS, Demand, Plan, Tree
+from optimizer.plan.measures import demands_of
 from optimizer.rewrite.answer_types import may_widen
 from optimizer.rewrite.partials import finish_query
 from optimizer.rewrite.views import Names, count_passing, select_sql, source_views, tree_view
 
-CLOCK = "SET TIME ZONE 'UTC'"
+CLOCK = "SET TIME ZONE '{}'"
 FEW_COPIES = 4  # a window that holds a slice no more often than this folds the feeding tree's slices itself
 
 
@@ -35,14 +36,14 @@ class Script:
 
 def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
     """Rewrite a plan as plain Spark SQL; `types` are Spark's types of the answers by query id, where they are known."""
-    plan = merge_copies(plan)
+    plan = merge_copies(with_demands(catalog, plan))
     members = members_of(catalog, plan.stream)
     answering = answering_trees(plan, members, types)
     sources = _sources(plan, members, answering)
     readers = _readers(plan, sources)
     names = Names.of(plan, [*catalog.streams, *catalog.tables])
     time = catalog.streams[plan.stream].time
-    views = [CLOCK, *source_views(catalog, plan.stream)]
+    views = [CLOCK.format(catalog.streams[plan.stream].zone), *source_views(catalog, plan.stream)]
     for tree in _feeders_first(plan):
         if readers[tree.id]:
             views += _cache_if_shared(names.trees[tree.id], tree_view(plan, tree, names, time), readers[tree.id])
@@ -53,6 +54,20 @@ def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
         for statement, queries in members.items()
     }
     return Script(tuple(views), answers, tuple(name for name in members if name not in sources))
+
+
+def with_demands(catalog: Catalog, plan: Plan) -> Plan:
+    """Return the plan whose trees, and those that feed them, hold all that queries with a FILTER ask for."""
+    trees = {tree.id: tree for tree in plan.trees}
+    for tree in plan.trees:
+        asked = {measure for id in tree.queries for measure in demands_of(catalog.query(str(id)))}
+        name = tree.id
+        while name != EVENTS:
+            missing = asked - set(trees[name].measures)
+            added = tuple(Demand(measure, "", tree.windows) for measure in sorted(missing))
+            trees[name] = replace(trees[name], demands=trees[name].demands + added)
+            name = trees[name].feed
+    return replace(plan, trees=tuple(trees.values()))
 
 
 def merge_copies(plan: Plan) -> Plan:

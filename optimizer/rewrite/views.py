@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream, Table
 from optimizer.catalog.model.render import window_call
@@ -59,7 +60,8 @@ def count_passing(where: str) -> Measure:
 def slice_measures(tree: Tree) -> list[Measure]:
     """Return the measures of a tree's slices, and for every predicate the count of events that pass."""
     wheres = {measure.where for measure in tree.measures if measure.where}
-    return sorted({*tree.measures, *map(count_passing, wheres)})
+    folded = (measure for measure in tree.measures if not COMPONENTS[measure.component].tally)  # a tally has no SQL
+    return sorted({*folded, *map(count_passing, wheres)})
 
 
 def tree_view(plan: Plan, tree: Tree, names: Names, time: str) -> str:

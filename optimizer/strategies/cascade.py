@@ -13,7 +13,7 @@ from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
 from optimizer.strategies.contract.watch import Watch
-from optimizer.strategies.factor_windows import factor_windows
+from optimizer.strategies.factor_windows import cheapest_factors
 from optimizer.strategies.search.annealing import anneal
 from optimizer.strategies.search.feeds import Cascade, Cascades, add_helpers, as_draft
 from optimizer.strategies.search.forest_moves import descend
@@ -22,7 +22,7 @@ from optimizer.strategies.search.subset_table import MOST_UNITS, subset_table
 from optimizer.strategies.tri_weave import tri_weave
 from optimizer.strategies.weave_share import FEW, weave_share
 
-STARTS = (weave_share, tri_weave, factor_windows)
+STARTS = (weave_share, tri_weave, cheapest_factors)
 
 
 def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from optimizer.algebra.techniques import CARDS
 from optimizer.cost.tree_cost import RAW
+from optimizer.strategies.contract.bounds import draft_cost, search_in_bundles
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
@@ -24,11 +26,14 @@ from optimizer.strategies.search.coverage import (
     partitioned_by,
     period,
 )
+from optimizer.strategies.tri_weave import tri_weave
+from optimizer.strategies.weave_share import weave_share
 from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import progressions
 from optimizer.windows.window import Window
 
 FEW = 300  # so many windows are planned one by one; of more, the classes of equal edges
+MOST_RELATED = 400  # units of which any may feed any other; of more, the cheapest only share trees
 IDEMPOTENT = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "first", "last", "argmin", "argmax"}
 
 
@@ -58,13 +63,68 @@ def with_factors(windows: Sequence[Window], relation: Relation, watch: Watch) ->
 
 
 def factor_windows(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """The better of both graphs, without and with factors, as trees; a parent that does not pay is left out."""
+    """The better of both graphs, without and with factors, as trees; a parent that does not pay is left out.
+
+    Windows that no other and no factor helps share trees, instead of reading the raw events one by one.
+    """
+    return cheapest_factors(problem, model, watch, weaves_all=True)
+
+
+def cheapest_factors(problem: Problem, model: CostModel, watch: Watch, weaves_all: bool = False) -> Draft:
+    """Draft by factor windows; where they help none of the windows, these are woven only if that is asked for."""
     units = Units.windows(problem) if len(problem.windows) <= FEW else Units.classes(problem)
     firsts = np.searchsorted(units.unit_of, np.arange(len(units)))
     windows = list(problem.windows.take(firsts))
     relation = relation_for(problem, model)
-    graphs = [cheapest_graph(windows, relation), with_factors(windows, relation, watch)]
-    return min((_draft(units, model, windows, graph) for graph in graphs), key=lambda pair: pair[0])[1]
+    related = [windows[unit] for unit in _dearest(units, MOST_RELATED)]
+    graphs = [cheapest_graph(related, relation)]
+    if problem.options.factor_windows:
+        graphs.append(with_factors(related, relation, watch))
+    alone = dict.fromkeys(windows)
+    priced = [_draft(units, model, windows, {**alone, **graph}) for graph in graphs]
+    pricing = Pricing(units, model)
+    woven = [_weave_rest(draft, units, model, watch, weaves_all) for _, draft in priced]
+    priced += [(draft_cost(draft, pricing), draft) for draft in woven]
+    return min(priced, key=lambda pair: pair[0])[1]
+
+
+def _dearest(units: Units, most: int) -> list[int]:
+    """Return the units that may feed each other: all, or of very many those with the most edges and windows."""
+    if len(units) <= most:
+        return list(range(len(units)))
+    sizes = np.bincount(units.unit_of, minlength=len(units))
+    weights = units.problem.class_rates[units.class_of] * sizes
+    return sorted(np.argsort(-weights, kind="stable")[:most].tolist())
+
+
+def _weave_rest(draft: Draft, units: Units, model: CostModel, watch: Watch, weaves_all: bool) -> Draft:
+    """Return the draft with the trees that read raw events and feed nobody woven into a few that share a root."""
+    trees, free = draft.answering, draft.free
+    feeding = set(draft.feeds)
+    rest = np.array([draft.feeds[tree] == RAW and tree not in feeding for tree in range(trees)])
+    inside = rest[draft.labels]
+    count = int(np.count_nonzero(rest))
+    if count < 2 or (count == trees and not weaves_all):
+        return draft
+    # where the units are classes, they stay whole, as those of a bundled problem do
+    part = replace(units.problem.keep(inside), bundled=draft.by_class)
+    pricing = Pricing(Units.classes(part), model)
+    by_window = Pricing(Units.windows(part), model)
+    choices = [search_in_bundles(search, part, model, watch) for search in (weave_share, tri_weave)]
+    shared = min(choices, key=lambda choice: draft_cost(choice, pricing if choice.by_class else by_window))
+    others = trees - count
+    number = np.cumsum(~rest) - 1  # of the trees that stay as they are
+    labels = number[draft.labels]
+    labels[inside] = others + shared.labels
+    factors = others + shared.answering  # where the free trees begin: this draft's, then the shared ones
+    place = {tree: int(number[tree]) for tree in np.flatnonzero(~rest).tolist()}
+    place |= {trees + factor: factors + factor for factor in range(len(free))} | {RAW: RAW}
+    below = {tree: others + tree for tree in range(shared.answering)} | {RAW: RAW}
+    below |= {shared.answering + tree: factors + len(free) + tree for tree in range(len(shared.free))}
+    own = [place[draft.feeds[tree]] for tree in range(len(draft.feeds)) if tree >= trees or not rest[tree]]
+    fed = [below[feed] for feed in shared.feeds]
+    feeds = own[:others] + fed[: shared.answering] + own[others:] + fed[shared.answering :]
+    return Draft(labels, tuple(feeds), free + shared.free, by_class=draft.by_class and shared.by_class)
 
 
 def relation_for(problem: Problem, model: CostModel) -> Relation:
@@ -79,7 +139,8 @@ def relation_for(problem: Problem, model: CostModel) -> Relation:
 def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) -> tuple[float, Draft]:
     """The graph as trees, and what they cost; factors come last, and go again when they do not pay."""
     pricing = Pricing(units, model)
-    rates = {w: EdgeSpace([progressions(w)]).rate_float(1) for w in graph}
+    slicing = units.problem.options.slicing
+    rates = {w: EdgeSpace([progressions(w, slicing)]).rate_float(1) for w in graph}
     measures_of = {w: pricing.measures(1 << unit) for unit, w in enumerate(windows)}
     factors = [window for window in graph if window not in measures_of]
     feeds = _paying(graph, rates, model)
@@ -91,7 +152,7 @@ def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) 
     number = {window: place for place, window in enumerate(nodes)}
     order = tuple(RAW if (parent := feeds[w]) is None else number[parent] for w in nodes)
     finals = sum(pricing.finals(1 << unit) for unit in range(len(windows)))
-    free = [progressions(factor) for factor in nodes[len(windows) :]]
+    free = [progressions(factor, slicing) for factor in nodes[len(windows) :]]
     draft = Draft.of_forest(units, [1 << unit for unit in range(len(windows))], order, free)
     return finals + _feed_cost(feeds, rates, measures_of, model), draft
 

@@ -52,4 +52,5 @@ def under_root(units: Units, forest: list[int]) -> Draft:
     trees = [root, *(tree for tree in forest if tree not in whole)] if whole else forest
     if whole:
         return Draft.of_forest(units, trees, (RAW,) + (0,) * (len(trees) - 1))
-    return Draft.of_forest(units, trees, (len(trees),) * len(trees) + (RAW,), (space.edges(everything),))
+    feeds = (len(trees),) * len(trees) + (RAW,)
+    return Draft.of_forest(units, trees, feeds, (space.edges(everything),), (everything,))

@@ -48,4 +48,4 @@ def refine_forest(forest: list[int], pricing: Pricing, watch: Watch) -> list[int
     atoms = pricing.units.problem.space.searched
     if atoms is None or moves <= FEW_MOVES:
         return refine(forest, pricing.tree, watch, max(1, min(20, MOVES // moves))) if moves <= 5 * MOVES else forest
-    return move_units(forest, pricing, atoms, watch, max(1, min(10, 100 * MOVES // moves)))
+    return move_units(forest, pricing, atoms, watch, max(1, min(5, 100 * MOVES // moves)))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.windows.edges import Edges
+from optimizer.windows.slicing import PAIRS, PANES
 
 Integers = NDArray[np.int64]
 
@@ -15,13 +16,20 @@ LONGEST_TABLE = 1 << 22
 HASHES = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93)
 
 
-def collapse(ranges: Integers, slides: Integers, offsets: Integers | None = None) -> tuple[list[Edges], Integers]:
-    """Return the distinct edge classes (pairs) of windows given as columns, and every window's class.
+def collapse(
+    ranges: Integers, slides: Integers, offsets: Integers | None = None, slicing: str = PAIRS
+) -> tuple[list[Edges], Integers]:
+    """Return the distinct edge classes of windows given as columns, and every window's class.
 
     >>> classes, class_of = collapse(np.array([10, 20, 7]), np.array([5, 5, 3]))
     >>> classes, class_of.tolist()
     ([((3, 0), (3, 1)), ((5, 0),)], [1, 1, 0])
+    >>> collapse(np.array([10, 20, 7]), np.array([4, 4, 3]), slicing="panes")[0]
+    [((1, 0),), ((2, 0),), ((4, 0),)]
     """
+    if slicing != PAIRS:  # the pairs of a tumbling window are its starts alone
+        slides = np.gcd(ranges, slides) if slicing == PANES else slides
+        ranges = slides
     sizes, place = distinct(slides)
     starts = np.zeros_like(slides) if offsets is None else offsets % slides
     ends = (starts + ranges) % slides

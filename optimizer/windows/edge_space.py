@@ -14,8 +14,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from optimizer.errors import HeddleError
 from optimizer.windows.atoms import Atoms, Floats, ones
-from optimizer.windows.counters import bit_set, divisor_mask, sampled
+from optimizer.windows.counters import bit_set, divisor_mask, f1, sampled
 from optimizer.windows.edges import Edges, Progression, divisors_among, period, union
 from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
 from optimizer.windows.rates import RecursiveRates
@@ -23,8 +24,9 @@ from optimizer.windows.rates import RecursiveRates
 MOST_REMEMBERED = 1 << 20
 MOST_ROW_BYTES = 1 << 26
 MOST_SEARCHED_BITS = 1 << 22  # of all classes together; of more, searches look at samples
-BUDGET = 60_000  # progressions visited by recursion for all results together: about a second
+BUDGET = 25_000  # progressions visited by recursion for all results together: about half a second
 MOST_COUNTED = 16  # classes whose edges searches count by recursion, as exact cascades need it
+F1 = "f1"
 Value = TypeVar("Value")
 
 
@@ -36,9 +38,10 @@ class EdgeSpace:
     ask for all pairs, look at samples where classes are many or their budget is spent.
     """
 
-    def __init__(self, classes: Sequence[Edges], budget: int = BUDGET) -> None:
-        self.classes = tuple(classes)
-        self._atoms = (divisor_mask.atoms(self.classes) or bit_set.atoms(self.classes)) if self.classes else None
+    def __init__(self, classes: Sequence[Edges], budget: int = BUDGET, counter: str = "") -> None:
+        """Without a counter's name, the quickest one that fits; a named one counts everything or refuses."""
+        self.classes, self._counter = tuple(classes), counter
+        self._atoms = _atoms_by(counter, self.classes) if self.classes else None
         self._recursive = RecursiveRates(budget)
         self._rates: dict[int, Fraction] = {}
         self._floats: dict[int, float] = {}
@@ -53,7 +56,9 @@ class EdgeSpace:
     def _searched(self) -> Atoms | None:
         """What searches look at: few bits of all classes together; None where the edges of few classes are counted."""
         atoms = self._atoms
-        if not self.classes or (atoms is not None and atoms.size * len(self.classes) <= MOST_SEARCHED_BITS):
+        if self._counter or not self.classes:
+            return atoms
+        if atoms is not None and atoms.size * len(self.classes) <= MOST_SEARCHED_BITS:
             return atoms
         if atoms is None and len(self.classes) <= MOST_COUNTED:
             return None
@@ -73,13 +78,27 @@ class EdgeSpace:
         """The edge rate of the classes in the mask."""
         rate = self._rates.get(mask)
         if rate is None:
-            rate = self._recursive.rate(self.edges(mask)) if self._atoms is None else self._share(self._atoms, mask)
+            rate = self._count(mask) if self._atoms is None else self._share(self._atoms, mask)
             _remember(self._rates, mask, rate)
         return rate
+
+    def _count(self, mask: int) -> Fraction:
+        """Count the edges of a mask by recursion, or by the counter of this name."""
+        if self._counter != F1:
+            return self._recursive.rate(self.edges(mask))
+        edges = self.edges(mask)
+        if edges and not f1.applies(edges):
+            raise HeddleError(
+                f"f1 takes 2^n steps, too many for a tree of {len(edges)} progressions; use another counter"
+            )
+        return f1.rate(edges) if edges else Fraction(0)
 
     def rate_float(self, mask: int) -> float:
         """The edge rate as a float, for searches."""
         rate = self._floats.get(mask)
+        if rate is None and self._counter == F1:
+            rate = float(self.rate(mask))
+            _remember(self._floats, mask, rate)
         if rate is None:
             recursive = self._searched is None and self._recursive.searching
             counted = self._recursive.rate_float(self.edges(mask)) if recursive else None
@@ -111,6 +130,9 @@ class EdgeSpace:
             return True
         if self._atoms is not None:
             return not self._atoms.bits_of(inner) & ~self._atoms.bits_of(outer)
+        samples = self._searched  # an edge of `inner` that `outer` does not have is proof enough
+        if samples is not None and samples.bits_of(inner) & ~samples.bits_of(outer):
+            return False
         if all(outer & self._hosts(*progression) for part in self._parts(inner & ~outer) for progression in part):
             return True
         few = len(self.classes) <= MOST_COUNTED
@@ -182,6 +204,18 @@ class EdgeSpace:
                 self._rows.clear()
             self._rows[mask] = row
         return row
+
+
+def _atoms_by(counter: str, classes: Sequence[Edges]) -> Atoms | None:
+    """Return the atoms of the classes by the counter of this name, or by the first that has any."""
+    by_name = {"divisor_mask": divisor_mask.atoms, "bit_set": bit_set.atoms}
+    if counter not in by_name:
+        return None if counter else divisor_mask.atoms(classes) or bit_set.atoms(classes)
+    atoms = by_name[counter](classes)
+    if atoms is None:
+        needs = "windows without residues" if counter == "divisor_mask" else "a short composite slide"
+        raise HeddleError(f"{counter} needs {needs}, which these queries do not have; use prime_recursion or auto")
+    return atoms
 
 
 @lru_cache(maxsize=1 << 10)

@@ -10,7 +10,7 @@ from optimizer.windows.counters.prime_recursion import BUDGET, BudgetError, Numb
 from optimizer.windows.counters.sampled import Estimate, estimate
 from optimizer.windows.edges import Edges, all_progressions, common_step, rescaled
 
-LEAST_BUDGET = 2_000
+LEAST_BUDGET = 500
 SMALL = 1e-4  # below, 1 - (1 - rate) loses digits that a search compares
 SHORT = 1 << 13  # a period that is marked and counted sooner than its slides are factorized
 

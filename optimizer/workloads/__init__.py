@@ -16,10 +16,10 @@ from optimizer.workloads.trades import trades_a, trades_b, trades_c, trades_c_lo
 from optimizer.workloads.workload import Card, Workload
 
 WORKLOADS: dict[str, Card] = {
-    "factors": Card(factors, "Weave Share (CIKM 2011, ICDE 2012); TriWeave"),
-    "zipf_slides": Card(zipf_slides, "F1 and SlickDeque"),
-    "random_gen": Card(random_gen, "Factor Windows, RandomGen"),
-    "sequential_gen": Card(sequential_gen, "Factor Windows, SequentialGen"),
+    "factors": Card(factors, "Multi-query optimization of incrementally evaluated windows (TKDE), experiments 1 to 5"),
+    "zipf_slides": Card(zipf_slides, "Weave Share (CIKM 2011), Table 1"),
+    "random_gen": Card(random_gen, "Factor Windows (ICDE 2022), RandomGen"),
+    "sequential_gen": Card(sequential_gen, "Factor Windows (ICDE 2022), SequentialGen"),
     "trades_a": Card(trades_a, "On-the-fly sharing (SIGMOD 2006), workload A", "market"),
     "trades_b": Card(trades_b, "On-the-fly sharing (SIGMOD 2006), workload B", "market"),
     "trades_c": Card(trades_c, "On-the-fly sharing (SIGMOD 2006), workload C, regular", "market"),

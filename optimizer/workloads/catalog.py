@@ -29,7 +29,7 @@ streams:
   market:
     source:
       sql: >-
-        SELECT trades.ts, trades.symbol, trades.price, trades.volume, close.close, index.index_name
+        SELECT trades.ts, trades.symbol, trades.price, trades.volume, close.close, index.r3000, index.r2000, index.r1000
         FROM trades JOIN close ON trades.symbol = close.symbol JOIN index ON trades.symbol = index.symbol
     time: ts
     lateness: 5 seconds

@@ -12,10 +12,14 @@ from optimizer.workloads.workload import Ticks
 def zipf_weights(count: int, skew: float) -> npt.NDArray[np.float64]:
     """Return the probabilities of `count` ranks under Zipf's law; with skew 0 all ranks are equally likely.
 
+    A negative skew favours the last ranks.
+
     >>> zipf_weights(4, 0.0).tolist()
     [0.25, 0.25, 0.25, 0.25]
     >>> zipf_weights(3, 1.0).round(3).tolist()
     [0.545, 0.273, 0.182]
+    >>> zipf_weights(3, -1.0).round(3).tolist()
+    [0.167, 0.333, 0.5]
     """
     weights = np.arange(1, count + 1, dtype=np.float64) ** -skew
     return np.asarray(weights / weights.sum())
@@ -68,7 +72,7 @@ def require_zipf(o_max: int, rate: float, z_skew: float) -> None:
     """Refuse parameters of a workload by Zipf's law that are out of their bounds."""
     require("o_max", o_max, 1, 10**6)
     require("rate", rate, 0.001, 10**9)
-    require("z_skew", z_skew, 0, 5)
+    require("z_skew", z_skew, -5, 5)
 
 
 def option_name(name: str) -> str:

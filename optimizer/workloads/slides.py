@@ -1,7 +1,7 @@
 """Workloads that draw slides: factors of S_max or any slide by Zipf's law, and the multiples of a seed window.
 
-Factors (Weave Share) give trees edges in common, any slide (the multi-query papers) hardly a common factor; the two
-workloads of Factor Windows take multiples, random ones or one after the other.
+Factors (the multi-query paper of TKDE) give trees edges in common, any slide (Weave Share) hardly a common factor; the
+two workloads of Factor Windows take multiples, random ones or one after the other.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ def factors(
     queries: int,
     seed: int = 0,
     s_max: int = 1000,
-    o_max: int = 100,
-    rate: float = 1000.0,
+    o_max: int = 10_000,
+    rate: float = 1.0,
     z_skew: float = 0.0,
     residues: bool = False,
 ) -> Workload:
-    """(Q_num, S_max, O_max, lambda, Z_skew): slides are factors of S_max, the larger the likelier by Zipf's law."""
+    """(Q_num, S_max, O_max, lambda, Z_skew): slides are factors of S_max by Zipf's law, a skew above 0 for large ones.
+
+    The defaults are the middle point of the paper's Table 4.
+    """
     require("s_max", s_max, 1, 10**9)
     require_zipf(o_max, rate, z_skew)
     rng = np.random.default_rng(seed)
@@ -34,16 +37,19 @@ def zipf_slides(
     queries: int,
     seed: int = 0,
     s_max: int = 100_000,
-    o_max: int = 100,
-    rate: float = 1000.0,
-    z_skew: float = 1.0,
+    o_max: int = 50,
+    rate: float = 50.0,
+    z_skew: float = 0.6,
     residues: bool = False,
 ) -> Workload:
-    """Slides 1 to S_max by Zipf's law, slide 1 the most popular; overlap factors 1 to Omega_max."""
+    """Slides 1 to S_max by Zipf's law, the largest the most popular; overlap factors 1 to Omega_max.
+
+    The defaults are those of the paper's Figure 4.
+    """
     require("s_max", s_max, 1, 10**6)
     require_zipf(o_max, rate, z_skew)
     rng = np.random.default_rng(seed)
-    slides = draw_slides(np.arange(1, s_max + 1), queries, z_skew, rng)
+    slides = draw_slides(np.arange(s_max, 0, -1), queries, z_skew, rng)
     return Workload(draw_ranges(slides, o_max, residues, rng), slides, rate=rate)
 
 

@@ -71,8 +71,8 @@ class Card:
 
     @property
     def about(self) -> str:
-        """The generator's docstring."""
-        return getdoc(self.generate) or ""
+        """What the generator draws: the docstring's first line."""
+        return (getdoc(self.generate) or "").partition("\n")[0]
 
     @property
     def options(self) -> dict[str, object]:

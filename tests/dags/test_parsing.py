@@ -102,10 +102,9 @@ def test_the_forms_choose_what_the_commands_choose(parsed: dict[str, object]) ->
 def test_the_jobs_that_they_submit_are_there(parsed: dict[str, object]) -> None:
     jobs = [Path(path).relative_to(ROOT) for path in parsed["submitted"]]  # type: ignore[attr-defined]
     assert [job.as_posix() for job in jobs] == [
-        "expectations/audit.py",
+        "expectations/micro_batch.py",
         "jobs/backfill.py",
         "jobs/compare.py",
-        "jobs/evaluate.py",
     ]
     assert all((ROOT / job).is_file() for job in jobs)
 

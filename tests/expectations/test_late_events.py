@@ -36,5 +36,5 @@ def statement() -> EvaluatedStatement:
 
 def test_everything_is_recomputed_once_between_the_barriers() -> None:
     scope = Scope(since=4, until=30, everything=True)
-    parts = choose_parts([statement()], None, LATE, scope)  # type: ignore[arg-type]
+    parts = choose_parts([statement()], lambda _: [], LATE, scope)
     assert [(part.low, part.high, part.barrier) for part in parts] == [(4, 10, 10), (10, 20, 20), (20, 30, None)]

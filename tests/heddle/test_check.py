@@ -13,6 +13,7 @@ from expectations.sides.plain_spark import naive_recomputation
 from heddle.main import app
 from jobs.engine.warehouse.ledger import newest_ledger, settle
 from jobs.engine.warehouse.manifest import newest
+from jobs.host.say import silent
 from optimizer.errors import HeddleError
 from tests.worlds.audited import STREAM, AuditedWorld, make_world
 
@@ -66,4 +67,6 @@ def test_raw_events_that_are_gone_are_one_line(world: AuditedWorld) -> None:
     (file,) = (world.folder / "data").iterdir()
     file.unlink()
     with pytest.raises(HeddleError, match=r"was evaluated and is gone, one of 1; an audit needs the raw events"):
-        naive_recomputation(cast("SparkSession", None), world.catalog, STREAM, world.storage, newest(world.storage))
+        naive_recomputation(
+            cast("SparkSession", None), world.catalog, STREAM, world.storage, newest(world.storage), silent
+        )

@@ -20,8 +20,9 @@ from jobs.runs.request import Request
 from optimizer import Plan, optimize
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Traffic
-from optimizer.planning.defaults import ASSUMED_RATE, COMPARED_STRATEGIES, STRATEGY, TECHNIQUE
+from optimizer.planning.defaults import ASSUMED_RATE, COMPARED_STRATEGIES, STRATEGY, STRATEGY_NAMES, TECHNIQUE
 from optimizer.planning.stream import plan_stream
+from optimizer.strategies import STRATEGIES
 
 CATALOG = Path(__file__).parents[2] / "examples" / "catalog"
 
@@ -71,3 +72,7 @@ def test_every_signature_has_the_defaults() -> None:
 def test_a_stream_without_files_has_the_assumed_rate(tmp_path: Path) -> None:
     shutil.copytree(CATALOG, tmp_path / "catalog")
     assert shown_plan(tmp_path / "catalog", "trades").rate == ASSUMED_RATE
+
+
+def test_the_help_lists_every_strategy() -> None:
+    assert set(STRATEGY_NAMES) == set(STRATEGIES)

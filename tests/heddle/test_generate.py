@@ -87,3 +87,59 @@ def test_a_broken_run_leaves_whole_files_only(tmp_path: Path) -> None:
 def test_cut() -> None:
     tables = [pa.table({"x": range(size)}) for size in (3, 0, 5, 1)]
     assert [(part, piece.num_rows) for part, piece in cut(tables, 4)] == [(0, 3), (0, 1), (1, 4), (2, 1)]
+
+
+def test_replays_the_challenge_of_2012(tmp_path: Path) -> None:
+    rows = [
+        [
+            f"2012-02-22T16:46:28.96{number}0320+00:00",
+            2556001 + number,
+            13056,
+            14406,
+            8119,
+            71,
+            193,
+            150,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1,
+        ]
+        for number in range(3)
+    ]
+    file = tmp_path / "events.txt"
+    file.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+    said = run("debs2012", str(file), "--out", str(tmp_path / "out"), "--file-events", "2")
+    assert said.startswith(f"3 debs2012 events in 2 files in {tmp_path}/out. Next: ")
+    events = pq.read_table(tmp_path / "out")
+    assert events.num_rows == 3
+    first = events.slice(0, 1).to_pylist()[0]
+    assert first["ts"].isoformat() == "2012-02-22T16:46:28.960032+00:00"
+    assert (first["index"], first["mf01"], first["pc15"], first["flag_01"], first["flag_02"]) == (
+        2556001, 13056, 150, False, True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("2012-02-22T16:46:28\t1\t2\n", "3 columns; give the challenge's file"),
+        ("a,b,c\n", "1 columns; give the challenge's file"),
+        ("2012-02-22T16:46:28+02:00" + "\t1" * 11 + "\n", "is not in UTC"),
+        ("2012-02-22T16:46:28" + "\tx" * 11 + "\n", "give the challenge's tab-separated file"),
+        ("", "give the challenge's tab-separated file"),
+    ],
+)
+def test_another_file_gets_one_line(tmp_path: Path, text: str, line: str) -> None:
+    (tmp_path / "events.txt").write_text(text)
+    with pytest.raises(HeddleError, match=line) as caught:
+        run("debs2012", str(tmp_path / "events.txt"), "--out", str(tmp_path / "out"))
+    assert "\n" not in str(caught.value)
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_a_missing_file_gets_one_line(tmp_path: Path) -> None:
+    with pytest.raises(HeddleError, match="name a file that can be read"):
+        run("debs2012", str(tmp_path / "none.txt"), "--out", str(tmp_path / "out"))

@@ -75,6 +75,64 @@ def deviation(values: list[Any], sample: bool) -> float | None:
     return None if squared is None else math.sqrt(squared)
 
 
+def central(values: list[Any], order: int) -> float | None:
+    """Skewness (order 3) or excess kurtosis (order 4); null where nothing varies."""
+    doubles = [float(value) for value in values]
+    if not all(map(math.isfinite, doubles)):
+        return math.nan
+    exact = [Fraction(value) for value in doubles]
+    center = sum(exact, Fraction(0)) / max(len(exact), 1)
+    m2, high = (sum((value - center) ** power for value in exact) for power in (2, order))
+    if not m2:
+        return None
+    if order == 4:
+        return to_double(len(exact) * high / m2**2 - 3)
+    return math.copysign(math.sqrt(to_double(len(exact) * high**2 / m2**3)), high)
+
+
+def of_pairs(name: str, pairs: list[tuple[Any, Any]]) -> Any:
+    """covar_*, corr and regr_* of the pairs without a null; regr_* calls the first of a pair y."""
+    n = len(pairs)
+    if name == "regr_count":
+        return n
+    first, second = ([float(pair[place]) for pair in pairs] for place in (0, 1))
+    alone = {"regr_avgy": first, "regr_avgx": second, "regr_syy": first, "regr_sxx": second}.get(name)
+    if alone is not None:
+        if name.startswith("regr_avg"):
+            return mean(alone)
+        squared = variance(alone, sample=False)
+        return squared if squared is None or math.isnan(squared) else squared * n
+    if not n or (n == 1 and name in ("covar_samp", "corr")):
+        return None
+    if not all(map(math.isfinite, (*first, *second))):
+        # a slope is over what x varies by: where that is nothing, there is none
+        flat = [len({*side}) == 1 and math.isfinite(side[0]) for side in (first, second)]
+        sloped = name in ("regr_slope", "regr_intercept", "regr_r2")
+        if name == "regr_r2" and flat[0] and not flat[1]:
+            return 1.0  # nothing is left to explain
+        return None if (sloped and flat[1]) or (name == "corr" and any(flat)) else math.nan
+    ys, xs = [Fraction(value) for value in first], [Fraction(value) for value in second]
+    y, x = sum(ys) / n, sum(xs) / n
+    xy = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True))
+    xx, yy = sum((a - x) ** 2 for a in xs), sum((b - y) ** 2 for b in ys)
+    if name in ("covar_pop", "covar_samp", "regr_sxy"):
+        return to_double(xy / {"covar_pop": n, "covar_samp": n - 1, "regr_sxy": 1}[name])
+    if name == "corr":
+        return math.copysign(math.sqrt(to_double(xy**2 / (xx * yy))), xy) if xx and yy else None
+    if not xx:
+        return None
+    if name == "regr_r2":
+        return to_double(xy**2 / (xx * yy)) if yy else 1.0
+    return to_double(xy / xx if name == "regr_slope" else y - xy / xx * x)
+
+
+def try_total(values: list[Any]) -> Any:
+    try:
+        return total(values)
+    except OverflowError:
+        return None
+
+
 def ln(value: float) -> float | None:
     """Spark's ln: null where there is none, NaN of NaN."""
     return None if value <= 0 else math.log(value)
@@ -117,16 +175,38 @@ OF_VALUES: dict[str, Callable[[list[Any]], Any]] = {  # each over the values tha
     "bool_or": fold(lambda a, b: a or b),
     "bit_and": fold(lambda a, b: a & b),
     "bit_or": fold(lambda a, b: a | b),
+    "bit_xor": fold(lambda a, b: a ^ b),
+    "try_sum": try_total,
     "avg": mean,
+    "try_avg": mean,
     "var_pop": lambda values: variance(values, sample=False),
     "var_samp": lambda values: variance(values, sample=True),
     "stddev_pop": lambda values: deviation(values, sample=False),
     "stddev_samp": lambda values: deviation(values, sample=True),
+    "skewness": lambda values: central(values, 3),
+    "kurtosis": lambda values: central(values, 4),
     "range": width,
     "geometric_mean": geometric_mean,
 }
 
-BY_ORDER = {"first": min, "last": max, "argmin": min, "argmax": max}  # Spark's min_by and max_by
+BY_ORDER = {"first": min, "last": max, "any_value": min, "argmin": min, "argmax": max}  # Spark's min_by and max_by
+OF_PAIRS = [
+    "covar_pop",
+    "covar_samp",
+    "corr",
+    "regr_count",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_sxx",
+    "regr_syy",
+    "regr_sxy",
+    "regr_slope",
+    "regr_intercept",
+    "regr_r2",
+]
+
+
+BY_SPARK = {"approx_count_distinct"}  # estimates, which Spark's own are compared with
 
 
 def choices(rows: Sequence[Event], aggregate: str, x: Expression, y: Expression) -> list[Any]:
@@ -140,10 +220,13 @@ def choices(rows: Sequence[Event], aggregate: str, x: Expression, y: Expression)
 
 def aggregate_of(rows: Sequence[Event], aggregate: str, x: Expression = "x", y: Expression = "y") -> Any:
     """The aggregate of the rows of one window; of tied values the first to arrive."""
-    if aggregate in ("first", "last"):
+    if aggregate in ("first", "last", "any_value"):
         return choices(rows, aggregate, x, "ts")[0]
     if aggregate in BY_ORDER:
         return choices(rows, aggregate, x, y)[0]
+    if aggregate in OF_PAIRS:
+        pairs = [(value_of(row, x), value_of(row, y)) for row in rows]
+        return of_pairs(aggregate, [pair for pair in pairs if None not in pair])
     return OF_VALUES[aggregate](not_null(value_of(row, x) for row in rows))
 
 

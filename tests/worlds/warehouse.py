@@ -19,6 +19,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
+from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions
 from tests.worlds.streams import Row, table_of
 
 STREAM = "events"
@@ -46,9 +47,15 @@ class Folder:
 class World(Folder):
     """A stream `events` with any events and queries."""
 
-    def plan(self, strategy: str = "weave_share", technique: str = "auto", rate: float = 10.0) -> Plan:
+    def plan(
+        self,
+        strategy: str = "weave_share",
+        technique: str = "auto",
+        rate: float = 10.0,
+        options: SearchOptions = DEFAULT_OPTIONS,
+    ) -> Plan:
         """A plan of the catalog."""
-        return plan_stream(self.catalog, STREAM, rate, strategy, technique)
+        return plan_stream(self.catalog, STREAM, rate, strategy, technique, options=options)
 
     def program(self, plan: Plan) -> Program:
         """The program of a plan, for the file lane."""

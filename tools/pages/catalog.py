@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from jobs.engine.events.language.functions import FUNCTIONS as EVALUATED
+from jobs.engine.events.language.functions import LEFT_TO_SPARK
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS, Aggregate
 from optimizer.catalog.sql.allowed import FUNCTIONS
 from tools.pages.parts import replace_parts
@@ -36,6 +38,13 @@ def function_list() -> str:
     return ", ".join(f"`{name}`" for name in sorted(FUNCTIONS))
 
 
+def left_to_spark() -> str:
+    """Return what the file lane does not evaluate, with an example each."""
+    names = ", ".join(f"`{name}`" for name, function in EVALUATED.items() if function.is_open)
+    return "\n".join(f"- `{example}`: {words.replace('OPEN', names)}." for example, words in LEFT_TO_SPARK.items())
+
+
 def refresh(page: str) -> str:
     """Return docs/catalog.md with its tables up to date."""
-    return replace_parts(page, {"aggregates": aggregate_table(), "functions": function_list()})
+    parts = {"aggregates": aggregate_table(), "functions": function_list(), "left to Spark": left_to_spark()}
+    return replace_parts(page, parts)

@@ -34,9 +34,18 @@ E Ω, and the partials that one tree reads of another, count once per active key
 
 ## A running plan
 
-`optimizer.planning.reweave.RunningPlan` lets queries join (`add`) and leave (`delete`) between batches. It is
-woven anew when its cost is above what the performance slope of the last builds predicts by more than a tolerance, or
-when too many queries changed for the slope to be trusted; `exact_deviation` says what a rebuild would give.
+`optimizer.planning.running_plan.RunningPlan` lets queries join (`add`) and leave (`delete`) between batches: a query
+joins the tree where it adds least, and the trees that changed are merged further while that pays, levels included. It
+is woven anew when its cost is above what the performance slope of the last builds predicts by more than a tolerance, or
+when too many queries changed for the slope to be trusted; `exact_deviation` says what a rebuild would give. A plan
+keeps its builds: `heddle plans weave` and the DAGs `register_query` and `retire_query` change the plan in force, and
+beyond the tolerance `replan` follows at once. `heddle evaluate --interval` follows its catalog by the same search.
+
+## Choices of a search
+
+`heddle plan` takes three more: `--edges` names the counter of edges (divisor_mask, bit_set, prime_recursion, f1; auto
+takes the quickest that fits), `--slicing` how a stream is cut (pairs; panes of one size; cutty, only where windows
+start), and `--factor-windows off` leaves out the windows that factor_windows would invent.
 """
 
 

@@ -43,7 +43,7 @@ class Adopted:
 class Sources:
     """Where the slices of every tree of a new plan come from, by the label of the new slices."""
 
-    carried: dict[str, str]  # the label of the old slices that hold all they need
+    carried: dict[str, tuple[str, ...]]  # the labels of the old slices that hold all they need, level by level
     rebuilt: frozenset[str]  # folded from raw events
     since: dict[str, int]  # all events since this time will be in them
     raw: RawEvents
@@ -102,7 +102,7 @@ def _find_sources(
     rebuilt = frozenset(name for name in lacking if raw.since < best[name].since)
     carried: dict[str, Source] = {name: source for name, source in best.items() if name not in rebuilt}
     since = dict.fromkeys(rebuilt, raw.since) | {name: source.since for name, source in carried.items()}
-    return Sources({name: source.label for name, source in carried.items()}, rebuilt, since, raw)
+    return Sources({name: source.levels for name, source in carried.items()}, rebuilt, since, raw)
 
 
 def _retained_after(old: RetainedSlices, program: Program, sources: Sources, watermark: int) -> RetainedSlices:
@@ -116,7 +116,9 @@ def _retained_after(old: RetainedSlices, program: Program, sources: Sources, wat
     return RetainedSlices(trees, answered, frame_labels(program.groupings))
 
 
-def _carry(storage: Storage, before: Manifest, program: Program, carried: dict[str, str], execute: Executor) -> Outcome:
+def _carry(
+    storage: Storage, before: Manifest, program: Program, carried: dict[str, tuple[str, ...]], execute: Executor
+) -> Outcome:
     """Fold old slices into those of the new plan."""
     state = before.state if carried else ()
     return _run_adoption(storage, before, _with_trees(program, frozenset(carried)), carried, state, execute)
@@ -131,7 +133,7 @@ def _run_adoption(
     storage: Storage,
     before: Manifest,
     program: Program,
-    adopted_from: dict[str, str],
+    adopted_from: dict[str, tuple[str, ...]],
     state: tuple[DataFile, ...],
     execute: Executor,
 ) -> Outcome:

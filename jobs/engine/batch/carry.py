@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from jobs.engine.program.lanes import frame_labels
 from jobs.engine.program.program import Grouping, Program, QueryProgram, TreeProgram, Unshared
-from jobs.engine.slices.exchange import label
+from jobs.engine.slices.exchange import chunk_label, label
 from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
@@ -21,10 +21,13 @@ MOST_EDGES = 100_000  # laid out to compare two trees; with more of them the raw
 
 @dataclass(frozen=True)
 class Source:
-    """The label of retained slices that hold all a tree needs, and from when on; without a label there are none."""
+    """The label of retained slices that hold all a tree needs, and from when on; without a label there are none.
+
+    `levels` names, for every level of the tree, the old slices or chunks that it is folded from."""
 
     label: str = ""
     since: int = 1 << 62
+    levels: tuple[str, ...] = ()
 
 
 def contains(edges: Edges, others: Edges) -> bool:
@@ -52,7 +55,8 @@ def retained_slices_of(grouping: Grouping, tree: TreeProgram, since: int = BEGIN
     """Return what the slices of a tree hold when all events since a time are in them."""
     measures = tuple(f"{measure.key} by {measure.op} as {measure.coding}" for measure in tree.partial_measures)
     cut = "rows" if tree.rows else json.dumps([test.sql for test in tree.bits])
-    return RetainedTree(grouping.name, cut, tree.edges, measures, tree.reach, since)
+    cut += f" kept by {json.dumps(tree.kept_edges)}" if tree.kept_edges else ""
+    return RetainedTree(grouping.name, cut, tree.edges, measures, tree.reach, since, tree.levels)
 
 
 def retained_from_start(program: Program) -> RetainedSlices:
@@ -83,11 +87,29 @@ def source_of(retained: RetainedSlices, grouping: Grouping, tree: TreeProgram, w
         if (old.grouping, old.cut) == (wanted.grouping, wanted.cut) and set(old.measures) >= set(wanted.measures)
     }
     if tree.rows:  # every row is kept by itself, whatever the edges
-        sources = [Source(name, BEGINNING) for name, old in alike.items() if old.reach >= tree.reach]
+        sources = [Source(name, BEGINNING, (name,)) for name, old in alike.items() if old.reach >= tree.reach]
     else:
-        fine = {name: old for name, old in alike.items() if contains(old.edges, wanted.edges)}
-        sources = [Source(name, old.complete_from(watermark)) for name, old in fine.items()]
+        folded = (_source_of_levels(name, old, tree, watermark) for name, old in alike.items())
+        sources = [source for source in folded if source is not None]
     return min(sources, key=lambda source: (source.since, source.label), default=Source())
+
+
+def _source_of_levels(name: str, old: RetainedTree, tree: TreeProgram, watermark: int) -> Source | None:
+    """Return which old levels each level of a tree can be folded from; None where one has none."""
+    since, names = old.since, []
+    for number, level in enumerate(tree.levels):
+        fine = [
+            (watermark - kept.reach + 1, chunk_label(name, kept.edges, older))
+            for older, kept in enumerate(old.all_levels[: None if number else 1])  # only slices can still be open
+            if contains(kept.edges, level.edges)
+        ]
+        if not fine:
+            return None
+        enough = [kept for kept in fine if kept[0] <= level.since(watermark)]
+        start, source = enough[-1] if enough else min(fine)  # the coarsest that reaches back far enough
+        since = since if enough else max(since, start)
+        names.append(source)
+    return Source(name, since, tuple(names))
 
 
 def answered_after(

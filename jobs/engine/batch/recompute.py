@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jobs.engine.batch.run_batch import FOLDERS, joined_queries, manifest_after, results_of, run_tasks
+from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse import state_files
-from jobs.engine.warehouse.input_files import File
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit
 from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executors, Outcome, Work

@@ -14,7 +14,7 @@ from jobs.engine.warehouse import late_files, result_files, state_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.manifest import DataFile, Manifest, Mark, add_mark, commit
 from jobs.engine.warehouse.retained import load_retained, save_retained
-from jobs.engine.work import Executor, Outcome, Work
+from jobs.engine.work import Executor, Outcome, Work, add_tallies
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage, in_a_line
 from optimizer.errors import HeddleError
@@ -82,9 +82,9 @@ def _run(
     outcome = run_tasks(storage, program, work, execute, FOLDERS)
     step("collected")
     after = manifest_after(before, program, work.with_latest(outcome.latest), outcome)
-    started = time.perf_counter()
+    started = time.process_time()
     commit(storage, after)
-    seconds = after.counts["seconds"] | {"commit": time.perf_counter() - started}
+    seconds = after.counts["seconds"] | {"commit": time.process_time() - started}
     step("committed")
     return replace(after, counts=after.counts | {"seconds": seconds})  # for the report; the file is written already
 
@@ -142,6 +142,7 @@ def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[Data
         "windows_missed": sum(report.windows_missed for report in outcome.feeds),
         "partials": add_up(report.partials for report in outcome.buckets),
         "operations": add_up([r.operations for r in outcome.feeds] + [r.operations for r in outcome.buckets]),
+        "done": add_tallies([r.done for r in outcome.feeds] + [r.done for r in outcome.buckets]),
         "seconds": add_up(
             [r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets] + [outcome.seconds]
         ),

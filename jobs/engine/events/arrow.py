@@ -49,3 +49,15 @@ def read_tables(source: Any) -> dict[str, pa.Table]:
             table = reader.read_all()
         tables[table.schema.metadata[LABEL].decode()] = table
     return tables
+
+
+def in_utc(table: pa.Table) -> pa.Table:
+    """Return a table whose instants say UTC: Spark's say the zone of its session, and are the same instants.
+
+    >>> in_utc(pa.table({"at": pa.array([0], pa.timestamp("us", "Asia/Tokyo"))})).schema.field("at").type
+    TimestampType(timestamp[us, tz=UTC])
+    """
+    for number, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and field.type.tz not in (None, "UTC"):
+            table = table.set_column(number, field.name, table[number].cast(pa.timestamp(field.type.unit, "UTC")))
+    return table

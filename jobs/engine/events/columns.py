@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -106,7 +107,7 @@ def events_from(table: pa.Table, program: Program) -> Events:
     if without_time:
         table = table.filter(pc.is_valid(time))
     names = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    keys = _without_negative_zero(table.select(sorted(names)))
+    keys = _as_spark_groups(table.select(sorted(names)))
     if any(grouping.keys == (ALL,) for grouping in program.groupings):
         keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
     return Events(
@@ -119,18 +120,31 @@ def events_from(table: pa.Table, program: Program) -> Events:
     )
 
 
-def with_arrival(table: pa.Table, file: str, position: int) -> pa.Table:
-    """Return a table of inputs with columns that say where its events stood: in this file, from this position on."""
-    names = pa.DictionaryArray.from_arrays(np.zeros(table.num_rows, np.int32), pa.array([file]))
-    positions = pa.array(np.arange(position, position + table.num_rows))
-    return table.append_column(FILE, names).append_column(POSITION, positions)
+def with_arrivals(table: pa.Table, places: Iterable[tuple[str, int, int]]) -> pa.Table:
+    """Return a table of inputs with columns that say where its events stood.
+
+    A place is a file, a position in it, and the number of events that stand from there on.
+
+    >>> arrived = with_arrivals(pa.table({"n": [7, 8, 9]}), [("a", 5, 2), ("b", 0, 1)])
+    >>> arrived[FILE].to_pylist(), arrived[POSITION].to_pylist()
+    (['a', 'a', 'b'], [5, 6, 0])
+    """
+    files, first, rows = zip(*places, strict=True)
+    numbers = np.repeat(np.arange(len(files), dtype=np.int32), rows)
+    names = pa.DictionaryArray.from_arrays(numbers, pa.array(files)).dictionary_decode().dictionary_encode()
+    positions = np.concatenate([np.arange(start, start + count) for start, count in zip(first, rows, strict=True)])
+    return table.append_column(FILE, names).append_column(POSITION, pa.array(positions))
 
 
-def _without_negative_zero(keys: pa.Table) -> pa.Table:
-    """Return the keys with 0.0 for -0.0: Spark groups them together."""
+def _as_spark_groups(keys: pa.Table) -> pa.Table:
+    """Return the keys with one value for all that Spark groups together: 0.0 for -0.0, one NaN for all their bits."""
     for number, field in enumerate(keys.schema):
         if pa.types.is_floating(field.type):
-            keys = keys.set_column(number, field.name, pc.add(keys[number], pa.scalar(0.0, field.type)))
+            numbers = pc.add(keys[number], pa.scalar(0.0, field.type))
+            one_nan = pc.if_else(pc.is_nan(numbers), pa.scalar(math.nan, field.type), numbers)
+            keys = keys.set_column(number, field.name, one_nan)
+        elif plain_type(field.type) == pa.binary() != field.type:  # Spark knows bytes of any length only
+            keys = keys.set_column(number, field.name, keys[number].cast(pa.binary()))
     return keys
 
 

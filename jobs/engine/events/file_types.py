@@ -7,19 +7,33 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from jobs.engine.events.expressions import WIDTHS, Columns, NotExact, evaluate
+from jobs.engine.events.expressions import Columns, NotExact, compile_expression
+from jobs.engine.events.input_files import folder_types, list_input_files
+from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.events.parquet import event_schema, open_parquet
 from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.definition import inputs_of
-from jobs.engine.program.spark_types import plain_type, require_key
+from jobs.engine.program.spark_types import ARROW, plain_type, require_key
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.model.query import Stream
+from optimizer.catalog.model.query import UTC, Stream
+from optimizer.catalog.spark_types.folder_columns import BY_SPARK
+from optimizer.catalog.spark_types.parquet import names_alike
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
-from optimizer.plan.measures import measures_of
+from optimizer.plan.measures import demands_of
 
-KEY_TYPES = (*WIDTHS, pa.string(), pa.binary(), pa.date32(), pa.bool_(), pa.timestamp("us", "UTC"), pa.timestamp("us"))
+KEY_TYPES = (
+    *WIDTHS,
+    pa.float32(),
+    pa.float64(),
+    pa.bool_(),
+    pa.string(),
+    pa.binary(),
+    pa.date32(),
+    pa.timestamp("us", "UTC"),
+    pa.timestamp("us"),
+)
 
 
 @dataclass(frozen=True)
@@ -48,8 +62,9 @@ def reasons_in_catalog(catalog: Catalog, stream: str, path: str) -> dict[str, st
     table = catalog.of_stream(stream)  # its shapes are those of all streams
     own = (table.shapes[code] for code in sorted(set(table.codes.tolist())))
     shapes = [shape for shape in own if AGGREGATES[shape.aggregate].shared]
-    values = {sql for shape in shapes for measure in measures_of(shape) for sql in inputs_of(measure)}
-    predicates = {shape.where for shape in shapes} - {""}
+    measures = [measure for shape in shapes for measure in demands_of(shape)]
+    values = {sql for measure in measures for sql in inputs_of(measure)}
+    predicates = {measure.where for measure in measures} - {""}
     keys = {key for shape in shapes for key in shape.group_by}
     return _exact_types(catalog.streams[stream], path, sorted(values), sorted(predicates), sorted(keys)).reasons
 
@@ -59,15 +74,18 @@ def _exact_types(
 ) -> FileTypes:
     if not stream.in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
+    if stream.options.get("mergeSchema") == "true":
+        raise NotExact("a stream whose files may have columns that others lack (mergeSchema)")
     with open_parquet(path) as file:
         empty = event_schema(path, file).empty_table()
-    columns = {name: empty[name] for name in empty.column_names}
+    columns = {name: empty[name] for name in empty.column_names} | folder_arrays(stream, path, empty.column_names)
+    columns = {name: column for name, column in columns.items() if column is not None}
     types = {name: column.type for name, column in columns.items()}
     require_time(stream, types)
     reasons = {}
     for sql in (*values, *predicates):
         try:
-            types[sql] = _type(sql, columns)
+            types[sql] = _type(sql, columns, stream.zone)
         except NotExact as reason:
             reasons[sql] = str(reason)
     reasons |= {sql: f"{sql} (a {types[sql]})" for sql in predicates if sql in types and types[sql] != pa.bool_()}
@@ -76,9 +94,25 @@ def _exact_types(
             reasons[name] = f"{name} (the first file has no such column)"
             continue
         require_key(name, types[name])
-        if plain_type(types[name]) not in KEY_TYPES:
+        if not _is_key(plain_type(types[name])):
             reasons[name] = f"{name} (a {types[name]} as a key)"
     return FileTypes(types, reasons)
+
+
+def _is_key(kind: pa.DataType) -> bool:
+    """Whether values of a type are grouped here as Spark groups them."""
+    return kind in KEY_TYPES or pa.types.is_decimal128(kind)
+
+
+def folder_arrays(stream: Stream, path: str, names: Sequence[str]) -> dict[str, pa.Array | None]:
+    """Return an empty array of the type of every column that folders name; None where only Spark reads it."""
+    if "=" not in path.removeprefix(stream.path).rpartition("/")[0]:
+        return {}
+    types = folder_types(stream, list_input_files(stream))
+    alike = names_alike([*(name for name in names if name not in types), *types])
+    if alike:
+        raise HeddleError(f"{path}: the columns {' and '.join(alike)} are one to Spark; rename one of them")
+    return {name: None if kind == BY_SPARK else pa.array([], ARROW[kind]) for name, kind in types.items()}
 
 
 def require_time(stream: Stream, types: Mapping[str, pa.DataType]) -> None:
@@ -91,11 +125,16 @@ def require_time(stream: Stream, types: Mapping[str, pa.DataType]) -> None:
             f"the time of {stream.name}, {stream.time}, is a {kind}; it must be a timestamp: name another column, or "
             "make one by the SQL of another stream"
         )
+    if stream.zone != UTC and kind.tz is None:
+        raise HeddleError(
+            f"the time of {stream.name}, {stream.time}, is no instant (a timestamp_ntz) and has no zone: leave out "
+            "`zone` in the catalog, or make an instant of it by the SQL of another stream"
+        )
 
 
-def _type(sql: str, columns: Columns) -> pa.DataType:
+def _type(sql: str, columns: Columns, zone: str) -> pa.DataType:
     try:
-        return evaluate(sql, columns).type
+        return compile_expression(sql, columns, zone).type
     except NotExact as reason:
         raise NotExact(sql if str(reason) == sql else f"{sql} ({reason})") from None
 

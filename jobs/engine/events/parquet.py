@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,16 +14,22 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from jobs.engine.events.expressions import CachedColumns, evaluate, evaluate_some, parse_cached
+from jobs.engine.events.expressions import CachedColumns, advise, evaluate, evaluate_some, parse_cached
+from jobs.engine.events.input_files import File
 from jobs.engine.events.predicate_index import index_predicates, truth_of
 from jobs.engine.program.program import ALL, TIME, Input, Program
 from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
 from jobs.host.storage import Storage
-from optimizer.catalog.spark_types.parquet import int96_columns, names_alike
+from optimizer.catalog.model.source_files import read_folders
+from optimizer.catalog.spark_types.folder_columns import folder_value
+from optimizer.catalog.spark_types.parquet import int96_columns, names_alike, spark_type
 from optimizer.errors import HeddleError
 
 BATCH_ROWS = 1 << 20
 LARGE = 64 << 20  # bytes; a larger file is split by its row groups
+SMALL = 1 << 20  # bytes; in a smaller file, dictionaries of texts take longer to read than they save
+UNEVEN = 1.5  # of the mean work of a task: more leaves the others idle
+GATHER = 1 << 17  # rows: smaller tables are evaluated and folded together
 
 
 @dataclass(frozen=True)
@@ -33,15 +41,15 @@ class Split:
     row_groups: tuple[int, ...] = ()
 
 
-def splits_of(files: Sequence[tuple[str, int]], parts: int) -> list[list[Split]]:
-    """Return the splits of some files (path, bytes) in at most `parts` heaps of about the same size.
+def splits_of(files: Sequence[File], parts: int) -> list[list[Split]]:
+    """Return the splits of some files in at most `parts` heaps of about the same size.
 
-    >>> [[split.path for split in heap] for heap in splits_of([("a", 3), ("b", 2), ("c", 2)], 2)]
+    >>> [[split.path for split in heap] for heap in splits_of([File("a", 3), File("b", 2), File("c", 2)], 2)]
     [['a'], ['b', 'c']]
     """
     heaps: list[list[Split]] = [[] for _ in range(max(1, parts))]
     weights = [0] * len(heaps)
-    for split in sorted((s for path, size in files for s in _split(path, size)), key=lambda s: (-s.size, s.path)):
+    for split in sorted((s for file in files for s in _split(file.path, file.size)), key=lambda s: (-s.size, s.path)):
         lightest = weights.index(min(weights))
         heaps[lightest].append(split)
         weights[lightest] += split.size
@@ -56,14 +64,35 @@ def _split(path: str, size: int) -> list[Split]:
     return [Split(path, size // count, (group,)) for group in range(count)]
 
 
-def open_parquet(path: str, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
-    """Open a Parquet file, or raise one line that says why it cannot be read."""
+def name_long_groups(heaps: Sequence[Sequence[Split]]) -> list[str]:
+    """Return a line for every large row group that one task has to read alone while the others wait.
+
+    >>> name_long_groups([[Split("a.parquet", 600 << 20, (0,))], [Split("b.parquet", 1 << 20)]])
+    ['a.parquet: 600 MB in one row group, which is read by one task; write smaller row groups']
+    """
+    fair = sum(split.size for heap in heaps for split in heap) / max(1, len(heaps))
+    alone = [heap[0] for heap in heaps if len(heap) == 1 and len(heap[0].row_groups) == 1]
+    return [
+        f"{split.path}: {split.size >> 20} MB in one row group, which is read by one task; write smaller row groups"
+        for split in alone
+        if split.size > max(LARGE, UNEVEN * fair)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _storage_of(folder: str) -> Storage:
+    return Storage(folder)
+
+
+def open_parquet(path: str, dictionaries: Sequence[str] = (), footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    """Open a Parquet file, whose footer may be known, or raise one line that says why it cannot be read."""
     folder, _, name = path.rpartition("/")
-    storage = Storage(folder)
+    storage = _storage_of(folder)
     try:
         return pq.ParquetFile(
             storage.path(name),
             filesystem=storage.filesystem,
+            metadata=footer,
             read_dictionary=list(dictionaries),
             coerce_int96_timestamp_unit="us",
         )
@@ -100,24 +129,126 @@ def columns_needed(program: Program) -> list[str]:
     return sorted(keys | read | shown | {program.time})
 
 
-def read_split(split: Split, program: Program, earlier: bool = False) -> Iterator[pa.Table]:
-    """Yield the events of a split, a batch of rows at a time; with `earlier`, columns that a file lacks are null."""
-    needed = columns_needed(program)
-    keys = [name for grouping in program.groupings for name in grouping.keys]
-    with open_parquet(split.path) as probe:
-        schema = event_schema(split.path, probe)
-        absent = [name for name in needed if earlier and name not in schema.names]
-        needed = [name for name in needed if name not in absent]
-        instants = {name: INSTANT for name in int96_columns(probe) if name in needed}
-        types = instants | _wider_types(split.path, schema, needed, program)
-        texts = [name for name in dict.fromkeys(keys) if name in needed and pa.types.is_string(schema.field(name).type)]
-        groups = list(split.row_groups or range(probe.num_row_groups))
-    try:
-        with open_parquet(split.path, texts) as file:
-            for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=needed, use_threads=False):
-                yield _with_nulls(_cast(pa.Table.from_batches([batch]).select(needed), types), absent, program)
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable_error(split.path, error) from None
+def read_split(split: Split, program: Program) -> Iterator[pa.Table]:
+    """Yield the events of a split, a batch of rows at a time."""
+    return EventReader(program).read(split)
+
+
+class Layout(NamedTuple):
+    """What is read of files with the same schema: columns, the types to cast some to, and what such files lack."""
+
+    needed: list[str]
+    types: dict[str, pa.DataType]
+    absent: list[str]
+    texts: list[str]  # keys whose dictionaries number them already
+
+
+class EventReader:
+    """Reads what a program needs, split by split; what files have in common is looked at once."""
+
+    def __init__(self, program: Program, earlier: bool = False) -> None:
+        self.program, self.earlier = program, earlier  # earlier: columns that a file lacks are null
+        self.needed = columns_needed(program)
+        self.layouts: dict[tuple[pa.Schema, tuple[str, ...]], Layout] = {}
+
+    def read(self, split: Split) -> Iterator[pa.Table]:
+        """Yield the events of a split, a batch of rows at a time."""
+        constants = folder_constants(split.path, self.program)
+        with open_parquet(split.path) as file:
+            layout = self._layout(split.path, file, tuple(constants))
+            groups = list(split.row_groups or range(file.num_row_groups))
+            texts = layout.texts if split.size > SMALL else []
+            try:
+                if split.size <= SMALL and file.metadata.num_rows <= BATCH_ROWS:  # a reader of batches costs more
+                    if file.metadata.num_rows:
+                        table = file.read_row_groups(groups, columns=layout.needed, use_threads=False)
+                        yield _with_constants(self._table(table.combine_chunks(), layout), constants)
+                    return
+                with open_parquet(split.path, texts, file.metadata) if texts else nullcontext(file) as reader:
+                    for batch in reader.iter_batches(
+                        BATCH_ROWS, row_groups=groups, columns=layout.needed, use_threads=False
+                    ):
+                        yield _with_constants(self._table(pa.Table.from_batches([batch]), layout), constants)
+            except (OSError, pa.ArrowException) as error:
+                raise unreadable_error(split.path, error) from None
+
+    def _table(self, table: pa.Table, layout: Layout) -> pa.Table:
+        if table.column_names != layout.needed:
+            table = table.select(layout.needed)
+        return _with_nulls(_cast(table, layout.types), layout.absent, self.program)
+
+    def _layout(self, path: str, file: pq.ParquetFile, by_folder: tuple[str, ...]) -> Layout:
+        raw = file.schema_arrow
+        if (raw, by_folder) not in self.layouts:
+            schema = event_schema(path, file)
+            wanted = [name for name in self.needed if name not in by_folder]
+            absent = [name for name in wanted if self.earlier and name not in schema.names]
+            needed = [name for name in wanted if name not in absent]
+            types = _wider_types(path, schema, needed, self.program)
+            layout = Layout(needed, types, absent, _texts(schema, needed, self.program))
+            if any(pa.types.is_timestamp(kind) and not kind.tz for kind in raw.types):  # it may be INT96 in one file
+                instants = {name: INSTANT for name in int96_columns(file) if name in needed}
+                return layout._replace(types=instants | types)
+            self.layouts[raw, by_folder] = layout
+        return self.layouts[raw, by_folder]
+
+
+def _texts(schema: pa.Schema, needed: Collection[str], program: Program) -> list[str]:
+    """Return the keys that are texts: their dictionaries number them already."""
+    keys = dict.fromkeys(name for grouping in program.groupings for name in grouping.keys)
+    return [name for name in keys if name in needed and pa.types.is_string(schema.field(name).type)]
+
+
+Part = TypeVar("Part")
+
+
+def gather_tables(parts: Iterable[tuple[Part, pa.Table]]) -> Iterator[tuple[list[tuple[Part, int]], pa.Table]]:
+    """Yield the tables joined to larger ones, each with the parts that it is made of and their numbers of rows.
+
+    >>> small, other = pa.table({"n": [1, 2]}), pa.table({"n": ["a"]})
+    >>> [(parts, table.num_rows) for parts, table in gather_tables([("a", small), ("b", small), ("c", other)])]
+    [([('a', 2), ('b', 2)], 4), ([('c', 1)], 1)]
+    """
+    tables: list[pa.Table] = []
+    made_of: list[tuple[Part, int]] = []
+    rows = 0
+    for part, table in parts:
+        if tables and (rows >= GATHER or table.schema != tables[0].schema):
+            yield made_of, _join(tables)
+            tables, made_of, rows = [], [], 0
+        tables.append(table)
+        made_of.append((part, table.num_rows))
+        rows += table.num_rows
+    if tables:
+        yield made_of, _join(tables)
+
+
+def _join(tables: Sequence[pa.Table]) -> pa.Table:
+    return tables[0] if len(tables) == 1 else pa.concat_tables(tables).combine_chunks()
+
+
+def folder_constants(path: str, program: Program) -> dict[str, pa.Scalar]:
+    """Return the columns that a file's folders name, as far as the program reads them, in the types of all folders."""
+    root = f"{program.root.rstrip('/')}/"
+    if not program.root or not path.startswith(root) or "=" not in path[len(root) :].rpartition("/")[0]:
+        return {}
+    needed, constants = set(columns_needed(program)), {}
+    for name, value in read_folders(path[len(root) :]).values.items():
+        kind = program.columns.get(name)
+        if name in needed and kind is not None:
+            try:
+                constants[name] = pa.scalar(folder_value(value, spark_type(kind)), kind)
+            except (ValueError, pa.ArrowInvalid):
+                raise HeddleError(
+                    f"{path}: its folder says {name}={value}, which is no {kind}, as it was in the folders before"
+                ) from None
+    return constants
+
+
+def _with_constants(table: pa.Table, constants: Mapping[str, pa.Scalar]) -> pa.Table:
+    for name, value in constants.items():
+        table = table.append_column(name, pa.repeat(value, table.num_rows))
+    return table
 
 
 def _wider_types(path: str, schema: pa.Schema, needed: Sequence[str], program: Program) -> dict[str, pa.DataType]:
@@ -173,7 +304,7 @@ def _evaluate_or_refuse(item: Input, evaluation: Callable[[str], Any]) -> Any:
     try:
         return evaluation(item.sql)
     except pa.ArrowInvalid as error:
-        raise HeddleError(f"{item.sql}: {error}, and Spark would refuse it too; cast to double first") from None
+        raise HeddleError(f"{item.sql}: {error}, and Spark would refuse it too; {advise(error)}") from None
 
 
 def _rows_needed(item: Input, program: Program, out: Mapping[str, Any]) -> Any:

@@ -18,7 +18,9 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from jobs.engine.events.arrow import to_array
-from jobs.engine.events.expressions import COMPARISONS, WIDTHS, CachedColumns, evaluate, parse_cached
+from jobs.engine.events.expressions import CachedColumns, evaluate, parse_cached
+from jobs.engine.events.language.operators import COMPARISONS
+from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.program.program import Input
 from jobs.kernels.arrays import Bools, Ints
 

@@ -13,6 +13,7 @@ from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, k
 from jobs.engine.slices.cells import Cells, find_cells
 from jobs.engine.slices.roll_up import Feed
 from jobs.engine.slices.slices import Slices, measure_columns, take_carried
+from jobs.engine.slices.tallies import fold_tally, tally_events
 from jobs.kernels.algebra.operators import COUNT, LAST, MIN, SUM_FLOAT
 from jobs.kernels.arrays import Bools, Ints, Rows
 from jobs.kernels.slices.accumulate import accumulate
@@ -37,7 +38,8 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
     carried: dict[str, pa.Array] = {}
     for measure in feed.folded_measures:
         value, valid = measure_input(events, measure, chosen)
-        partials = accumulate(measure.op, len(cells.code), cells.cell, value, valid, places=bool(measure.carries))
+        others = second_input(events, measure, chosen)
+        partials = accumulate(measure.op, len(cells.code), cells.cell, value, valid, bool(measure.carries), others)
         if measure.op == SUM_FLOAT:
             partials[:, 0] += partials[:, 1]  # what is left of the error is less than the last digit of the slice's sum
             partials[:, 1] = 0
@@ -48,6 +50,9 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
         carried |= take_carried(
             measure, partials, {name: events.values[source].column for name, source in measure.carries.items()}
         )
+        if measure.tally:
+            events_tally = tally_events(measure, events.values[measure.order], valid, chosen)
+            carried |= fold_tally(measure, events_tally, cells.cell, len(cells.code))
         rows[measure.key] = partials
     return _slices(cells, keys, rows, carried)
 
@@ -56,6 +61,8 @@ def measure_input(events: Events, measure: MeasureProgram, chosen: Ints | None) 
     """Return the numbers a measure folds and which of them count, of the chosen events or of all."""
     value = events.values.get(measure.order) or Value(events.times, None, pa.nulls(0))
     valid = value.valid
+    if measure.second and (both := events.values[measure.second].valid) is not None:
+        valid = both if valid is None else valid & both
     if measure.where:
         passing = events.predicates[measure.where]
         valid = passing if valid is None else valid & passing
@@ -64,6 +71,14 @@ def measure_input(events: Events, measure: MeasureProgram, chosen: Ints | None) 
     if chosen is None:
         return value.numbers, valid
     return value.numbers[chosen], None if valid is None else valid[chosen]
+
+
+def second_input(events: Events, measure: MeasureProgram, chosen: Ints | None) -> Rows | None:
+    """Return the second numbers of the pairs that a measure folds, where it folds pairs."""
+    if not measure.second:
+        return None
+    numbers = events.values[measure.second].numbers
+    return numbers if chosen is None else numbers[chosen]
 
 
 def _slices(cells: Cells, keys: Keys, rows: dict[str, Rows], carried: dict[str, pa.Array]) -> Slices:
@@ -85,10 +100,14 @@ def row_partials(events: Events, grouping: Grouping, tree: TreeProgram, emitted:
     columns |= {name: decode_dictionary(events.arrival[name].take(pa.array(chosen))) for name in (FILE, POSITION)}
     for measure in tree.measures:
         value, valid = measure_input(events, measure, chosen)
-        partials = accumulate(measure.op, len(chosen), np.arange(len(chosen)), value, valid)
+        others = second_input(events, measure, chosen)
+        partials = accumulate(measure.op, len(chosen), np.arange(len(chosen)), value, valid, others=others)
         if measure.carries:
             partials[:, 1] = chosen
         carried = {name: events.values[source].column for name, source in measure.carries.items()}
         columns |= take_carried(measure, partials, carried)
+        if measure.tally:
+            events_tally = tally_events(measure, events.values[measure.order], valid, chosen)
+            columns |= fold_tally(measure, events_tally, np.arange(len(chosen)), len(chosen))
         columns |= measure_columns(measure.key, partials)
     return pa.table(columns)

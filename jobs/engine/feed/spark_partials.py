@@ -24,7 +24,18 @@ from jobs.engine.slices.slices import measure_columns, to_table
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.work import FeedReport, Parcel
 from jobs.host.kill_points import step
-from jobs.kernels.algebra.operators import COUNT, LIMB_BITS, LIMB_MASK, MOMENTS, SUM_FLOAT, SUM_INT, VALID, WIDTH
+from jobs.kernels.algebra.operators import (
+    CENTRAL_MOMENTS,
+    CO_MOMENTS,
+    COUNT,
+    LIMB_BITS,
+    LIMB_MASK,
+    MOMENTS,
+    SUM_FLOAT,
+    SUM_INT,
+    VALID,
+    WIDTH,
+)
 from jobs.kernels.arrays import Bools, Rows
 from jobs.kernels.slices.edges import slice_starts
 from optimizer.windows.edges import Edges
@@ -34,6 +45,9 @@ WORD = 62  # predicates of a signature in one bigint
 COLUMNS = 96  # aggregates of one pass: Spark's generated code is slow beyond
 PASSES = 3  # over the same events; more cost as much as folding each event once
 PARTS = {SUM_INT: 2, SUM_FLOAT: 2, MOMENTS: 4}  # columns of a measure, where there are several
+
+# Spark does not tell the means that these are around: of equal values, a slice's must be exactly the next one's
+INEXACT = (CENTRAL_MOMENTS, CO_MOMENTS)
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,12 @@ def why_not(program: Program) -> str:
         carrying = [measure.key for measure in aggregation.measures if measure.carries]
         if carrying:  # Spark sorts for these, and leaves open which of several equal events wins
             return f"{carrying[0]} carries a value along"
+        tallies = [measure.key for measure in aggregation.measures if measure.tally]
+        if tallies:
+            return f"{tallies[0]} has partials that Spark does not make"
+        inexact = [measure.key for measure in aggregation.measures if measure.op in INEXACT]
+        if inexact:
+            return f"{inexact[0]} needs means to the last digit"
         if sum(PARTS.get(measure.op, 1) for measure in aggregation.measures) > COLUMNS:
             return f"{len(aggregation.measures)} measures are too many for one pass"
     return ""
@@ -150,7 +170,7 @@ def feed_aggregated(
         {feed.tree.id: [_partials(timed, aggregation, feed)] for feed in aggregation.feeds} if timed.num_rows else {}
     )
     for feed in aggregation.feeds:
-        report.add_operations(feed.tree.id, _folded(timed, aggregation, feed))
+        report.count_cells(feed.tree.id, timed.num_rows, _folded(timed, aggregation, feed))
     step("feed")
     watch.lap("feed")
     below = {id for feed in aggregation.feeds for id in (feed.tree.id, *(tree.id for tree in feed.coarser))}

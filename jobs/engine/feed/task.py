@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.columns import Events, events_from, with_arrival
-from jobs.engine.events.parquet import Split, read_split, with_inputs
+from jobs.engine.events.columns import Events, events_from, with_arrivals
+from jobs.engine.events.parquet import EventReader, Split, gather_tables, with_inputs
 from jobs.engine.feed.late import write_late_events
 from jobs.engine.feed.partials import fold_events, row_partials
 from jobs.engine.program.program import Grouping, Program, TreeProgram
@@ -16,8 +16,9 @@ from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bu
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices.slices import Slices, to_table
 from jobs.engine.stopwatch import Stopwatch
-from jobs.engine.work import FeedReport, Parcel, Work
+from jobs.engine.work import FeedReport, Parcel, Work, tally
 from jobs.host.kill_points import step
+from optimizer.plan.counts import MADE, READ, TESTED
 
 FOLD_AT = 32  # tables of partials kept at once
 TablePair = tuple[pa.Table, pa.Table]  # events as they were read, and as the columns the fold needs
@@ -25,16 +26,25 @@ TablePair = tuple[pa.Table, pa.Table]  # events as they were read, and as the co
 
 def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[FeedReport, list[Parcel]]:
     """Read the events of some splits and fold them: the file lane's task."""
-    return feed_tables(program, work, (pair for split in splits for pair in _read(split, program, work)))
+    return feed_tables(program, work, _read(splits, program, work))
 
 
-def _read(split: Split, program: Program, work: Work) -> Iterator[TablePair]:
-    position = 0
-    file = f"{split.path}#{min(split.row_groups, default=0):09d}"
-    for table in read_split(split, program, work.kind == "adopt"):
+def _read(splits: Iterable[Split], program: Program, work: Work) -> Iterator[TablePair]:
+    """Yield the events of some splits; many small files make one table, which costs about as much as one file."""
+    reader = EventReader(program, earlier=work.kind == "adopt")
+    tables = ((split, table) for split in splits for table in reader.read(split))
+    position: dict[str, int] = {}
+    for parts, table in gather_tables(tables):
         inputs = with_inputs(table, program)
-        yield table, with_arrival(inputs, file, position) if program.in_rows else inputs
-        position += table.num_rows
+        yield table, with_arrivals(inputs, _places(parts, position)) if program.in_rows else inputs
+
+
+def _places(parts: Iterable[tuple[Split, int]], position: dict[str, int]) -> Iterator[tuple[str, int, int]]:
+    """Yield where the rows of every part stand: the file, the first position, their number."""
+    for split, rows in parts:
+        file = f"{split.path}#{min(split.row_groups, default=0):09d}"
+        yield file, position.get(file, 0), rows
+        position[file] = position.get(file, 0) + rows
 
 
 def feed_tables(program: Program, work: Work, pairs: Iterable[TablePair]) -> tuple[FeedReport, list[Parcel]]:
@@ -46,6 +56,9 @@ def feed_tables(program: Program, work: Work, pairs: Iterable[TablePair]) -> tup
     for raw, inputs in pairs:
         step("read")
         watch.lap("read")
+        tests = len(program.predicates)
+        columns = inputs.num_columns - tests
+        tally(report.done, "", {READ: inputs.num_rows * columns, TESTED: inputs.num_rows * tests})
         events = events_from(inputs, program)
         if work.counts:
             _count_events(report, events)
@@ -78,7 +91,7 @@ def _add_partials(report: FeedReport, tables: list[pa.Table], feed: Feed, events
         tables.append(row_partials(events, feed.grouping, feed.tree, work.emitted, work.batch))
         return
     tables.append(to_table(fold_events(events, feed, work.emitted)))
-    report.add_operations(feed.tree.id, _count_folds(events, feed))
+    report.count_cells(feed.tree.id, len(events.times), _count_folds(events, feed))
     if len(tables) >= FOLD_AT:
         tables[:] = [to_table(merge_tables(feed.grouping, feed.tree, tables, feed.folded_measures))]
 
@@ -91,15 +104,18 @@ def partials_by_tree(
     for feed in ordered:
         tree = feed.tree
         if tree.id in tables and (tree.rows or (not feed.coarser and hardly_overlap(tables[tree.id]))):
-            yield feed.grouping, tree, pa.concat_tables(tables[tree.id], promote_options="permissive")
+            table = pa.concat_tables(tables[tree.id], promote_options="permissive")
+            tally(report.done, tree.id, {MADE: table.num_rows * len(tree.partial_measures)})
+            yield feed.grouping, tree, table
             continue
         if feed.finer and feed.finer.tree.id in slices:
             finer = slices[feed.finer.tree.id]
             slices[tree.id] = roll_up(finer, feed)
-            report.add_operations(tree.id, len(finer.start) * len(feed.folded_measures))
+            report.count_cells(tree.id, len(finer.start), len(finer.start) * len(feed.folded_measures))
         elif tree.id in tables:
             slices[tree.id] = merge_tables(feed.grouping, tree, tables[tree.id], feed.folded_measures)
         if tree.id in slices:
+            tally(report.done, tree.id, {MADE: len(slices[tree.id].start) * len(tree.partial_measures)})
             yield feed.grouping, tree, feed.without_lent(slices[tree.id])
 
 

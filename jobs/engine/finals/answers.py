@@ -11,10 +11,12 @@ import pyarrow as pa
 
 from jobs.engine.finals.fold import Finals
 from jobs.engine.finals.grid import Folded
-from jobs.engine.program.program import QueryProgram
+from jobs.engine.program.program import MeasureProgram, QueryProgram
 from jobs.kernels.algebra.finish import Part, finish
 from jobs.kernels.arrays import Bools, Ints, Rows
+from jobs.kernels.tallies.registers import estimate_windows, precision_of
 from optimizer.errors import HeddleError
+from optimizer.plan.counts import ANSWER, FOLDED_WIDE
 
 
 class Answer(NamedTuple):
@@ -32,6 +34,7 @@ def answers(finals: Finals) -> Iterator[Answer]:
         windows = finals.emitted(query.window)
         if not len(windows.start):
             continue
+        finals.tally({ANSWER: len(windows.start)})
         value = _value(finals, query)
         if query.passing:  # a window in which no event passes the predicate has no row in Spark's answer, either
             places = np.flatnonzero(finals.folded(query.passing, query.window).numbers[0] > 0)
@@ -41,8 +44,12 @@ def answers(finals: Finals) -> Iterator[Answer]:
 
 
 def _value(finals: Finals, query: QueryProgram) -> pa.Array:
+    first = finals.tree.measure(query.measures[0])
+    if first.tally:
+        return _estimates(finals, query, first)
     folded = [finals.folded(key, query.window) for key in query.measures]
-    if any(part.overflow for part in folded):
+    folded = [_null_overflow(part) if query.aggregate == "try_sum" else part for part in folded]
+    if any(part.overflow is not None and part.overflow.any() for part in folded):
         raise _too_large(query)
     value = _carried_value(finals, query, folded[0])
     if value is not None:
@@ -53,6 +60,24 @@ def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(differences, query.type):
         raise _too_large(query)
     return _arrow(numbers, valid, query.type)
+
+
+def _estimates(finals: Finals, query: QueryProgram, measure: MeasureProgram) -> pa.Array:
+    """Return how many distinct values windows hold, as Spark estimates it from registers."""
+    windows = finals.root_ranges(query.window)
+    finals.tally({FOLDED_WIDE: len(windows.lo)})
+    tally = finals.slices.root.tally(measure)
+    registers = np.require(tally.values.cast(pa.int64()), requirements=["C", "W"])
+    ranks = np.require(tally.numbers, requirements=["C", "W"])
+    precision = precision_of(measure.deviation)
+    return pa.array(estimate_windows(precision, tally.offsets, registers, ranks, windows.lo, windows.hi))
+
+
+def _null_overflow(sums: Folded) -> Folded:
+    if sums.overflow is None or not sums.overflow.any():
+        return sums
+    fits = ~sums.overflow
+    return sums._replace(valid=fits if sums.valid is None else sums.valid & fits, overflow=None)
 
 
 def _too_large(query: QueryProgram) -> HeddleError:

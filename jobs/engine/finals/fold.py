@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +11,7 @@ from jobs.engine.finals.grid import Folded, OnGrid
 from jobs.engine.finals.row_numbers import Bounds
 from jobs.engine.finals.tree_columns import Columns, TreeColumns
 from jobs.engine.program.program import MeasureProgram, TreeProgram
-from jobs.kernels.algebra.operators import MOMENTS, lower
+from jobs.kernels.algebra.operators import VALUE_COLUMNS, lower
 from jobs.kernels.arrays import Bools, Ints, Rows
 from jobs.kernels.columns.bounds import WindowBounds, find_windows
 from jobs.kernels.columns.fold import fold as fold_block
@@ -19,6 +20,7 @@ from jobs.kernels.columns.grid import EndedWindows, lay_out_grid
 from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.techniques.stream import run_and_count
 from optimizer.algebra.techniques import BLOCK
+from optimizer.plan.counts import BOUND, FINAL, FOLDED, FOLDED_WIDE, STEP, STEP_ANSWER
 from optimizer.windows.window import Window
 
 
@@ -31,6 +33,7 @@ class Finals:
         self.slices, self.tree, self.bounds = slices, tree, bounds
         self.after, self.until = bounds.span if bounds else (after, until)
         self.operations: dict[str, int] = {}
+        self._done: dict[str, int] = {}
         self._ranges: dict[Window, WindowBounds] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
 
@@ -44,12 +47,21 @@ class Finals:
     def ranges(self, window: Window) -> WindowBounds:
         """Return the slices of every window that ends and holds some."""
         if window not in self._ranges:
-            windows = find_windows(self.slices.offsets, self.slices.start, window, self.after, self.until)
-            if self.bounds:
-                inside = self.bounds.inside(windows.group, windows.start + window.range)
-                windows = WindowBounds(*(column[inside] for column in windows))
-            self._ranges[window] = windows
+            self._ranges[window] = self._find_ranges(self.slices, window)
+            self.tally({BOUND: len(self._ranges[window].start)})
         return self._ranges[window]
+
+    def root_ranges(self, window: Window) -> WindowBounds:
+        """Return the same windows by the finest slices, where a tree's own are folded from others."""
+        root = self.slices.root
+        return self.ranges(window) if root is self.slices else self._find_ranges(root, window)
+
+    def _find_ranges(self, slices: TreeColumns, window: Window) -> WindowBounds:
+        windows = find_windows(slices.offsets, slices.start, window, self.after, self.until)
+        if self.bounds:
+            inside = self.bounds.inside(windows.group, windows.start + window.range)
+            windows = WindowBounds(*(column[inside] for column in windows))
+        return windows
 
     def folded(self, key: str, window: Window) -> Folded:
         """Return the folds of one measure, one per window of `emitted(window)`; each is made once."""
@@ -89,10 +101,23 @@ class Finals:
         else:
             windows = self.ranges(window)
             self._folded[measure.key, window] = _fold_block(measure, self.slices.columns(measure), windows)
-            self._count(measure.key, count_operations(windows.lo, windows.hi))
+            operations = count_operations(windows.lo, windows.hi)
+            self._count(measure.key, operations)
+            self.tally({_name_of_folds(measure): len(windows.lo), f"{FINAL}{BLOCK}": operations})
 
     def _count(self, key: str, operations: int) -> None:
         self.operations[key] = self.operations.get(key, 0) + operations
+
+    @property
+    def done(self) -> dict[str, int]:
+        """What was done so far, by the names of optimizer/plan/counts.py."""
+        grid = self.__dict__.get("_on_grid")  # none is laid out to be asked
+        return {**self._done, **(grid.done if grid else {})}
+
+    def tally(self, counts: Mapping[str, int]) -> None:
+        """Count something more that was done."""
+        for name, count in counts.items():
+            self._done[name] = self._done.get(name, 0) + count
 
     def _fold_by_slice(self, measure: MeasureProgram, technique: str) -> None:
         """Run a technique that takes a slice at a time: one pass answers all windows that ask for the measure."""
@@ -105,7 +130,8 @@ class Finals:
         answers, counted = run_and_count(
             technique, windows, measure.component, offsets, starts, rows[closed], self.until, self.after
         )
-        self._count(measure.key, counted.total)
+        self._count(measure.key, counted.estimated)
+        self.tally({f"{FINAL}{technique}": counted.estimated, STEP: len(starts), STEP_ANSWER: len(answers.query)})
         for number, window in enumerate(windows):
             places = np.flatnonzero(answers.query == number)
             if self.bounds:
@@ -114,15 +140,21 @@ class Finals:
             self._folded[measure.key, window] = _lower(measure, answers.rows[places])
 
 
+def _name_of_folds(measure: MeasureProgram) -> str:
+    """Moments take more than one number, and carried values are found by their place."""
+    return FOLDED_WIDE if measure.op in VALUE_COLUMNS or measure.carries else FOLDED
+
+
 def _fold_block(measure: MeasureProgram, partials: Columns, windows: WindowBounds) -> Folded:
     if measure.carries:
         index = pick_rows(measure.op, partials.columns[0], windows.lo, windows.hi, partials.valid)
         return Folded((), index >= 0, source=np.maximum(index, 0))
     answer = fold_block(measure.op, partials.columns, windows.lo, windows.hi, partials.valid)
-    return Folded(answer.columns, answer.valid, answer.has_overflow)
+    return Folded(answer.columns, answer.valid, answer.overflow)
 
 
 def _lower(measure: MeasureProgram, rows: Rows) -> Folded:
     numbers, valid, overflow = lower(measure.op, rows)
-    columns = (rows[:, 0], rows[:, 1], rows[:, 2]) if measure.op == MOMENTS else (numbers,)
-    return Folded(columns, valid, bool(overflow.any()), rows[:, 1].astype(np.int64) if measure.carries else None)
+    parts = VALUE_COLUMNS.get(measure.op)
+    columns = tuple(rows[:, number] for number in parts) if parts else (numbers,)
+    return Folded(columns, valid, overflow, rows[:, 1].astype(np.int64) if measure.carries else None)

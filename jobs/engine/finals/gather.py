@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
+from jobs.engine.finals.chunks import TreeLevels
+from jobs.engine.finals.cover import cover_windows
 from jobs.engine.finals.row_numbers import Bounds, dropped_label, number_rows
 from jobs.engine.finals.tree_columns import LevelColumns, RootColumns, TreeColumns
 from jobs.engine.program.program import Grouping, TreeProgram
-from jobs.engine.slices.exchange import hardly_overlap, label, merge_tables
+from jobs.engine.slices.exchange import label, merge_tables
 from jobs.engine.slices.shards import TreeShards
-from jobs.engine.slices.slices import Slices, to_table
+from jobs.engine.warehouse.state_files import ROWS, Kept, StateFiles
+from optimizer.plan.counts import LEVEL, LOADED, MERGED, SAVED, UNFOLDED
 from optimizer.plan.definition import EVENTS
 
 Tables = Mapping[str, list[pa.Table]]  # by label
-
-
-class KeptSlices(NamedTuple):
-    """Slices of which the next batch needs those that start at some time or later."""
-
-    slices: Slices
-    since: int
-
-    @property
-    def num_rows(self) -> int:
-        """The number of slices that are needed."""
-        return int(np.count_nonzero(self.slices.start >= self.since))
-
-    def table(self) -> pa.Table:
-        """Return the slices that are needed as a table."""
-        return to_table(self.slices.since(self.since))
-
-
-NextState = dict[str, KeptSlices | pa.Table]  # by label
+Counts = dict[str, int]
 
 
 class TreeSlices(NamedTuple):
-    """A tree's slices, how many partials they were made from, what the next batch needs, and which windows end."""
+    """A tree's slices (and chunks, where no window starts or ends inside), and what the next batch needs."""
 
     slices: TreeColumns | None  # None: no window ends
-    partials: int
+    partials: int  # slices and chunks, of the state and of the batch, that are read for the windows that end
     folded: int  # combine operations
-    next_state: NextState
+    done: Counts  # by the names of optimizer/plan/counts.py
+    added: dict[str, Kept]  # to the state, by label
+    rows: dict[str, Kept]  # windows in rows: all that is kept, in place of what was
     bounds: Bounds | None = None  # None: those that the watermark passes, in every group
 
 
@@ -52,53 +38,59 @@ def gather(
     grouping: Grouping,
     tree: TreeProgram,
     done: Mapping[str, TreeSlices],
-    retained: Tables,
+    state: StateFiles,
     incoming: Tables,
     clock: tuple[int, int],  # windows that end up to the first time are out already, those up to the second end now
 ) -> TreeSlices | None:
     """Gather the slices of a tree whose feeder is done; None when there are none."""
-    emitted, until = clock
     if tree.feed != EVENTS:
         feeder = done.get(tree.feed)
-        return _level_of(tree, feeder) if feeder and (until > emitted or feeder.bounds) else None
-    name = label(grouping, tree)
-    tables = retained.get(name, []) + incoming.get(name, [])
-    if not tables:
-        return None
+        return _level_of(tree, feeder.slices, feeder.bounds) if feeder and feeder.slices else None
+    fresh = incoming.get(label(grouping, tree), [])
     if tree.rows:
-        before = retained.get(dropped_label(name), [])
-        return _gather_rows(grouping, tree, retained.get(name, []), incoming.get(name, []), before, clock)
-    if until <= emitted and hardly_overlap(tables):
-        table = pa.concat_tables(tables, promote_options="permissive")
-        return TreeSlices(None, table.num_rows, 0, {name: table})
-    slices = merge_tables(grouping, tree, tables).since(emitted - tree.reach + 1)
-    next_state: NextState = {name: KeptSlices(slices, until - tree.reach + 1)}
-    if until <= emitted:
-        return TreeSlices(None, len(slices.start), 0, next_state)
+        return _gather_rows(grouping, tree, state, fresh, clock)
+    levels = TreeLevels(grouping, tree, state, fresh, clock)
+    spans = cover_windows(tree, *clock)
+    levels.add_chunks(spans)
+    tables = [table for number, of_level in enumerate(spans) for table in levels.read(number, of_level)]
+    added, partials = levels.kept(), sum(table.num_rows for table in tables)
+    saved = sum(kept.table.num_rows for kept in added.values())
+    rows = {MERGED: partials + levels.folded, LOADED: levels.loaded, SAVED: saved}
+    counts = {name: count * len(tree.partial_measures) for name, count in rows.items()}
+    if not tables:
+        return TreeSlices(None, 0, levels.folded, counts, added, {})
+    slices, folds = _merge(grouping, tree, tables)
+    counts |= {UNFOLDED: folds} if tree.bits else {}
+    return TreeSlices(slices, partials, folds + levels.folded, counts, added, {})
+
+
+def _merge(grouping: Grouping, tree: TreeProgram, tables: list[pa.Table]) -> tuple[RootColumns, int]:
+    slices = merge_tables(grouping, tree, tables)
     if not tree.bits:
-        return TreeSlices(RootColumns(slices), len(slices.start), 0, next_state)
+        return RootColumns(slices), 0
     unfolded, folds = TreeShards(slices, grouping, tree).slices(tree.measures)
-    return TreeSlices(RootColumns(unfolded), len(slices.start), folds, next_state)
+    return RootColumns(unfolded), folds
 
 
-def _level_of(tree: TreeProgram, feeder: TreeSlices) -> TreeSlices:
-    assert feeder.slices is not None
-    level = LevelColumns(tree.edges, feeder.slices)
-    folded = len(feeder.slices.start) * len(tree.measures)
-    return TreeSlices(level, len(level.start), folded, {}, feeder.bounds)
+def _level_of(tree: TreeProgram, feeder: TreeColumns, bounds: Bounds | None) -> TreeSlices:
+    level = LevelColumns(tree.edges, feeder)
+    folds = len(feeder.start) * len(tree.measures)
+    return TreeSlices(level, len(level.start), folds, {LEVEL: folds}, {}, {}, bounds)
 
 
 def _gather_rows(
-    grouping: Grouping,
-    tree: TreeProgram,
-    retained: list[pa.Table],
-    incoming: list[pa.Table],
-    before: list[pa.Table],
-    clock: tuple[int, int],
-) -> TreeSlices:
-    numbered = number_rows(grouping, tree, retained, incoming, before, *clock)
-    settled = int((numbered.bounds.until - numbered.bounds.after).sum())
+    grouping: Grouping, tree: TreeProgram, state: StateFiles, fresh: Sequence[pa.Table], clock: tuple[int, int]
+) -> TreeSlices | None:
     name = label(grouping, tree)
-    next_state: NextState = {name: numbered.needed, dropped_label(name): numbered.before}
+    retained = state.read(name, ROWS)
+    if not retained and not fresh:
+        return None
+    before = state.read(dropped_label(name), ROWS)
+    numbered = number_rows(grouping, tree, retained, fresh, before, *clock)
+    settled = int((numbered.bounds.until - numbered.bounds.after).sum())
+    tables = {name: numbered.needed, dropped_label(name): numbered.before}
+    rows = {label: Kept(table, tree.reach, ROWS) for label, table in tables.items()}
     folds = settled * len(tree.measures)
-    return TreeSlices(RootColumns(numbered.slices), numbered.needed.num_rows, folds, next_state, numbered.bounds)
+    loaded, new = (sum(table.num_rows for table in part) * len(tree.measures) for part in (retained, fresh))
+    done = {MERGED: loaded + new, LOADED: loaded, SAVED: new}
+    return TreeSlices(RootColumns(numbered.slices), numbered.needed.num_rows, folds, done, {}, rows, numbered.bounds)

@@ -9,45 +9,48 @@ import pyarrow as pa
 
 from jobs.engine.finals.answers import Answer, answers
 from jobs.engine.finals.fold import Finals
-from jobs.engine.finals.gather import NextState, TreeSlices, gather
+from jobs.engine.finals.gather import TreeSlices, gather
 from jobs.engine.finals.result_tables import result_tables
+from jobs.engine.finals.retain import retain_slices
 from jobs.engine.program.program import Program
 from jobs.engine.slices.exchange import unpack_parcels
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.warehouse import late_files, result_files
-from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.state_files import load_state, pays_to_rewrite, save_state
-from jobs.engine.work import BucketReport, Work
+from jobs.engine.warehouse.state_files import StateFiles
+from jobs.engine.work import BucketReport, Work, tally
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
+from optimizer.plan.counts import ANSWERED, ROW
 
 
 def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[bytes]) -> BucketReport:
     """Merge the batch's partials into the retained slices and emit the windows that end."""
     storage = Storage(work.root)
-    files = [file for file in work.state if file.bucket == bucket]
+    state = StateFiles(storage, [file for file in work.state if file.bucket == bucket])
     report = BucketReport()
     watch = Stopwatch(report.seconds)
     incoming = unpack_parcels(contents)
-    retained = load_state(storage, files)
     watch.lap("exchange")
-    next_state: NextState = {}
+    all_trees: list[TreeSlices] = []
     for grouping in program.groupings:
         answered: list[tuple[pa.Table, list[Answer]]] = []
         done: dict[str, TreeSlices] = {}
         for tree in grouping.trees:
-            gathered = gather(grouping, tree, done, retained, incoming, (work.emitted, work.until))
+            gathered = gather(grouping, tree, done, state, incoming, (work.emitted, work.until))
             if gathered is None:
                 continue
             done[tree.id] = gathered
-            next_state |= gathered.next_state
+            all_trees.append(gathered)
             report.partials[tree.id] = gathered.partials
             report.operations[tree.id] = gathered.folded
+            tally(report.done, tree.id, gathered.done)
             if gathered.slices:
                 finals = Finals(gathered.slices, tree, work.emitted, work.until, gathered.bounds)
                 complete = [_without_early_windows(answer, work) for answer in answers(finals)]
                 answered.append((gathered.slices.keys, complete))
                 report.operations[tree.id] += sum(finals.operations.values())
+                written = sum(len(answer.group) for answer in complete)
+                tally(report.done, tree.id, {**finals.done, ROW: written, ANSWERED: len(complete)})
         step("finals")
         watch.lap("finals")
         if any(answers_of_tree for _, answers_of_tree in answered):
@@ -55,7 +58,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
             watch.lap("write")
     step("results")
-    report.state = _save_slices(storage, work, bucket, files, next_state, incoming)
+    report.state = retain_slices(program, work, bucket, state, incoming, all_trees)
     step("state")
     _merge_files(storage, work, bucket, report)
     step("merged")
@@ -71,26 +74,6 @@ def _without_early_windows(answer: Answer, work: Work) -> Answer:
     places = np.flatnonzero(answer.start + answer.query.window.range > after)
     value = answer.value.take(pa.array(places))
     return answer._replace(group=answer.group[places], start=answer.start[places], value=value)
-
-
-def _save_slices(
-    storage: Storage,
-    work: Work,
-    bucket: int,
-    files: list[DataFile],
-    next_state: NextState,
-    incoming: dict[str, list[pa.Table]],
-) -> list[DataFile]:
-    """Write all next_state slices as a new base where that pays, else the batch's partials as a delta."""
-    added = sum(table.num_rows for tables in incoming.values() for table in tables)
-    total = sum(slices.num_rows for slices in next_state.values())
-    if not added and (not files or not pays_to_rewrite(files, 0, total)):
-        return files
-    if pays_to_rewrite(files, added, total):
-        tables = {name: part if isinstance(part, pa.Table) else part.table() for name, part in next_state.items()}
-        return save_state(storage, work.batch, bucket, tables)
-    delta = {name: pa.concat_tables(tables, promote_options="permissive") for name, tables in incoming.items()}
-    return files + save_state(storage, work.batch, bucket, delta)
 
 
 def _merge_files(storage: Storage, work: Work, bucket: int, report: BucketReport) -> None:

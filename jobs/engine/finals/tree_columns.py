@@ -13,19 +13,20 @@ import pyarrow as pa
 
 from jobs.engine.program.program import MeasureProgram
 from jobs.engine.slices.slices import Slices
+from jobs.engine.slices.tallies import Tally, read_tally
 from jobs.kernels.algebra.operators import (
     LIMB_BITS,
     LIMB_MASK,
-    MOMENTS,
     SUM_FLOAT,
     SUM_INT,
     VALID,
-    WIDTH,
+    VALUE_COLUMNS,
+    width_of,
 )
 from jobs.kernels.arrays import Bools, Column, Ints, Rows
 from jobs.kernels.columns.fold import prepare
 from jobs.kernels.columns.fold_bounds import fold_between
-from jobs.kernels.columns.moments import fold_moments
+from jobs.kernels.columns.moments import fold_all_moments
 from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.slices.levels import level_bounds
 from optimizer.windows.edges import Edges
@@ -45,6 +46,10 @@ class TreeColumns(Protocol):
     offsets: Ints
     start: Ints
 
+    @property
+    def root(self) -> RootColumns:
+        """The finest slices that it is made of, which alone have tallies."""
+
     def columns(self, measure: MeasureProgram) -> Columns:
         """Return the columns of a measure, made once."""
 
@@ -62,6 +67,18 @@ class RootColumns:
         self._slices = slices
         self.keys, self.offsets, self.start = slices.keys, slices.offsets, slices.start
         self._columns: dict[str, Columns] = {}
+        self._tallies: dict[str, Tally] = {}
+
+    @property
+    def root(self) -> RootColumns:
+        """Itself."""
+        return self
+
+    def tally(self, measure: MeasureProgram) -> Tally:
+        """Return the tally of a measure, read once."""
+        if measure.key not in self._tallies:
+            self._tallies[measure.key] = read_tally(measure, self._slices.carried)
+        return self._tallies[measure.key]
 
     def columns(self, measure: MeasureProgram) -> Columns:
         """Return the columns of a measure, made once."""
@@ -90,6 +107,11 @@ class LevelColumns:
         self._columns: dict[str, Columns] = {}
         self._picked: dict[str, Ints] = {}
 
+    @property
+    def root(self) -> RootColumns:
+        """The slices of the tree that feeds all."""
+        return self._feeder.root
+
     def columns(self, measure: MeasureProgram) -> Columns:
         """Return the columns of a measure, folded once."""
         if measure.key not in self._columns:
@@ -113,8 +135,8 @@ class LevelColumns:
         return Columns((finer.columns[0][picked],), None if valid.all() else valid)
 
     def _folds(self, measure: MeasureProgram, finer: Columns) -> Columns:
-        if measure.op == MOMENTS:
-            moments = fold_moments(finer.columns, self._lo, self._hi, finer.valid)
+        if measure.op in VALUE_COLUMNS:
+            moments = fold_all_moments(measure.op, finer.columns, self._lo, self._hi, finer.valid)
             valid = moments[0] > 0
             return Columns(moments, None if valid.all() else valid)
         foldable = prepare(measure.op, finer.columns, finer.valid, len(finer.columns[0]))
@@ -125,8 +147,8 @@ class LevelColumns:
 
 
 def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
-    if op == MOMENTS:
-        return rows[:, 0], rows[:, 1], rows[:, 2]
+    if op in VALUE_COLUMNS:
+        return tuple(rows[:, number] for number in VALUE_COLUMNS[op])
     if op == SUM_FLOAT:
         return (rows[:, 0] + rows[:, 1],)
     if op == SUM_INT:
@@ -135,12 +157,12 @@ def _columns(op: int, rows: Rows) -> tuple[Rows, ...]:
 
 
 def _rows(op: int, partials: Columns) -> Rows:
-    rows = np.zeros((len(partials.columns[0]), WIDTH), partials.columns[0].dtype)
+    rows = np.zeros((len(partials.columns[0]), width_of(op)), partials.columns[0].dtype)
     columns = partials.columns
     if op == SUM_INT:  # a row keeps its low limb below 2**32
         high, low = columns
         columns = (high + (low >> LIMB_BITS), low & LIMB_MASK)
-    for number, column in enumerate(columns):
+    for number, column in zip(VALUE_COLUMNS.get(op, range(len(columns))), columns, strict=True):
         rows[:, number] = column
     rows[:, VALID] = 1 if partials.valid is None else partials.valid
     return rows

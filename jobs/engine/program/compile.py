@@ -18,6 +18,7 @@ from jobs.engine.program.definition import (
     move_unfoldable,
 )
 from jobs.engine.program.lanes import split_by_lane
+from jobs.engine.program.levels import retained_levels
 from jobs.engine.program.program import (
     ALL,
     Coding,
@@ -30,13 +31,17 @@ from jobs.engine.program.program import (
     Unshared,
 )
 from jobs.engine.program.spark_types import coding_of, plain_type, require_key
-from jobs.kernels.algebra.operators import OPS
+from jobs.kernels.algebra.operators import COUNT, OPS
+from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
+from optimizer.catalog.model.source_files import folder_root
 from optimizer.catalog.sql.expressions import parse
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
-from optimizer.plan.measures import measures_of
+from optimizer.plan.measures import demands_of, measures_of
+from optimizer.windows.edges import union
+from optimizer.windows.slicing import CUTTY
 
 
 def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
@@ -44,10 +49,11 @@ def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
     values, predicates = set(), set()
     for tree in plan.trees:
         for query in map(catalog.query, map(str, tree.queries)):
-            values |= {sql for measure in measures_of(query) for sql in inputs_of(measure)}
-            predicates |= {query.where} - {""}
-    predicates |= {catalog.query(id).where for id in plan.unshared} - {""}
-    return sorted(values), sorted(predicates)
+            for measure in demands_of(query):
+                values |= {*inputs_of(measure)}
+                predicates.add(measure.where)
+    predicates |= {catalog.query(id).where for id in plan.unshared}
+    return sorted(values), sorted(predicates - {""})
 
 
 def compile_program(
@@ -75,6 +81,7 @@ def compile_program(
         {name: plain_type(types[name]) for name in _names_with_types(catalog, plan, types)},
         {name: plain_type(kind) for name, kind in types.items()},
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
+        folder_root(stream),
     )
 
 
@@ -134,10 +141,12 @@ class Compiler:
         }
         measures |= {measure.key: measure for child in below for measure in child.measures}
         bits = self._bits(measures.values()) if tree.sharded else ()
+        windows = {query.window for query in queries}.union(*(child.windows for child in below))
+        edges, in_order = union([tree.cuts(), *(child.edges for child in below)]), tuple(sorted(windows))
         reach = max([query.window.range for query in queries] + [child.reach for child in below], default=0)
         return TreeProgram(
             tree.id,
-            tree.edges(),
+            edges,
             self._feed(tree),
             reach,
             tuple(measures[key] for key in sorted(measures)),
@@ -146,21 +155,17 @@ class Compiler:
             bits,
             {key: self._base(measure) for key, measure in measures.items()} if bits else {},
             tree.windows.rows,
-            self._rows_where(tree, measures) if tree.windows.rows else "",
+            _rows_where(tree, queries, below) if tree.windows.rows else "",
             "" if tree.feed == self._feed(tree) else tree.feed,
             "frame" if tree.id in self.frame_trees else "file",
+            union([tree.edges(), *(child.kept_edges for child in below)]) if tree.slicing == CUTTY else (),
+            in_order,
+            retained_levels(edges, in_order) if self._feed(tree) == EVENTS else (),
         )
 
     def _feed(self, tree: Tree) -> str:
         """Return what feeds a tree within its grouping; from another one, partials come as those of the events do."""
         return tree.feed if self.group_by.get(tree.feed) == tree.group_by else EVENTS
-
-    def _rows_where(self, tree: Tree, measures: Mapping[str, MeasureProgram]) -> str:
-        """Return the predicate that decides which events are numbered; a plan has one per tree."""
-        wheres = {measure.where for measure in measures.values()}
-        if len(wheres) > 1:
-            raise HeddleError(f"tree {tree.id} numbers the rows of several predicates; make a new plan")
-        return wheres.pop()
 
     def _bits(self, measures: Iterable[MeasureProgram]) -> tuple[Input, ...]:
         names = {measure.where for measure in measures}
@@ -183,7 +188,7 @@ class Compiler:
         return Unshared(query.id, label_of(query), align(query.window), where, tuple(sorted(read | {*query.group_by})))
 
     def _needed(self, query: Query) -> list[MeasureProgram]:
-        needed = list(measures_of(query))
+        needed = demands_of(query)
         if query.where and not query.window.rows:  # every row of a window in rows passes
             needed.append(Measure("count", COUNT_ALL, query.where))
         return [self._measure(measure) for measure in needed]
@@ -210,10 +215,24 @@ class Compiler:
             return MeasureProgram(
                 str(measure), component, OPS[component, "int64"], "int64", "", sources[0] if sources else "", where
             )
+        if COMPONENTS[component].tally:  # its rows count the values
+            deviation = float(measure.arguments[1]) if component == "registers" else 0.0
+            key = str(measure)
+            return MeasureProgram(key, component, COUNT, "int64", sources[0], "", where, deviation=deviation)
         kind = self.types[inputs_of(measure)[-1]]
         coding: Coding = "int64" if component == "count" else coding_of(kind)
         op = OPS.get((component, "int64" if coding == "text" else coding))
         if op is None:
             raise HeddleError(f"{measure}: {component} is not defined for {kind}; cast it first")
+        if component == "co_moments":
+            return MeasureProgram(str(measure), component, op, coding, sources[0], "", where, sources[1])
         payload = sources[0] if len(sources) == 2 else ""
         return MeasureProgram(str(measure), component, op, coding, sources[-1], payload, where)
+
+
+def _rows_where(tree: Tree, queries: Sequence[QueryProgram], below: Sequence[TreeProgram]) -> str:
+    """Return the predicate that decides which events are numbered; a plan has one per tree."""
+    wheres = {query.where for query in queries} | {child.where for child in below}
+    if len(wheres) > 1:
+        raise HeddleError(f"tree {tree.id} numbers the rows of several predicates; make a new plan")
+    return wheres.pop()

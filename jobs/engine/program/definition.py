@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from jobs.engine.program.spark_types import Unfoldable, coding_of, result_type
-from optimizer.algebra.aggregates import AGGREGATES
+from jobs.engine.program.spark_types import Unfoldable, coding_of, require_plain, result_type
+from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
 from optimizer.plan.definition import Measure, Plan
@@ -45,7 +45,7 @@ def inputs_of(measure: Measure) -> list[str]:
         return [f"({measure.arguments[0]}) * ({measure.arguments[0]})"]
     if measure.component == "product":
         return [f"cast({measure.arguments[0]} AS DOUBLE)"]
-    return list(measure.arguments)
+    return list(measure.arguments[:1] if measure.component == "registers" else measure.arguments)
 
 
 def typed_by(query: Query, types: Container[str]) -> list[str]:
@@ -60,7 +60,7 @@ def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
     if not AGGREGATES[query.aggregate].shared or label_of(query) in types:
         return types[label_of(query)]
     measures = measures_of(query)
-    argument = inputs_of(measures[-1 if query.aggregate == "avg" else 0])  # avg sums a cast, and counts the argument
+    argument = inputs_of(measures[-1])  # an average sums a cast, and then counts the argument
     return result_type(query.aggregate, [types[sql] for sql in argument])
 
 
@@ -77,7 +77,9 @@ def is_foldable(query: Query, types: Types) -> bool:
     try:
         answer_type(query, types)
         for measure in measures:
-            if measure.component not in ("count", *BY_TIME) and inputs_of(measure):
+            if COMPONENTS[measure.component].tally:
+                require_plain(types[inputs_of(measure)[0]])
+            elif measure.component not in ("count", *BY_TIME) and inputs_of(measure):
                 coding_of(types[inputs_of(measure)[-1]])
     except Unfoldable:
         return False

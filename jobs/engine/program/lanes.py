@@ -10,7 +10,7 @@ from jobs.engine.program.program import Grouping, Input, Lane, Program, TreeProg
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
 from optimizer.plan.definition import EVENTS, Plan, Tree
-from optimizer.plan.measures import measures_of
+from optimizer.plan.measures import demands_of
 
 FRAME_PART = "~"  # ends the id of the frame lane's part of a tree whose other part is in the file lane
 
@@ -27,8 +27,9 @@ def queries_for_spark(catalog: Catalog, plan: Plan, reasons: Mapping[str, str]) 
 
 
 def _texts(query: Query) -> Iterator[str]:
-    yield from (sql for measure in measures_of(query) for sql in inputs_of(measure))
-    yield query.where
+    for measure in demands_of(query):
+        yield from inputs_of(measure)
+        yield measure.where
     yield from query.group_by
 
 
@@ -37,7 +38,8 @@ def split_by_lane(catalog: Catalog, plan: Plan, frame: Collection[str]) -> tuple
 
     Both parts of a tree have all its edges, and so the same answers. A tree with queries of one lane stays whole."""
     if not frame:
-        return plan, frozenset()
+        whole = {tree.id: tree for tree in plan.trees}
+        return replace(plan, trees=tuple(_feed_by(catalog, tree, whole, {}) for tree in plan.trees)), frozenset()
     lanes: dict[Lane, Collection[str]] = {"file": _queries(plan) - set(frame), "frame": set(frame)}
     parts = {lane: _keep_queries(plan.trees, queries) for lane, queries in lanes.items()}
     both = parts["file"].keys() & parts["frame"].keys()
@@ -83,7 +85,7 @@ def _can_feed(catalog: Catalog, feeder: Tree, tree: Tree, part: Mapping[str, Tre
 def _wheres(catalog: Catalog, tree: Tree, part: Mapping[str, Tree]) -> set[str]:
     """Return the predicates of a tree and of those that it feeds within its grouping."""
     below = (child for child in part.values() if child.feed == tree.id and child.group_by == tree.group_by)
-    own = {catalog.query(str(id)).where for id in tree.queries} - {""}
+    own = {measure.where for id in tree.queries for measure in demands_of(catalog.query(str(id)))} - {""}
     return own.union(*(_wheres(catalog, child, part) for child in below))
 
 
@@ -103,7 +105,7 @@ def of_lane(program: Program, lane: Lane) -> Program:
 
 def _input_names(tree: TreeProgram) -> Iterator[str]:
     for measure in (*tree.measures, *tree.bases.values()):
-        yield from (measure.order, measure.payload, measure.where)
+        yield from (*measure.inputs, measure.where)
     yield from (query.where for query in tree.queries)
     yield from (test.name for test in tree.bits)
     yield tree.where

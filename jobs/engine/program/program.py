@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 
+from jobs.engine.program.levels import Level, level_of
+from jobs.kernels.arrays import Ints
+from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.plan.definition import EVENTS
 from optimizer.windows.edges import Edges
 from optimizer.windows.window import Window
@@ -44,6 +48,23 @@ class MeasureProgram:
     order: str  # "" for count(*)
     payload: str  # "" unless the answer is another input's value (argmax, first)
     where: str  # the predicate's input, "" when every event counts
+    second: str = ""  # the other input of pairs
+    deviation: float = 0.0  # of registers: the relative standard deviation that an estimate may have
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs of its values."""
+        return tuple(name for name in (self.order, self.payload, self.second) if name)
+
+    @property
+    def tally(self) -> tuple[str, ...]:
+        """The columns of its tally, where it has one: the values of every slice, and a number for each."""
+        return (f"values {self.key}", f"numbers {self.key}") if COMPONENTS[self.component].tally else ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that travel beside the rows."""
+        return (*self.carries, *self.tally)
 
     @property
     def carries(self) -> dict[str, str]:
@@ -86,12 +107,22 @@ class TreeProgram:
     where: str = ""  # the predicate's input of those rows, "" when every event is one
     rolled_from: str = ""  # the tree of a finer grouping whose partials feed it; its state is its own all the same
     lane: Lane = "file"
+    kept_edges: Edges = ()  # by cutty, where slices are cut once the windows that end in them are out; () for `edges`
+    windows: tuple[Window, ...] = ()  # of its queries and of those of the trees that it feeds
+    levels: tuple[Level, ...] = ()  # of a tree that keeps state: its slices, and the chunks above them
 
     @cached_property
     def digest(self) -> str:
         """Names the edges and what a shard's signature means, whatever plan they are part of."""
         cut = (self.edges, [test.sql for test in self.bits], self.rows) if self.bits or self.rows else self.edges
-        return hashlib.sha256(repr(cut).encode()).hexdigest()[:16]
+        text = repr((cut, self.kept_edges) if self.kept_edges else cut)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def window_columns(self) -> Ints:
+        """Four rows: the range, the slide and the offset of every window, and the number of the level it starts at."""
+        rows = [(window.range, window.slide, window.offset, level_of(self.levels, window)) for window in self.windows]
+        return np.array(rows, np.int64).reshape(-1, 4).T
 
     @cached_property
     def partial_measures(self) -> tuple[MeasureProgram, ...]:
@@ -146,6 +177,7 @@ class Program:
     types: dict[str, pa.DataType]  # of the time, the group-by columns and all expressions
     columns: dict[str, pa.DataType]  # of the first events; those of later files are brought into these types
     unshared: tuple[Unshared, ...] = ()
+    root: str = ""  # below which folders k=v are columns of their files; "" where none are
 
     @property
     def in_rows(self) -> bool:
@@ -154,12 +186,7 @@ class Program:
 
     def wheres(self, value: str) -> set[str]:
         """Return the predicates under which a value is folded; "" where some measure takes it from every event."""
-        return {
-            measure.where
-            for _, tree in self.roots()
-            for measure in tree.measures
-            if value in (measure.order, measure.payload)
-        }
+        return {measure.where for _, tree in self.roots() for measure in tree.measures if value in measure.inputs}
 
     def roots(self) -> Iterator[tuple[Grouping, TreeProgram]]:
         """Yield the trees that read raw events; they alone keep state."""

@@ -27,6 +27,9 @@ ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that answers may
 }
 
 
+FOLDED_AS = {"sum_squares": "sum"}  # what is folded is no longer the argument
+
+
 class Unfoldable(HeddleError):  # noqa: N818 (such values are answered by Spark)
     """Values that the kernels have no numbers for."""
 
@@ -51,6 +54,12 @@ def coding_of(kind: pa.DataType) -> Coding:
     raise Unfoldable(f"values of type {kind} cannot be folded; cast them to double, bigint, string, date or timestamp")
 
 
+def require_plain(kind: pa.DataType) -> None:
+    """Refuse values that are made of others, or of types whose order or hash nobody here knows."""
+    if pa.types.is_nested(kind) or pa.types.is_duration(kind) or pa.types.is_interval(kind) or pa.types.is_null(kind):
+        raise Unfoldable(f"values of type {kind} cannot be told apart here")
+
+
 def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType:
     """Return the type of an aggregate's answers, as Spark has it.
 
@@ -60,7 +69,7 @@ def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType
     if not arguments:
         return pa.int64()
     argument = spark_type(arguments[0])
-    needs, finish = RESULTS["sum" if aggregate == "sum_squares" else aggregate]  # the squares are the argument here
+    needs, finish = RESULTS[FOLDED_AS.get(aggregate, aggregate)]
     if not needs(argument):
         raise HeddleError(f"{aggregate} of a {argument}: it needs {NEEDS[needs]}; cast it first")
     if finish(argument) not in ARROW:
@@ -74,6 +83,8 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
         kind = kind.value_type
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", "UTC" if kind.tz else None)
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.binary()
     return pa.string() if pa.types.is_large_string(kind) else kind
 
 

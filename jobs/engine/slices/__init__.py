@@ -5,5 +5,6 @@
 - roll_up: Roll-up: before the exchange, the partials of a coarser grouping are folded from those of a finer one.
 - shards: Shards: partials per key, slice and signature.
 - slices: The slices of one tree: for every key, in slice order, the partials of all its measures side by side.
+- tallies: Tallies as columns: for every slice two lists, its values (or registers) in order and a number for each.
 - unfold: Unfolding: from the shards of many predicates to the partials of each.
 """

@@ -13,6 +13,7 @@ from jobs.engine.events.keys import bucket_numbers, key_codes
 from jobs.engine.events.signatures import SIGNATURE
 from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, key_column
 from jobs.engine.slices.slices import Slices, from_tables, to_table
+from optimizer.windows.edges import Edges
 
 OVERLAP = 1.1  # the times that tables span, of the time that they span together
 
@@ -82,12 +83,26 @@ def hardly_overlap(tables: Sequence[pa.Table]) -> bool:
     return bool(spans <= OVERLAP * whole)
 
 
+def chunk_label(label: str, edges: Edges, level: int) -> str:
+    """Return what state files call the chunks of a level above a tree's slices, or the slices themselves at level 0.
+
+    >>> chunk_label("k|t1", ((60, 0),), 1)
+    'k|t1|60+0'
+    """
+    return f"{label}|{edges[0][0]}+{edges[0][1]}" if level else label
+
+
 def merge_tables(
-    grouping: Grouping, tree: TreeProgram, tables: list[pa.Table], measures: Sequence[MeasureProgram] = ()
+    grouping: Grouping,
+    tree: TreeProgram,
+    tables: list[pa.Table],
+    measures: Sequence[MeasureProgram] = (),
+    edges: Edges = (),
 ) -> Slices:
-    """Return a tree's slices from its tables: with the measures of its partials, or with more."""
+    """Return a tree's slices from its tables, or its chunks between some edges: with the measures of its partials, or
+    with more."""
     names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
-    return from_tables(tables, names, measures or tree.partial_measures)
+    return from_tables(tables, names, measures or tree.partial_measures, edges)
 
 
 def pack(tables: Mapping[str, pa.Table]) -> bytes:

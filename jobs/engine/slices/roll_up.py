@@ -43,7 +43,7 @@ class Feed:
         """Return its slices without the measures that it only lends."""
         if not self.coarser:
             return slices
-        carried = {name for measure in self.tree.partial_measures for name in measure.carries}
+        carried = {name for measure in self.tree.partial_measures for name in measure.columns}
         return replace(
             slices,
             rows={measure.key: slices.rows[measure.key] for measure in self.tree.partial_measures},

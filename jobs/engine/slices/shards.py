@@ -10,8 +10,9 @@ import pyarrow as pa
 from jobs.engine.events.keys import key_codes
 from jobs.engine.events.signatures import SIGNATURE, unpack_signatures
 from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
-from jobs.engine.slices.cells import cells_of_starts
+from jobs.engine.slices.cells import Cells, cells_of_starts
 from jobs.engine.slices.slices import Slices, take_carried
+from jobs.engine.slices.tallies import merge_tallies
 from jobs.engine.slices.unfold import Shards, Unfolding, order_by_likeness
 from jobs.kernels.algebra.operators import COUNT, VALID
 from jobs.kernels.arrays import Ints, Rows
@@ -45,8 +46,19 @@ class TreeShards:
             sources = zip(measure.carries, self.tree.bases[measure.key].carries, strict=True)
             columns = {name: self.shards.carried[source] for name, source in sources}
             carried |= take_carried(measure, rows[measure.key], columns)
+            if measure.tally:
+                carried |= self._fold_tally(measure, cells, needed)
         offsets = np.concatenate([[0], np.cumsum(np.bincount(cells.code, minlength=groups))])
         return Slices(self.keys.distinct, offsets, cells.start, rows, carried), folded
+
+    def _fold_tally(self, measure: MeasureProgram, cells: Cells, needed: Ints) -> dict[str, pa.Array]:
+        """Return the tally of a measure, merged from the shards that pass its predicate."""
+        places = np.arange(len(needed))
+        if measure.where:
+            places = np.flatnonzero(self.tests[self.code[needed], self.bit[measure.where]])
+        source = self.tree.bases[measure.key]
+        carried, count = self.shards.carried, len(cells.start)
+        return merge_tallies(measure, carried, needed[places], cells.cell[places], count, source)
 
     def _fold(self, shards: Shards, measures: Sequence[MeasureProgram], bits: Ints) -> tuple[dict[str, Rows], int]:
         base = {measure.key: self.tree.bases[measure.key] for measure in measures}

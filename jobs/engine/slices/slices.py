@@ -15,7 +15,8 @@ from jobs.engine.events.columns import text_ranks
 from jobs.engine.events.keys import dictionary_column, drop_unused_keys, key_codes
 from jobs.engine.program.program import MeasureProgram, key_column
 from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
-from jobs.kernels.algebra.operators import VALID, WIDTH
+from jobs.engine.slices.tallies import merge_tallies
+from jobs.kernels.algebra.operators import VALID, WIDTH, width_of
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.combine import fill_valid_rows, informative_columns, merge_rows
 from jobs.kernels.slices.edges import slice_starts
@@ -95,6 +96,8 @@ def _combine(partials: Partials, cells: Cells, measures: Sequence[MeasureProgram
             unmerged[:, 1] = everything
         rows[measure.key] = merge_rows(measure.op, unmerged, everything, cells.cell, len(cells.start))
         carried |= take_carried(measure, rows[measure.key], partials.carried)
+        if measure.tally:
+            carried |= merge_tallies(measure, partials.carried, None, cells.cell, len(cells.start))
     sizes = np.bincount(cells.code, minlength=partials.keys.num_rows)
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)
 
@@ -142,7 +145,7 @@ def _has_no_duplicates(ordered: Partials) -> bool:
 
 def _slices_from_distinct(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     rows = {measure.key: partials.rows[measure.key] for measure in measures}
-    carried = {name: partials.carried[name] for measure in measures for name in measure.carries}
+    carried = {name: partials.carried[name] for measure in measures for name in measure.columns}
     for measure in measures:
         if measure.carries:
             rows[measure.key][:, 1] = np.arange(len(partials.start))
@@ -215,7 +218,7 @@ def measure_columns(key: str, rows: Rows) -> dict[str, pa.Array]:
     return {_column_name(key, number): pa.array(np.ascontiguousarray(rows[:, number])) for number in (0, *informative)}
 
 
-def measure_rows(columns: Mapping[str, pa.Array | pa.ChunkedArray], key: str) -> Rows:
+def measure_rows(columns: Mapping[str, pa.Array | pa.ChunkedArray], key: str, width: int = WIDTH) -> Rows:
     """Return a measure's rows from the columns that `measure_columns` made of them.
 
     >>> from jobs.kernels.algebra.operators import MAX, lift
@@ -224,9 +227,9 @@ def measure_rows(columns: Mapping[str, pa.Array | pa.ChunkedArray], key: str) ->
     True
     """
     first = to_array(columns[_column_name(key, 0)])
-    rows = np.empty((len(first), WIDTH), first.type.to_pandas_dtype())
+    rows = np.empty((len(first), width), first.type.to_pandas_dtype())
     fill_valid_rows(rows, first.to_numpy(zero_copy_only=False))
-    for number in range(1, WIDTH):
+    for number in range(1, width):
         if _column_name(key, number) in columns:
             column = to_array(columns[_column_name(key, number)])
             rows[:, number] = pc.fill_null(column, int(number == VALID)) if column.null_count else column
@@ -246,8 +249,10 @@ def _keys_of(slices: Slices) -> dict[str, pa.Array]:
     return {key_column(name): dictionary_column(_column(keys, name), index) for name in keys.column_names}
 
 
-def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram]) -> Slices:
-    """Return slices from tables of partials, in any order and number (at least one).
+def from_tables(
+    tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram], edges: Edges = ()
+) -> Slices:
+    """Return slices from tables of partials, in any order and number (at least one); with coarser edges, their chunks.
 
     >>> from jobs.kernels.algebra.operators import MAX
     >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
@@ -256,7 +261,8 @@ def from_tables(tables: Iterable[pa.Table], names: Sequence[str], measures: Sequ
     [5]
     """
     table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
-    return merge(partials_of(table, names, measures), measures)
+    partials = partials_of(table, names, measures)
+    return merge(partials._replace(start=slice_starts(edges, partials.start)) if edges else partials, measures)
 
 
 def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[MeasureProgram]) -> Partials:
@@ -274,8 +280,8 @@ def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[Measur
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in measures:
-        rows[measure.key] = measure_rows(columns, measure.key)
-        carried |= {name: to_array(columns[name]) for name in measure.carries}
+        rows[measure.key] = measure_rows(columns, measure.key, width_of(measure.op))
+        carried |= {name: to_array(columns[name]) for name in measure.columns}
         if measure.coding == "text":
             rows[measure.key][:, 0] = text_ranks(carried[f"order {measure.key}"])
     return Partials(keys.codes, keys.distinct, _column(table, "start").to_numpy(), rows, carried)

@@ -1,7 +1,6 @@
 """The files of a stream's warehouse: manifests, state, results, late events, and who consumed which input.
 
 - consumed_files: Which input files the committed batches took, by our own record or by Spark's checkpoint.
-- input_files: What is in the folder of a stream, whether a batch has consumed it or not.
 - late_files: The late table: every event that some window missed, with the number of windows that did.
 - ledger: The ledger: once a stream has one, the results of a batch are unpublished until an audit enters them here.
 - lifecycle: A stream's warehouse: opened by one run at a time, and swept of what crashed runs left behind.

@@ -1,6 +1,7 @@
 """Consumed files: which input files the committed batches took, by our own record or by Spark's checkpoint.
 
-A run without Spark writes one record per batch before it evaluates the batch, as Spark's log does.
+A run writes one record per batch before it evaluates the batch, as Spark's log does, with the size and time of every
+file; warehouses of older versions have only Spark's log.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from jobs.engine.warehouse.input_files import File
+from jobs.engine.events.input_files import File, current_files, data_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.storage import Storage
+from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 
 SOURCE = f"{CHECKPOINT}/sources/0"
@@ -27,8 +29,8 @@ class Record:
     """The files of a batch; every so often also those of all batches before it, which need no record then."""
 
     batch: int
-    files: list[str]
-    earlier: list[str] | None = None
+    files: list[File]
+    earlier: list[File] | None = None
 
 
 def list_consumed_files(storage: Storage, manifest: Manifest) -> list[str]:
@@ -38,12 +40,20 @@ def list_consumed_files(storage: Storage, manifest: Manifest) -> list[str]:
 
 def batch_by_file(storage: Storage, manifest: Manifest) -> dict[str, int]:
     """Return the batch that consumed each file, or a later batch where a compact record does not tell any more."""
-    if any(storage.names(TAKEN)):
-        return _batch_by_record(storage, manifest)
-    try:
-        return _batch_by_checkpoint(storage, manifest)
-    except (OSError, ValueError, KeyError, IndexError):
-        raise _unreadable_checkpoint(storage) from None
+    return {path: batch for path, (batch, _) in consumed_files(storage, manifest).items()}
+
+
+def consumed_files(storage: Storage, manifest: Manifest) -> dict[str, tuple[int, File]]:
+    """Return the batch that consumed each file, and the file as it was then."""
+    records = load_records(storage)
+    if not records:
+        return {path: (batch, File(path, 0)) for path, batch in _batch_by_checkpoint(storage, manifest).items()}
+    consumed: dict[str, tuple[int, File]] = {}
+    for record in records:
+        if record.batch <= manifest.batch:
+            consumed |= {file.path: (record.batch - 1, file) for file in record.earlier or ()}
+            consumed |= {file.path: (record.batch, file) for file in record.files}
+    return consumed
 
 
 def load_records(storage: Storage) -> list[Record]:
@@ -51,8 +61,8 @@ def load_records(storage: Storage) -> list[Record]:
     records: list[Record] = []
     for name in sorted(storage.names(TAKEN), reverse=True):
         try:
-            records.append(Record(**json.loads(storage.read(name))))
-        except (ValueError, TypeError):
+            records.append(_parse_record(json.loads(storage.read(name))))
+        except (ValueError, TypeError, KeyError):
             raise HeddleError(
                 f"{storage.path(name)}: the record of taken files is damaged; restore it from a backup"
             ) from None
@@ -61,21 +71,58 @@ def load_records(storage: Storage) -> list[Record]:
     return records[::-1]
 
 
-def files_in_records(records: Sequence[Record]) -> set[str]:
-    """Return every file that some batch has consumed."""
-    return {file for record in records for file in (*record.files, *(record.earlier or []))}
+def _parse_record(content: dict[str, Any]) -> Record:
+    """Return a record; those of older versions have names alone."""
+
+    def files(entries: list[Any]) -> list[File]:
+        return [File(entry, 0) if isinstance(entry, str) else File(*entry) for entry in entries]
+
+    earlier = content["earlier"]
+    return Record(int(content["batch"]), files(content["files"]), None if earlier is None else files(earlier))
 
 
-def add_record(storage: Storage, records: Sequence[Record], batch: int, files: Sequence[File]) -> list[Record]:
-    """Write down which files a batch consumes, before it does, and return the records that count from now on."""
-    earlier = sorted(files_in_records(records)) if len(records) >= COMPACT_AT else None
-    record = Record(batch, [path for path, _ in files], earlier)
+def files_in_records(records: Sequence[Record]) -> dict[str, File]:
+    """Return every file that some batch has consumed, as it was then."""
+    return {file.path: file for record in records for file in (*(record.earlier or []), *record.files)}
+
+
+def is_rewritten(before: File, now: File) -> bool:
+    """Whether a file has another content than when it was consumed, as far as its size and time tell."""
+    return bool(before.modified) and before != now
+
+
+def add_record(
+    storage: Storage, records: Sequence[Record], batch: int, files: Sequence[File], earlier: list[File] | None = None
+) -> list[Record]:
+    """Write down which files a batch consumes, before it does, and return the records that count from now on.
+
+    A batch that died may have a record already, of files that have vanished or changed since."""
+    old = next((record for record in records if record.batch == batch), None)
+    if old is not None:
+        if old.files == list(files):
+            return list(records)
+        storage.delete(_record_name(batch))
+        records, earlier = [record for record in records if record is not old], old.earlier
+    is_compact = earlier is None and len(records) >= COMPACT_AT
+    record = Record(batch, list(files), sorted(files_in_records(records).values()) if is_compact else earlier)
     storage.create(_record_name(batch), json.dumps(vars(record)).encode())
-    if earlier is None:
+    if not is_compact:
         return [*records, record]
-    for old in records:
-        storage.delete(_record_name(old.batch))
+    for past in records:
+        storage.delete(_record_name(past.batch))
     return [record]
+
+
+def offered_files(storage: Storage, batch: int, source: Stream) -> list[File]:
+    """Return the files of a batch that Spark is about to begin: those that it lists and the stream's options take."""
+    return data_files(source, current_files(files_of_batch(storage, batch)))
+
+
+def earlier_files(storage: Storage, manifest: Manifest, records: Sequence[Record]) -> list[File] | None:
+    """Return the files of a warehouse whose batches an older version left to Spark's log; None where records tell."""
+    if records or manifest.batch < 0:
+        return None
+    return [File(path, 0) for path in _batch_by_checkpoint(storage, manifest)]
 
 
 def files_of_batch(storage: Storage, batch: int) -> list[str]:
@@ -91,23 +138,21 @@ def files_of_batch(storage: Storage, batch: int) -> list[str]:
 def plain_path(uri: str) -> str:
     """Return the path that our records have for what Spark calls a file."""
     parts = urlsplit(uri)
-    return unquote(parts.path) if parts.scheme in ("", "file") else uri
+    return unquote(parts.path) if parts.scheme in ("", "file") else unquote(uri)
 
 
 def _record_name(batch: int) -> str:
     return f"{TAKEN}/{batch:012d}.json"
 
 
-def _batch_by_record(storage: Storage, manifest: Manifest) -> dict[str, int]:
-    batches: dict[str, int] = {}
-    for record in load_records(storage):
-        if record.batch <= manifest.batch:
-            batches |= dict.fromkeys(record.earlier or (), record.batch - 1)
-            batches |= dict.fromkeys(record.files, record.batch)
-    return batches
-
-
 def _batch_by_checkpoint(storage: Storage, manifest: Manifest) -> dict[str, int]:
+    try:
+        return _read_checkpoint(storage, manifest)
+    except (OSError, ValueError, KeyError, IndexError):
+        raise _unreadable_checkpoint(storage) from None
+
+
+def _read_checkpoint(storage: Storage, manifest: Manifest) -> dict[str, int]:
     names = (name.rpartition("/")[2] for name in storage.names(f"{CHECKPOINT}/offsets"))
     batches = sorted(batch for batch in map(int, filter(str.isdigit, names)) if batch <= manifest.batch)
     if not batches or batches[-1] != manifest.batch:

@@ -17,7 +17,7 @@ from optimizer.plan.definition import Plan
 
 Engine = Literal["spark", "local"]
 CHECKPOINT = "checkpoint"  # Spark's record of the files that its batches consumed
-TAKEN = "taken"  # our own record, of a run without Spark
+TAKEN = "taken"  # our own record, with the size and time of every file
 PLANS = "plans"
 DATA_FOLDERS = (result_files.FOLDER, state_files.FOLDER, late_files.FOLDER, retained.FOLDER)
 SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, retained.FOLDER)
@@ -59,8 +59,8 @@ def claim(storage: Storage, engine: Engine, current: Manifest) -> None:
     """Refuse a warehouse whose record of taken files is the other engine's, or does not fit its manifests."""
     if current.backfill:
         raise HeddleError(f"{storage.root}: holds a backfill, which cannot go on; choose another --warehouse")
-    other = TAKEN if engine == "spark" else CHECKPOINT
-    if any(storage.names(other)):
+    by_spark, by_anyone = any(storage.names(CHECKPOINT)), any(storage.names(TAKEN))
+    if by_spark if engine == "local" else by_anyone and not by_spark:
         how = "with --local" if engine == "spark" else "without --local"
         raise HeddleError(f"{storage.root}: has been evaluated {how}; go on {how}, or choose another --warehouse")
     if engine == "local":

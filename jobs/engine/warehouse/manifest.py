@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from jobs.host.storage import Storage
@@ -19,6 +19,7 @@ from optimizer.windows.window import BEGINNING
 
 FOLDER = "manifests"
 PARTS = ("results", "state", "late")
+ENDLESS = 1 << 62
 MOST_MARKS = 256  # beyond it, every second one of the older half is forgotten
 
 
@@ -40,6 +41,13 @@ class DataFile:
     batch: int
     grouping: str = ""
     tier: int = 0
+    shelf: str = ""  # of a state file: which slices or chunks it holds; "" for all that a batch added
+    first: int = BEGINNING  # of a state file: no row starts earlier,
+    last: int = ENDLESS  # and none later
+    expires: int = ENDLESS  # of a state file: the watermark from which on no row is needed
+
+
+STATE_FIELDS = {"shelf": "", "first": BEGINNING, "last": ENDLESS, "expires": ENDLESS}
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,7 @@ def load(storage: Storage, name: str) -> Manifest:
 
 def commit(storage: Storage, manifest: Manifest) -> None:
     """Make a batch exist, by one atomic step."""
-    document = asdict(manifest)
+    document: dict[str, Any] = {**vars(manifest)}
     for part in PARTS:
         document[part] = [_from_file(file) for file in document[part]]
     content = json.dumps({**document, "digest": _digest(document)}, separators=(",", ":")).encode()
@@ -152,8 +160,10 @@ def _to_file(entry: dict[str, Any]) -> DataFile:
     return DataFile(**{"tier" if name == "level" else name: value for name, value in entry.items()})
 
 
-def _from_file(file: dict[str, Any]) -> dict[str, Any]:
-    return {"level" if name == "tier" else name: value for name, value in file.items()}
+def _from_file(file: DataFile) -> dict[str, Any]:
+    entry = vars(file)
+    kept = {name: entry[name] for name in entry if name not in STATE_FIELDS or entry[name] != STATE_FIELDS[name]}
+    return {"level" if name == "tier" else name: value for name, value in kept.items()}
 
 
 def _digest(document: dict[str, Any]) -> str:

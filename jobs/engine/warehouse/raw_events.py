@@ -1,4 +1,6 @@
-"""The raw events that have been evaluated, as far back as they are needed and as far as their files are still there."""
+"""The raw events that have been evaluated, as far back as they are needed and as far as their files are still there.
+
+A file that was written again since is gone: its events are others."""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jobs.engine.warehouse.consumed_files import batch_by_file
-from jobs.engine.warehouse.input_files import File, with_sizes
+from jobs.engine.events.input_files import File, current_files
+from jobs.engine.warehouse.consumed_files import consumed_files, is_rewritten
 from jobs.engine.warehouse.manifest import Manifest, latest_of_batch
 from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
@@ -36,15 +38,16 @@ class RawEvents:
 
 def raw_events(storage: Storage, manifest: Manifest, since: int) -> RawEvents:
     """Return the files that may hold events since a time; the marks of the batches spare those that cannot."""
-    consumed = batch_by_file(storage, manifest)
-    latest = {path: _latest(manifest, batch) for path, batch in consumed.items()}
+    consumed = consumed_files(storage, manifest)
+    latest = {path: _latest(manifest, batch) for path, (batch, _) in consumed.items()}
     wanted = sorted(path for path in consumed if latest[path] >= since)
-    sizes = dict(with_sizes(wanted))
+    kept = {file.path: file for file in current_files(wanted) if not is_rewritten(consumed[file.path][1], file)}
     batches: dict[int, list[File]] = {}
-    for path, size in sizes.items():
-        batches.setdefault(consumed[path], []).append((path, size))
+    for path in wanted:
+        if path in kept:
+            batches.setdefault(consumed[path][0], []).append(kept[path])
     # a file that is gone held no event after the latest of its batch
-    complete = max([BEGINNING, *(latest[path] + 1 for path in wanted if path not in sizes)])
+    complete = max([BEGINNING, *(latest[path] + 1 for path in wanted if path not in kept)])
     return RawEvents(
         [PastBatch(batch, _emitted(manifest, batch), batches[batch]) for batch in sorted(batches)], complete
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from jobs.engine.program.levels import Level
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.windows.edges import Edges
@@ -18,7 +20,10 @@ FOLDER = "standing"
 
 @dataclass(frozen=True)
 class RetainedTree:
-    """The retained slices of one tree: all events since a time are in them, but slices beyond the reach are dropped."""
+    """The retained slices of one tree: all events since a time are in them, but slices beyond the reach are dropped.
+
+    Level 0 of its levels are the slices, the others are chunks, each with a reach of its own; a warehouse from before
+    there were chunks has no levels, and slices as far as the longest window reaches."""
 
     grouping: str
     cut: str  # how events are told apart beside their keys and slices: by the predicates they pass, or row by row
@@ -26,10 +31,12 @@ class RetainedTree:
     measures: tuple[str, ...]
     reach: int
     since: int = BEGINNING
+    levels: tuple[Level, ...] = ()
 
-    def complete_from(self, watermark: int) -> int:
-        """Return the time such that windows which start there or later can be answered."""
-        return max(self.since, watermark - self.reach + 1)
+    @property
+    def all_levels(self) -> tuple[Level, ...]:
+        """The levels; where no chunks are kept, the slices alone."""
+        return self.levels or (Level(self.edges, self.reach),)
 
 
 @dataclass(frozen=True)
@@ -71,5 +78,12 @@ def load_retained(storage: Storage, name: str) -> RetainedSlices:
         ) from None
 
 
-def _tree(edges: list[list[int]], measures: list[str], **rest: Any) -> RetainedTree:
-    return RetainedTree(edges=tuple((period, residue) for period, residue in edges), measures=tuple(measures), **rest)
+def _tree(
+    edges: list[list[int]], measures: list[str], levels: Sequence[dict[str, Any]] = (), **rest: Any
+) -> RetainedTree:
+    kept = tuple(Level(_edges(level["edges"]), level["reach"]) for level in levels)
+    return RetainedTree(edges=_edges(edges), measures=tuple(measures), levels=kept, **rest)
+
+
+def _edges(pairs: list[list[int]]) -> Edges:
+    return tuple((period, residue) for period, residue in pairs)

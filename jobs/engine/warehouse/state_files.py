@@ -1,47 +1,179 @@
-"""State files: the retained slices of a bucket, as a base and the deltas that later batches added.
+"""State files: the retained slices and chunks of a bucket, each file of some time.
+
+Every batch adds one small file with all its slices and newly closed chunks. When there are some, they are sorted onto
+shelves: the slices or chunks of one level that are kept for about as long. The files of a shelf are merged when some
+are about equally large, but stay a part of the shelf, so that a file whose time is over is dropped by its name, and a
+batch opens only those of the times it needs. Windows in rows have a shelf of their own, with a base and deltas.
 
 A file holds several Arrow tables: one stream after another, each with its label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import COMPRESSED, PLAIN, read_tables, write_tables
-from jobs.engine.warehouse.manifest import DataFile
+from jobs.engine.warehouse.manifest import ENDLESS, DataFile
 from jobs.engine.warehouse.result_files import fresh_name
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 FOLDER = "state"
-MOST_DELTAS = 8
+ADDED = ""  # the shelf of what batches add
+ROWS = "rows"  # the shelf of windows in rows
+MOST_DELTAS = 8  # of windows in rows
+MERGE_AT = 4  # files that batches have added, or files of a shelf that are about equally large
+SMALL = 1 << 13  # rows of files that are merged in any case
+MOST_OF_SHELF = 4  # a file has at most this part of the rows of its shelf
 
 
-def load_state(storage: Storage, files: Sequence[DataFile]) -> dict[str, list[pa.Table]]:
-    """Load the slices of a bucket by label, one table per file, in the order they were written."""
-    tables: dict[str, list[pa.Table]] = {}
-    for file in files:
-        for label, table in _load(storage, file.name).items():
-            tables.setdefault(label, []).append(table)
-    return tables
+class Kept(NamedTuple):
+    """A table of slices or chunks: how long they are kept behind the watermark, and on which shelf."""
+
+    table: pa.Table
+    reach: int
+    shelf: str
 
 
-def save_state(storage: Storage, batch: int, bucket: int, slices: Mapping[str, pa.Table]) -> list[DataFile]:
-    """Write one file of slices, unless there are none."""
-    rows = sum(table.num_rows for table in slices.values())
-    if not rows:
+def shelf_name(level: int, reach: int) -> str:
+    """Name the shelf of a level that is kept for a time: others on it are kept at most twice as long.
+
+    >>> shelf_name(1, 1000), shelf_name(1, 1020)
+    ('1.10', '1.10')
+    """
+    return f"{level}.{reach.bit_length()}"
+
+
+class StateFiles:
+    """The files of a bucket; each is opened once, when something of its time is asked for."""
+
+    def __init__(self, storage: Storage, files: Sequence[DataFile]) -> None:
+        self.storage, self.files = storage, files
+        self._tables: dict[str, dict[str, pa.Table]] = {}
+
+    def read(
+        self, label: str, shelf: str, spans: Sequence[tuple[int, int]] = ((BEGINNING, ENDLESS),)
+    ) -> list[pa.Table]:
+        """Return the rows of a label that start within some ascending spans, each from a time on and before another."""
+        first, last = spans[0][0], spans[-1][1]
+        files = [f for f in self.files if f.shelf in (ADDED, shelf) and f.first < last and f.last >= first]
+        tables = [table for file in files if (table := self.tables(file).get(label)) is not None]
+        return [part for table in tables for part in _slice(table, spans)] if shelf != ROWS else tables
+
+    def tables(self, file: DataFile) -> dict[str, pa.Table]:
+        """Return all tables of a file, by label."""
+        if file.name not in self._tables:
+            self._tables[file.name] = _load(self.storage, file.name)
+        return self._tables[file.name]
+
+    def all_tables(self) -> dict[str, list[pa.Table]]:
+        """Return all tables of all files by label, in the order they were written."""
+        tables: dict[str, list[pa.Table]] = {}
+        for file in self.files:
+            for label, table in self.tables(file).items():
+                tables.setdefault(label, []).append(table)
+        return tables
+
+
+def _slice(table: pa.Table, spans: Sequence[tuple[int, int]]) -> list[pa.Table]:
+    """Return the rows of a table, which is in the order of time, that start within each of some spans."""
+    places = np.searchsorted(np.asarray(table["start"]), np.array(spans, np.int64)).tolist()
+    return [table.slice(low, high - low) for low, high in places if low < high]
+
+
+def in_order_of_time(table: pa.Table) -> pa.Table:
+    """Return the rows of a table by their start, as state files have them.
+
+    >>> in_order_of_time(pa.table({"start": [10, 0, 10], "n": [1, 2, 3]}))["n"].to_pylist()
+    [2, 1, 3]
+    """
+    start = np.asarray(table["start"])
+    return table if np.all(start[1:] >= start[:-1]) else table.take(pa.array(np.argsort(start, kind="stable")))
+
+
+def save_state(
+    storage: Storage, batch: int, bucket: int, slices: Mapping[str, Kept], shelf: str = ADDED
+) -> list[DataFile]:
+    """Write one file of slices and chunks, unless there are none."""
+    filled = {label: kept for label, kept in slices.items() if kept.table.num_rows}
+    if not filled:
         return []
     name = fresh_name(FOLDER, batch, bucket, "arrow")
     # nobody else writes this name, and what a failed task leaves behind is swept later: no draft is needed
     with storage.filesystem.open_output_stream(storage.path(name)) as sink:
-        write_tables(sink, slices, PLAIN if storage.local else COMPRESSED)  # a disk is faster than a compressor
-    return [DataFile(name, bucket, rows, batch)]
+        tables = {name: kept.table if shelf == ROWS else in_order_of_time(kept.table) for name, kept in filled.items()}
+        write_tables(sink, tables, PLAIN if storage.local else COMPRESSED)  # a disk is faster than a compressor
+    rows = sum(kept.table.num_rows for kept in filled.values())
+    if shelf == ROWS:
+        return [DataFile(name, bucket, rows, batch, shelf=shelf)]
+    ends = [(pc.min_max(kept.table["start"]).as_py(), kept.reach) for kept in filled.values()]
+    first, last = min(end["min"] for end, _ in ends), max(end["max"] for end, _ in ends)
+    expires = max(end["max"] + reach for end, reach in ends)
+    return [DataFile(name, bucket, rows, batch, shelf=shelf, first=first, last=last, expires=expires)]
+
+
+def save_by_shelf(storage: Storage, batch: int, bucket: int, slices: Mapping[str, Kept]) -> list[DataFile]:
+    """Write slices and chunks, a file per shelf."""
+    shelves: dict[str, dict[str, Kept]] = {}
+    for label, kept in slices.items():
+        shelves.setdefault(kept.shelf, {})[label] = kept
+    return [file for name, shelf in shelves.items() for file in save_state(storage, batch, bucket, shelf, name)]
+
+
+Merge = Callable[[str, list[pa.Table]], Kept]  # by label: what is still needed of some tables, as one
+
+
+def tidy_files(state: StateFiles, batch: int, bucket: int, watermark: int, merge: Merge) -> list[DataFile]:
+    """Drop the files whose time is over, and merge those that have become too many. Files of ROWS are left alone."""
+    files = [file for file in state.files if file.expires > watermark]
+    for group in mergeable(files):
+        tables: dict[str, list[pa.Table]] = {}
+        for file in group:
+            for label, table in state.tables(file).items():
+                tables.setdefault(label, []).append(table)
+        merged = {label: merge(label, parts) for label, parts in tables.items()}
+        names = {file.name for file in group}
+        files = [f for f in files if f.name not in names] + save_by_shelf(state.storage, batch, bucket, merged)
+    return files
+
+
+def mergeable(files: Sequence[DataFile]) -> list[list[DataFile]]:
+    """Return the groups of files that are to be merged: what batches have added, and equally large ones of a shelf.
+
+    >>> files = [DataFile(f"{n}", 0, rows, n, shelf="0.9") for n, rows in enumerate([90_000, 9, 8, 7, 50])]
+    >>> [[file.name for file in group] for group in mergeable(files)]
+    [['1', '2', '3', '4']]
+    """
+    added = [file for file in files if file.shelf == ADDED]
+    if len(added) >= MERGE_AT:
+        return [added]  # the next batch sees to the shelves
+    shelves: dict[str, dict[int, list[DataFile]]] = {}
+    for file in files:
+        if file.shelf not in (ADDED, ROWS):
+            shelves.setdefault(file.shelf, {}).setdefault(_size_class(file.rows), []).append(file)
+    groups = []
+    for by_size in shelves.values():
+        total = sum(file.rows for group in by_size.values() for file in group)
+        oldest = [group[:MERGE_AT] for group in by_size.values() if len(group) >= MERGE_AT]
+        most = max(SMALL, total // MOST_OF_SHELF)
+        groups += [group for group in oldest if sum(file.rows for file in group) <= most]
+    return groups
+
+
+def _size_class(rows: int) -> int:
+    """Number sizes such that those of a class differ by less than a factor of four; all small ones are in the first."""
+    return max(0, (4 * rows // SMALL).bit_length() + 1) // 2
 
 
 def pays_to_rewrite(files: Sequence[DataFile], added: int, retained: int) -> bool:
-    """Whether a new base pays: the deltas outweigh the old one, or are many, or most of what is there has expired."""
+    """Whether a new base of windows in rows pays: the deltas outweigh the old one, or are many, or most of what is
+    there has expired."""
     if not files:
         return True
     deltas = sum(file.rows for file in files[1:]) + added
@@ -49,11 +181,18 @@ def pays_to_rewrite(files: Sequence[DataFile], added: int, retained: int) -> boo
 
 
 def _load(storage: Storage, name: str) -> dict[str, pa.Table]:
-    """Read the tables of a file, all or none."""
+    """Read the tables of a file, all or none; of a local one, columns are read when they are looked at."""
     try:
-        with storage.filesystem.open_input_file(storage.path(name)) as source:
-            return read_tables(pa.BufferReader(source.read()))
+        with _open(storage, name) as source:
+            return read_tables(source)
     except (OSError, pa.ArrowException, KeyError, TypeError, UnicodeDecodeError):
         raise HeddleError(
             f"{storage.path(name)}: is damaged or missing; restore this file from a backup, then run again"
         ) from None
+
+
+def _open(storage: Storage, name: str) -> Any:
+    if storage.local:
+        return pa.memory_map(storage.path(name))
+    with storage.filesystem.open_input_file(storage.path(name)) as source:
+        return pa.BufferReader(source.read())

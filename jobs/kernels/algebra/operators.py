@@ -1,7 +1,8 @@
-"""Partials as rows of four columns, and the one `combine` of all components, chosen by an integer op code.
+"""Partials as rows of four columns or more, and the one `combine` of all components, chosen by an integer op code.
 
-Columns 0 to 2 hold the partial, column 3 is 1 when it is valid. A row that is not valid is both the null of SQL (a
-slice whose values are all null) and the identity of every operator. Rows are float64 or int64:
+Columns 0 to 2 hold the partial, column 3 is 1 when it is valid; what needs more room has its other columns behind it.
+A row that is not valid is both the null of SQL (a slice whose values are all null) and the identity of every operator.
+Rows are float64 or int64:
 
 | op                         | columns                                                                     |
 |----------------------------|-----------------------------------------------------------------------------|
@@ -10,8 +11,10 @@ slice whose values are all null) and the identity of every operator. Rows are fl
 | SUM_FLOAT                  | sum, rounding error of the sum (TwoSum)                                     |
 | PRODUCT                    | product; a double, as Spark's                                               |
 | MIN, MAX, LAST (selective) | order, payload: the index of a row of the caller's column (argmin, first..) |
-| BIT_AND, BIT_OR            | bits; a boolean is 0 or 1                                                   |
+| BIT_AND, BIT_OR, BIT_XOR   | bits; a boolean is 0 or 1                                                   |
 | MOMENTS                    | count, mean, M2 (Chan et al.)                                               |
+| CENTRAL_MOMENTS            | count, mean, M2; M3, M4                                                     |
+| CO_MOMENTS                 | count, mean of x, mean of y; co-moment, M2 of x, M2 of y                    |
 """
 
 from __future__ import annotations
@@ -38,6 +41,16 @@ LAST: Final = 6
 BIT_AND: Final = 7
 BIT_OR: Final = 8
 MOMENTS: Final = 9
+BIT_XOR: Final = 10
+CENTRAL_MOMENTS: Final = 11
+CO_MOMENTS: Final = 12
+
+# the columns that hold the partial of an operator, where there are several that all windows need
+VALUE_COLUMNS: dict[int, tuple[int, ...]] = {
+    MOMENTS: (0, 1, 2),
+    CENTRAL_MOMENTS: (0, 1, 2, 4, 5),
+    CO_MOMENTS: (0, 1, 2, 4, 5, 6),
+}
 
 # (component, kind of its values) -> op code; the kind is "int64" or "float64"
 OPS: dict[tuple[str, str], int] = {
@@ -61,8 +74,20 @@ OPS: dict[tuple[str, str], int] = {
     ("argmin", "float64"): MIN,
     ("argmax", "int64"): MAX,
     ("argmax", "float64"): MAX,
+    ("bit_xor", "int64"): BIT_XOR,
     ("moments", "float64"): MOMENTS,
+    ("central_moments", "float64"): CENTRAL_MOMENTS,
+    ("co_moments", "float64"): CO_MOMENTS,
 }
+
+
+def width_of(op: int) -> int:
+    """Return how many columns the rows of an operator have.
+
+    >>> width_of(MAX), width_of(CO_MOMENTS)
+    (4, 7)
+    """
+    return max(VALUE_COLUMNS.get(op, (VALID,))[-1], VALID) + 1
 
 
 @njit(cache=True)
@@ -117,6 +142,8 @@ def copy_row(a: Rows, i: int, out: Rows, k: int) -> None:
     out[k, 1] = a[i, 1]
     out[k, 2] = a[i, 2]
     out[k, 3] = a[i, 3]
+    for column in range(WIDTH, a.shape[1]):
+        out[k, column] = a[i, column]
 
 
 @njit(cache=True)
@@ -128,7 +155,7 @@ def clear_row(out: Rows, k: int) -> None:
     >>> rows.tolist()
     [[0.0, 0.0, 0.0, 0.0]]
     """
-    out[k, 0] = out[k, 1] = out[k, 2] = out[k, 3] = 0
+    out[k, :] = 0
 
 
 @njit(cache=True)
@@ -157,6 +184,50 @@ def _moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     out[k, 0] = n
     out[k, 1] = mean
     out[k, 2] = m2
+
+
+@njit(cache=True)
+def _central_moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
+    na, nb = a[i, 0], b[j, 0]
+    n = na + nb
+    delta = b[j, 1] - a[i, 1]
+    part = delta / n
+    a2, b2, a3, b3 = a[i, 2], b[j, 2], a[i, 4], b[j, 4]
+    square = part * part
+    m4 = a[i, 5] + b[j, 5] + square * part * delta * na * nb * (na * na - na * nb + nb * nb)
+    m4 += 6.0 * square * (na * na * b2 + nb * nb * a2) + 4.0 * part * (na * b3 - nb * a3)
+    m3 = a3 + b3 + square * delta * na * nb * (na - nb) + 3.0 * part * (na * b2 - nb * a2)
+    out[k, 0] = n
+    out[k, 1] = a[i, 1] + part * nb
+    out[k, 2] = a2 + b2 + delta * part * na * nb
+    out[k, 4] = m3
+    out[k, 5] = m4
+
+
+@njit(cache=True)
+def merge_means(a: float, b: float, share: float) -> float:
+    """Return the mean of two means, where the second has this share; an infinity stays, as in a sum.
+
+    >>> merge_means(1.0, 4.0, 0.25), merge_means(np.inf, np.inf, 0.5), merge_means(np.inf, 1.0, 0.5)
+    (1.75, inf, inf)
+    """
+    if a - a == 0.0 and b - b == 0.0:
+        return a + (b - a) * share
+    return a + b
+
+
+@njit(cache=True)
+def _co_moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
+    na, nb = a[i, 0], b[j, 0]
+    n = na + nb
+    dx, dy = b[j, 1] - a[i, 1], b[j, 2] - a[i, 2]
+    x, y, share = merge_means(a[i, 1], b[j, 1], nb / n), merge_means(a[i, 2], b[j, 2], nb / n), na * nb / n
+    out[k, 4] = a[i, 4] + b[j, 4] + dx * dy * share
+    out[k, 5] = a[i, 5] + b[j, 5] + dx * dx * share
+    out[k, 6] = a[i, 6] + b[j, 6] + dy * dy * share
+    out[k, 0] = n
+    out[k, 1] = x
+    out[k, 2] = y
 
 
 @njit(cache=True)
@@ -190,21 +261,28 @@ def combine(op: int, a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> Non
         out[k, 0] = a[i, 0] * b[j, 0]
     elif op == MOMENTS:
         _moments(a, i, b, j, out, k)
+    elif op == CENTRAL_MOMENTS:
+        _central_moments(a, i, b, j, out, k)
+    elif op == CO_MOMENTS:
+        _co_moments(a, i, b, j, out, k)
     elif op == BIT_AND:
         out[k, 0] = np.int64(a[i, 0]) & np.int64(b[j, 0])
+    elif op == BIT_XOR:
+        out[k, 0] = np.int64(a[i, 0]) ^ np.int64(b[j, 0])
     else:
         out[k, 0] = np.int64(a[i, 0]) | np.int64(b[j, 0])
     out[k, VALID] = 1
 
 
 def lift(op: int, values: Rows, valid: Bools | None = None, payload: Rows | None = None) -> Rows:
-    """Return rows of single values, a slice of one event each; the payload is the row's index unless one is passed.
+    """Return rows of single values, a slice of one event each; the payload is the row's index unless one is passed,
+    and the other value of a pair, which is the same one unless it is passed.
 
     >>> lift(SUM_INT, np.array([7, -1]), np.array([True, False])).tolist()
     [[0, 7, 0, 1], [0, 0, 0, 0]]
     """
-    kind = np.int64 if op in (COUNT, SUM_INT, BIT_AND, BIT_OR) else values.dtype
-    rows = np.zeros((len(values), WIDTH), kind)
+    kind = np.int64 if op in (COUNT, SUM_INT, BIT_AND, BIT_OR, BIT_XOR) else values.dtype
+    rows = np.zeros((len(values), width_of(op)), kind)
     rows[:, VALID] = 1 if valid is None else valid
     rows[:, 0] = values
     if op == SUM_INT:
@@ -215,11 +293,25 @@ def lift(op: int, values: Rows, valid: Bools | None = None, payload: Rows | None
     elif op == MOMENTS:
         rows[:, 0] = 1
         rows[:, 1] = values
-        rows[:, 2] = np.where(np.isfinite(values), 0.0, np.nan)  # x - x of an infinity, as Spark computes it
+        rows[:, 2] = _spread(values)
+    elif op == CENTRAL_MOMENTS:
+        rows[:, 0] = 1
+        rows[:, 1] = values
+        rows[:, 2] = rows[:, 4] = rows[:, 5] = _spread(values)
+    elif op == CO_MOMENTS:
+        other = values if payload is None else payload
+        rows[:, 0] = 1
+        rows[:, 1], rows[:, 2] = values, other
+        rows[:, 4], rows[:, 5], rows[:, 6] = _spread(values) + _spread(other), _spread(values), _spread(other)
     rows[rows[:, VALID] == 0] = 0
     if op == COUNT:
         rows[:, VALID] = 1  # a count is never null: of no value it is 0
     return rows
+
+
+def _spread(values: Rows) -> Rows:
+    """Return x - x: of an infinity it is no number, as Spark computes it."""
+    return np.where(np.isfinite(values), 0.0, np.nan)
 
 
 def lower(op: int, rows: Rows) -> tuple[Rows, Bools, Bools]:

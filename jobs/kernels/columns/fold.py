@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernels.algebra.operators import COUNT, LAST, LIMB_BITS, LIMB_MASK, MAX, MOMENTS, SUM_INT
+from jobs.kernels.algebra.operators import COUNT, LAST, LIMB_BITS, LIMB_MASK, MAX, SUM_INT, VALUE_COLUMNS
 from jobs.kernels.arrays import Bools, Column, Ints
 from jobs.kernels.columns.fold_bounds import fold_between
-from jobs.kernels.columns.moments import fold_moments
+from jobs.kernels.columns.moments import fold_all_moments
 from jobs.kernels.columns.operators import identity
 
 
@@ -79,7 +79,7 @@ def prepare(op: int, columns: Sequence[Column], valid: Bools | None, longest: in
 
 
 def fold(op: int, columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None) -> Folded:
-    """Fold the windows [lo, hi), none of them empty: one column in, one out; MOMENTS has three (count, mean, M2).
+    """Fold the windows [lo, hi), none of them empty: one column in, one out; those of moments are several.
 
     Both bounds ascend from window to window, so groups may follow one another.
 
@@ -89,8 +89,8 @@ def fold(op: int, columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | 
     >>> fold(MAX, (values,), lo, lo + 2, np.array([True, False, False])).valid.tolist()
     [True, False]
     """
-    if op == MOMENTS:
-        moments = fold_moments(columns, lo, hi, valid)
+    if op in VALUE_COLUMNS:
+        moments = fold_all_moments(op, columns, lo, hi, valid)
         return Folded(moments, moments[0] > 0)
     foldable = prepare(op, columns, valid, len(columns[0]))
     return foldable.join([fold_between(op, column, lo, hi) for op, column in foldable.parts])

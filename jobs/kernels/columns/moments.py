@@ -1,4 +1,7 @@
-"""Count, mean and M2 of windows over columns of slices, merged as Chan et al. do, by Two-Stacks."""
+"""Moments of windows over columns of slices, merged as Chan et al. do, by Two-Stacks.
+
+Count, mean and M2, which most queries need, have their own loop; those of a higher order and of pairs go by rows.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,88 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Bools, Column, Ints
+from jobs.kernels.algebra.operators import (
+    CO_MOMENTS,
+    MOMENTS,
+    VALID,
+    VALUE_COLUMNS,
+    clear_row,
+    combine,
+    copy_row,
+    width_of,
+)
+from jobs.kernels.arrays import Bools, Column, Ints, Rows
 
 Moments = tuple[float, float, float]
+
+
+def fold_all_moments(
+    op: int, columns: Sequence[Column], lo: Ints, hi: Ints, valid: Bools | None = None
+) -> tuple[Column, ...]:
+    """Return the moments of every window [lo, hi) of slices, a column for each that the operator has.
+
+    >>> from jobs.kernels.algebra.operators import CENTRAL_MOMENTS
+    >>> ones, values, zeros = np.ones(3), np.array([1.0, 3.0, 8.0]), np.zeros(3)
+    >>> columns = (ones, values, zeros, zeros, zeros)
+    >>> [m.tolist() for m in fold_all_moments(CENTRAL_MOMENTS, columns, np.array([0]), np.array([3]))]
+    [[3.0], [4.0], [26.0], [36.0], [338.0]]
+    """
+    if op == MOMENTS:
+        return fold_moments(columns, lo, hi, valid)
+    rows = np.zeros((len(columns[0]), width_of(op)))
+    for number, column in zip(VALUE_COLUMNS[op], columns, strict=True):
+        rows[:, number] = column
+    rows[:, VALID] = (columns[0] > 0) if valid is None else (columns[0] > 0) & valid
+    out = np.zeros((len(lo), rows.shape[1]))
+    if len(lo):
+        _fold_rows(op, rows, lo, hi, np.empty((int((hi - lo).max()), rows.shape[1])), out)
+    return tuple(np.ascontiguousarray(out[:, number]) for number in VALUE_COLUMNS[op])
+
+
+@njit(cache=True, nogil=True)
+def _shift(rows: Rows, i: int, level: Column, sign: float) -> None:
+    for column in range(1, 1 + level.size):
+        rows[i, column] += sign * level[column - 1]
+
+
+@njit(cache=True, nogil=True)
+def _fold_rows(op: int, rows: Rows, lo: Ints, hi: Ints, stack: Rows, out: Rows) -> None:
+    """Every mean is measured from a level of its own; see `_fold_moments`."""
+    means = 2 if op == CO_MOMENTS else 1
+    level, levelled = np.zeros(means), np.zeros(means, np.bool_)
+    front, new = np.zeros((1, rows.shape[1])), np.zeros((1, rows.shape[1]))
+    base = flip = end = 0
+    for i in range(lo.size):
+        low, high = lo[i], hi[i]
+        if low >= flip:
+            flip = high
+            for mean in range(means):
+                last = high - 1
+                while last >= low and not (rows[last, VALID] and np.isfinite(rows[last, 1 + mean])):
+                    last -= 1
+                levelled[mean] = last >= low
+                level[mean] = rows[last, 1 + mean] if levelled[mean] else 0.0
+                flip = min(flip, last + 1 if levelled[mean] else high)
+            clear_row(front, 0)
+            for j in range(high - 1, low - 1, -1):
+                copy_row(rows, j, new, 0)
+                _shift(new, 0, level, -1.0)
+                combine(op, new, 0, front, 0, front, 0)
+                copy_row(front, 0, stack, j - low)
+            clear_row(front, 0)
+            base, end = low, high
+        while end < high:
+            if rows[end, VALID]:
+                for mean in range(means):
+                    if not levelled[mean] and np.isfinite(rows[end, 1 + mean]):
+                        level[mean], levelled[mean] = rows[end, 1 + mean], True  # no finite mean depends on it yet
+            copy_row(rows, end, new, 0)
+            _shift(new, 0, level, -1.0)
+            combine(op, front, 0, new, 0, front, 0)
+            end += 1
+        combine(op, stack, low - base, front, 0, out, i)
+        if out[i, VALID]:
+            _shift(out, i, level, 1.0)
 
 
 def fold_moments(

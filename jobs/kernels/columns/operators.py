@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.algebra.operators import BIT_AND, BIT_OR, MAX, MIN, PRODUCT, SUM_FLOAT
+from jobs.kernels.algebra.operators import BIT_AND, BIT_OR, BIT_XOR, MAX, MIN, PRODUCT, SUM_FLOAT
 from jobs.kernels.arrays import ZERO, Column
 from jobs.kernels.columns.simd import (
     VECTOR,
@@ -18,6 +18,7 @@ from jobs.kernels.columns.simd import (
     largest,
     load,
     nans,
+    other_bits,
     smaller,
     smallest,
     spread,
@@ -75,6 +76,8 @@ def fuse(op: int, a: Any, b: Any) -> Any:
         return a * b
     if op == BIT_OR:
         return any_bits(a, b)
+    if op == BIT_XOR:
+        return other_bits(a, b)
     return both_bits(a, b)
 
 

@@ -198,6 +198,15 @@ def any_bits(a: Any, b: Any) -> Any:
     return a | b
 
 
+def other_bits(a: Any, b: Any) -> Any:
+    """Return the bits that just one of the two has; of integers only.
+
+    >>> other_bits(6, 3)
+    5
+    """
+    return a ^ b
+
+
 def nans(a: Any, b: Any) -> Any:
     """Return a vector of integers: not 0 where one of the two is NaN.
 
@@ -251,6 +260,10 @@ def _any_bits(builder: Any, kind: Any, a: Any, b: Any) -> Any:
     return a if _is_float(kind) else builder.or_(a, b)
 
 
+def _other_bits(builder: Any, kind: Any, a: Any, b: Any) -> Any:
+    return a if _is_float(kind) else builder.xor(a, b)
+
+
 def _register(function: Callable[..., Any], emit: Callable[..., Any], *kinds: Any) -> None:
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return emit(builder, sig.args[0], *args)
@@ -266,6 +279,7 @@ for _function, _emit in {
     smallest: _smallest,
     both_bits: _both_bits,
     any_bits: _any_bits,
+    other_bits: _other_bits,
 }.items():
     type_callable(_function)(lambda context: lambda a, b: a if a == b else None)
     _register(_function, _emit, types.Float, types.Integer, Vector)

@@ -153,7 +153,7 @@ def make_input(need: Need, values: Column, present: Bools | None = None) -> Comp
     >>> make_input(AGGREGATES["sum_squares"].needs[0], np.array([2, 3])).values.tolist()
     [4, 9]
     """
-    values, valid = _evaluate(need.expression, values)
+    values, valid = _evaluate(need.expressions[0], values)
     valid = present if valid is None else valid if present is None else valid & present
     component = need.component
     if component == "sum_squares":

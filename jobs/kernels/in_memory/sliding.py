@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jobs.kernels.algebra.finish import FINISH, Finished, Part, finish
-from jobs.kernels.algebra.operators import MOMENTS, SUM_INT, lift, lower
+from jobs.kernels.algebra.operators import SUM_INT, VALUE_COLUMNS, lift, lower
 from jobs.kernels.columns.fold import Folded, fold, prepare, surely_fits
 from jobs.kernels.columns.levels import fold_windows
 from jobs.kernels.in_memory.column import ORDERED, ComponentInput, InputColumn, make_input, mask_nulls, read_column
@@ -23,6 +23,9 @@ from optimizer.windows.window import Window
 Plain = tuple[int, int] | tuple[int, int, int]  # range, slide and, if it has one, offset
 Windows = Window | Plain | Sequence[Window | Plain]
 BY_NAME = {alias: aggregate for aggregate in AGGREGATES.values() for alias in (aggregate.name, *aggregate.aliases)}
+
+
+BY_TICK = ("first", "last", "any_value")
 
 
 def parse_kernel(name: str | None) -> str:
@@ -49,7 +52,7 @@ def parse_aggregate(name: str) -> Aggregate:
     if aggregate is None:
         right = did_you_mean(name, BY_NAME, f"aggregates: {', '.join(AGGREGATES)}")
         raise HeddleError(f"unknown aggregate {name!r}; {right}")
-    if not aggregate.shared:
+    if aggregate.kind == "holistic":
         raise HeddleError(f"aggregate {aggregate.name} is holistic: it has no partials, so no kernel can slide it")
     if aggregate.arguments > 1:
         right = "use min, max, first or last"
@@ -130,7 +133,7 @@ def _no_answers(column: InputColumn, aggregate: Aggregate) -> NDArray[Any]:
 def _answers(column: InputColumn, windows: list[Window], aggregate: Aggregate, technique: str) -> list[NDArray[Any]]:
     if not windows:
         return []
-    if aggregate.name in ("first", "last") and technique == BLOCK:
+    if aggregate.name in BY_TICK and technique == BLOCK:
         return [column.values_at(_end_ticks(len(column.numbers), window, aggregate.name)) for window in windows]
     inputs = [make_input(need, column.numbers, column.valid) for need in aggregate.needs]
     if technique == BLOCK and _folds_are_answers(aggregate, inputs[0], windows):
@@ -138,7 +141,7 @@ def _answers(column: InputColumn, windows: list[Window], aggregate: Aggregate, t
         return [_typed(column, aggregate, answers) for answers in folds]
     folded = [_fold(component, windows, technique) for component in inputs]
     finished = [_check_range(aggregate, finish(aggregate.name, parts)) for parts in zip(*folded, strict=True)]
-    if aggregate.name in ("first", "last"):
+    if aggregate.name in BY_TICK:
         return [column.values_at(answers.values) for answers in finished]
     return [_typed(column, aggregate, mask_nulls(answers.values, answers.valid)) for answers in finished]
 
@@ -161,13 +164,13 @@ def _end_ticks(rows: int, window: Window, name: str) -> slice:
     """Return the ticks that are the first, or the last, of their window."""
     before = window.range - 1
     start = window.offset % window.slide
-    return slice(start, rows - before, window.slide) if name == "first" else slice(start + before, rows, window.slide)
+    return slice(start, rows - before, window.slide) if name != "last" else slice(start + before, rows, window.slide)
 
 
 def _fold(component: ComponentInput, windows: list[Window], technique: str) -> list[Part]:
     if technique != BLOCK:
         return _fold_by_technique(component, windows, technique)
-    if component.op == MOMENTS:
+    if component.op in VALUE_COLUMNS:
         return [_fold_moments(component, window) for window in windows]
     longest = max(window.range for window in windows)
     foldable = prepare(component.op, (component.values,), component.valid, longest)
@@ -184,9 +187,9 @@ def _part(folded: Folded) -> Part:
 def _fold_moments(component: ComponentInput, window: Window) -> Part:
     values = component.values
     lo = np.arange(window.offset % window.slide, len(values) - window.range + 1, window.slide)
-    spread = np.where(np.isfinite(values), 0.0, np.nan)
-    columns = (np.ones(len(values)), values, spread)
-    return _part(fold(MOMENTS, columns, lo, lo + window.range, component.valid))
+    rows = lift(component.op, values)
+    columns = [rows[:, number] for number in VALUE_COLUMNS[component.op]]
+    return _part(fold(component.op, columns, lo, lo + window.range, component.valid))
 
 
 def _fold_by_technique(component: ComponentInput, windows: Sequence[Window], technique: str) -> list[Part]:
@@ -202,7 +205,8 @@ def _fold_by_technique(component: ComponentInput, windows: Sequence[Window], tec
     parts = {}
     for window, places in zip(distinct, np.split(by_query, bounds), strict=True):
         values, valid, overflow = lower(component.op, answers.rows[places])
-        columns = tuple(answers.rows[places].T[:3]) if component.op == MOMENTS else (values,)
+        numbers = VALUE_COLUMNS.get(component.op)
+        columns = tuple(answers.rows[places][:, number] for number in numbers) if numbers else (values,)
         parts[window] = _part(Folded(columns, valid, overflow))
     return [parts[window] for window in windows]
 

@@ -42,8 +42,21 @@ class Answers(NamedTuple):
 
 
 class Operations(NamedTuple):
-    """Combine operations: all, the most of any slide (from one partial to the next), and the number of slides."""
+    """Combine operations: all, the most of any slide (from one partial to the next), and the number of slides.
+
+    Look-ups are counted beside them: SlickDeque's answers read a node and pass others, and combine nothing.
+    """
 
     total: int
     worst: int
     slides: int
+    lookups: int = 0
+
+    @property
+    def estimated(self) -> int:
+        """What Omega estimates: combine operations and look-ups together.
+
+        >>> Operations(total=15, worst=3, slides=8, lookups=16).estimated
+        31
+        """
+        return self.total + self.lookups

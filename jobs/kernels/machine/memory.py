@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from jobs.kernels.algebra import operators
-from jobs.kernels.algebra.operators import WIDTH, copy_row
+from jobs.kernels.algebra.operators import copy_row, width_of
 from jobs.kernels.arrays import Ints, Words
 
 FLOAT: Final = 16  # a bit of the op code
@@ -25,11 +25,12 @@ OPERATIONS: Final = 3  # combine operations so far
 SLIDE: Final = 4  # of them, since the latest partial came in
 WORST: Final = 5  # the most of any slide
 START: Final = 6  # when the latest partial starts
-DEQUE_HEAD: Final = 7
-DEQUE_TAIL: Final = 8
-CURSOR: Final = 9
-CURSOR_FIRST: Final = 10
-SCALARS: Final = 11
+LOOKUPS: Final = 7  # nodes that answers read or pass without combining them
+DEQUE_HEAD: Final = 8
+DEQUE_TAIL: Final = 9
+CURSOR: Final = 10
+CURSOR_FIRST: Final = 11
+SCALARS: Final = 12
 
 
 class Memory(NamedTuple):
@@ -53,12 +54,13 @@ def allocate(op: int, ranges: Ints, slot_of_query: Ints, capacity: int, layers: 
     """
     scalars = np.zeros(SCALARS, np.int64)
     scalars[OP] = op
-    return Memory(*_rings(capacity, layers), np.zeros((len(ranges), width), np.int64), ranges, slot_of_query, scalars)
+    rings = _rings(capacity, layers, width_of(op & ~FLOAT))
+    return Memory(*rings, np.zeros((len(ranges), width), np.int64), ranges, slot_of_query, scalars)
 
 
-def _rings(capacity: int, layers: int) -> tuple[Words, Words, Ints]:
-    nodes = np.zeros((layers * capacity, WIDTH), np.int64)
-    return np.zeros((capacity, WIDTH), np.int64), nodes, np.zeros(2 * capacity, np.int64)
+def _rings(capacity: int, layers: int, columns: int) -> tuple[Words, Words, Ints]:
+    nodes = np.zeros((layers * capacity, columns), np.int64)
+    return np.zeros((capacity, columns), np.int64), nodes, np.zeros(2 * capacity, np.int64)
 
 
 def grow(memory: Memory, low: int, high: int) -> Memory:
@@ -71,7 +73,7 @@ def grow(memory: Memory, low: int, high: int) -> Memory:
     """
     capacity = len(memory.rows)
     layers = len(memory.nodes) // capacity
-    rows, nodes, links = _rings(2 * capacity, layers)
+    rows, nodes, links = _rings(2 * capacity, layers, memory.rows.shape[1])
     partials = np.arange(low, high)
     old, new = partials % capacity, partials % (2 * capacity)
     rows[new] = memory.rows[old]

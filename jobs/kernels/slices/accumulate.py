@@ -8,6 +8,9 @@ from numba import njit
 from jobs.kernels.algebra.operators import (
     BIT_AND,
     BIT_OR,
+    BIT_XOR,
+    CENTRAL_MOMENTS,
+    CO_MOMENTS,
     COUNT,
     LAST,
     LIMB_BITS,
@@ -19,30 +22,42 @@ from jobs.kernels.algebra.operators import (
     SUM_FLOAT,
     SUM_INT,
     VALID,
-    WIDTH,
     less,
+    merge_means,
     two_sum_error,
+    width_of,
 )
 from jobs.kernels.arrays import Bools, Ints, Rows
 
 
-def accumulate(op: int, cells: int, cell: Ints, values: Rows, valid: Bools | None, places: bool = True) -> Rows:
+def accumulate(
+    op: int,
+    cells: int,
+    cell: Ints,
+    values: Rows,
+    valid: Bools | None,
+    places: bool = True,
+    others: Rows | None = None,
+) -> Rows:
     """Return the rows of every cell; `cell` says which one an event falls into.
 
     The payload of a selective row is the place of the event that it comes from; without `places` it is left out.
+    `others` are the second values of pairs.
 
     >>> accumulate(MAX, 2, np.array([0, 1, 0]), np.array([3.0, 1.0, 5.0]), None).tolist()
     [[5.0, 2.0, 0.0, 1.0], [1.0, 1.0, 0.0, 1.0]]
     """
-    integer = op in (COUNT, SUM_INT, BIT_AND, BIT_OR) or values.dtype.kind == "i"
-    rows = np.zeros((cells, WIDTH), np.int64 if integer else np.float64)
+    integer = op in (COUNT, SUM_INT, BIT_AND, BIT_OR, BIT_XOR) or values.dtype.kind == "i"
+    rows = np.zeros((cells, width_of(op)), np.int64 if integer else np.float64)
     if op == COUNT:
         counted_cell = cell if valid is None else cell[valid]
         rows[:, 0] = np.bincount(counted_cell, minlength=cells)
         rows[:, VALID] = 1
         return rows
     mask = np.ones(0, np.bool_) if valid is None else valid
-    if op in (MIN, MAX) and not places:
+    if op == CO_MOMENTS:
+        _fold_co_moments(rows, cell, values, values if others is None else others, mask)
+    elif op in (MIN, MAX) and not places:
         _fold_extreme(op, rows, cell, values, mask)
     elif op in (MIN, MAX, LAST):
         _fold_selective(op, rows, cell, values, mask)
@@ -96,6 +111,52 @@ def _fold_moments(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
             rows[c, 1] += delta / rows[c, 0]
             rows[c, 2] += delta * (values[i] - rows[c, 1])
             rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_central_moments(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            n = rows[c, 0] + 1
+            delta = values[i] - rows[c, 1]
+            part = delta / n
+            m2, m3 = rows[c, 2], rows[c, 4]
+            rest = delta * (delta - part)
+            rows[c, 0] = n
+            rows[c, 1] += part
+            rows[c, 2] = m2 + rest
+            rows[c, 4] = m3 - 3.0 * part * (m2 + rest) + delta * (delta * delta - part * part)
+            rows[c, 5] += delta * (delta * delta * delta - part * part * part) - 6.0 * part * part * (m2 + rest)
+            rows[c, 5] -= 4.0 * part * rows[c, 4]
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_co_moments(rows: Rows, cell: Ints, values: Rows, others: Rows, valid: Bools) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            c = cell[i]
+            n = rows[c, 0] + 1
+            dx, dy = values[i] - rows[c, 1], others[i] - rows[c, 2]
+            rows[c, 0] = n
+            rows[c, 1] = merge_means(rows[c, 1], values[i], 1.0 / n) if n > 1 else values[i]
+            rows[c, 2] = merge_means(rows[c, 2], others[i], 1.0 / n) if n > 1 else others[i]
+            rows[c, 4] += dx * (others[i] - rows[c, 2])
+            rows[c, 5] += dx * (values[i] - rows[c, 1])
+            rows[c, 6] += dy * (others[i] - rows[c, 2])
+            rows[c, VALID] = 1
+
+
+@njit(cache=True, nogil=True)
+def _fold_bit_xor(rows: Rows, cell: Ints, values: Rows, valid: Bools) -> None:
+    every = valid.size == 0
+    for i in range(cell.size):
+        if every or valid[i]:
+            rows[cell[i], 0] ^= values[i]
+            rows[cell[i], VALID] = 1
 
 
 @njit(cache=True, nogil=True)
@@ -154,6 +215,8 @@ _FOLDS = {
     SUM_INT: _fold_sum_int,
     PRODUCT: _fold_product,
     MOMENTS: _fold_moments,
+    CENTRAL_MOMENTS: _fold_central_moments,
+    BIT_XOR: _fold_bit_xor,
     BIT_AND: _fold_bit_and,
     BIT_OR: _fold_bit_or,
 }

@@ -16,7 +16,7 @@ def merge_rows(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Row
     >>> merge_rows(SUM_FLOAT, rows, np.array([0, 2]), np.array([1, 1]), 2).tolist()
     [[0.0, 0.0, 0.0, 0.0], [8.0, 0.0, 0.0, 1.0]]
     """
-    out = np.zeros((cells, WIDTH), rows.dtype)
+    out = np.zeros((cells, rows.shape[1]), rows.dtype)
     if op == SUM_FLOAT:
         _add_floats(rows, chosen, cell, out)
     elif op == COUNT:
@@ -59,13 +59,15 @@ def informative_columns(rows: Rows) -> Bools:
     >>> informative_columns(np.array([[7.0, 0, 0, 1], [8.0, 0.5, 0, 1]])).tolist()
     [False, True, False, False]
     """
-    informative = np.zeros(WIDTH, np.bool_)
+    informative = np.zeros(rows.shape[1], np.bool_)
     first = second = null = False
     for i in range(rows.shape[0]):
         first |= rows[i, 1] != 0
         second |= rows[i, 2] != 0
         null |= rows[i, VALID] != 1
     informative[1], informative[2], informative[VALID] = first, second, null
+    for column in range(WIDTH, rows.shape[1]):
+        informative[column] = np.any(rows[:, column] != 0)
     return informative
 
 
@@ -80,5 +82,5 @@ def fill_valid_rows(rows: Rows, column: Rows) -> None:
     """
     for i in range(rows.shape[0]):
         rows[i, 0] = column[i]
-        rows[i, 1] = rows[i, 2] = 0
+        rows[i, 1:] = 0
         rows[i, VALID] = 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numba import njit
 
-from jobs.kernels.algebra.operators import copy_row
+from jobs.kernels.algebra.operators import LAST, MIN, copy_row
 from jobs.kernels.arrays import ZERO, Ints, Words
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.loop import run_steps
-from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, combine, count, store
+from jobs.kernels.machine.memory import FLOAT, OLDEST, OP, TAIL, Memory, allocate, combine, count, store
 from jobs.kernels.machine.memory import widen as widen_rings
 
 
@@ -80,9 +80,21 @@ def _cover(low: int, high: int, pieces: Ints, count: int) -> int:
 
 
 @njit(cache=True)
+def _ignores_order(op: int) -> bool:
+    """Say whether the root answers a full ring that begins in its middle: selective operators tell ties by order."""
+    return not MIN <= op & ~FLOAT <= LAST
+
+
+@njit(cache=True)
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
-    """Fold the nodes that cover the window; around the ring's end it is a suffix of the leaves, then a prefix."""
+    """Fold the nodes that cover the window; around the ring's end it is a suffix of the leaves, then a prefix.
+
+    A window that fills the ring is the root.
+    """
     capacity, pieces = len(memory.rows), memory.links
+    if memory.scalars[TAIL] - first == capacity and _ignores_order(memory.scalars[OP]):
+        copy_row(memory.nodes, 1, out, k)
+        return
     low = capacity + (first & (capacity - 1))
     high = low + memory.scalars[TAIL] - first
     nodes = _cover(low, min(high, 2 * capacity), pieces, ZERO)

@@ -13,6 +13,7 @@ from jobs.kernels.machine.memory import (
     CURSOR_FIRST,
     DEQUE_HEAD,
     DEQUE_TAIL,
+    LOOKUPS,
     OLDEST,
     OP,
     TAIL,
@@ -73,12 +74,14 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Answer by the first node inside the window. Ranges come from the longest to the shortest: one walk serves all."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
     cursor = scalars[CURSOR] if first >= scalars[CURSOR_FIRST] else scalars[DEQUE_HEAD]
+    begin = cursor
     while cursor < scalars[DEQUE_TAIL] and memory.links[cursor & mask] < first:
         cursor += 1
     if cursor < scalars[DEQUE_TAIL]:
         copy_row(memory.rows, cursor & mask, out, k)
     else:
         clear_row(out, k)
+    scalars[LOOKUPS] += 1 + cursor - begin
     scalars[CURSOR] = cursor
     scalars[CURSOR_FIRST] = first
 

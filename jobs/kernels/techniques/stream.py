@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jobs.kernels.algebra.operators import OPS, WIDTH
+from jobs.kernels.algebra.operators import OPS
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.machine.clock import (
     GROW,
@@ -23,14 +23,14 @@ from jobs.kernels.machine.clock import (
     schedule_groups,
 )
 from jobs.kernels.machine.contract import Answers, Operations, State
-from jobs.kernels.machine.memory import FLOAT, OPERATIONS, TAIL, WORST, Memory
+from jobs.kernels.machine.memory import FLOAT, LOOKUPS, OPERATIONS, TAIL, WORST, Memory
 from jobs.kernels.techniques import KERNELS
 from optimizer.algebra.techniques import require_allowed
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING, Window
 
 ROOM = 16  # partials that a new memory can hold; as many as its clock
-FORMAT = "heddle kernel 2"  # the first line of a state as bytes
+FORMAT = "heddle kernel 3"  # the first line of a state as bytes
 
 
 def make(
@@ -108,7 +108,7 @@ def run_and_count(
     >>> rows = lift(MAX, np.array([4.0, 1.0, 2.0, 3.0]))
     >>> windows, offsets, starts = [Window(4, 4)], np.array([0, 4]), np.arange(4)
     >>> run_and_count("panes", windows, "max", offsets, starts, rows, until=4)[1]
-    Operations(total=3, worst=3, slides=4)
+    Operations(total=3, worst=3, slides=4, lookups=0)
     """
     steps = schedule_groups(make_clock(windows, BEGINNING, ROOM), offsets, _as_compiled(starts), since, until)
     memory = _memory(technique, windows, component, str(rows.dtype), ROOM)
@@ -120,7 +120,7 @@ def operations(state: State) -> Operations:
     """Return how many combine operations the state has cost so far.
 
     >>> operations(make("panes", [Window(3, 1)], "max"))
-    Operations(total=0, worst=0, slides=0)
+    Operations(total=0, worst=0, slides=0, lookups=0)
     """
     return _operations(state.memory)
 
@@ -129,7 +129,7 @@ def to_bytes(state: State) -> bytes:
     """Turn the state into bytes that any process can resume from: little-endian int64, whatever the machine.
 
     >>> to_bytes(make("panes", [Window(3, 1)], "max"))[:53]
-    b'{"format": "heddle kernel 2", "technique": "panes", "'
+    b'{"format": "heddle kernel 3", "technique": "panes", "'
     """
     arrays = [*state.clock, *state.memory]
     header = {"format": FORMAT, "technique": state.technique, "shapes": [array.shape for array in arrays]}
@@ -158,7 +158,7 @@ def from_bytes(data: bytes) -> State:
 
 def _operations(memory: Memory) -> Operations:
     scalars = memory.scalars
-    return Operations(int(scalars[OPERATIONS]), int(scalars[WORST]), int(scalars[TAIL]))
+    return Operations(int(scalars[OPERATIONS]), int(scalars[WORST]), int(scalars[TAIL]), int(scalars[LOOKUPS]))
 
 
 def _memory(technique: str, windows: Sequence[Window], component: str, kind: str, capacity: int) -> Memory:
@@ -178,7 +178,7 @@ def _as_compiled(column: Ints) -> Ints:
 
 def _run_steps(technique: str, memory: Memory, steps: Steps, rows: Rows) -> tuple[Memory, Answers]:
     ended = steps.query >= 0
-    out = np.empty((int(ended.sum()), WIDTH), rows.dtype)
+    out = np.empty((int(ended.sum()), rows.shape[1]), rows.dtype)
     words, kernel = np.require(rows, requirements=["C", "W"]).view(np.int64), KERNELS[technique]
     low = inserts = answers = 0
     for grow in np.flatnonzero(steps.query == GROW).tolist():

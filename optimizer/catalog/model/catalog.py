@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, field
 from functools import cached_property
 
 from optimizer.algebra.aggregates import AGGREGATES
-from optimizer.catalog.model.query import Column, Query, Statement, Stream, Table
+from optimizer.catalog.model.query import UTC, Column, Query, Statement, Stream, Table
 from optimizer.catalog.model.render import oracle_sql
 from optimizer.catalog.model.table import Int64s, QueryTable, Shape
 from optimizer.errors import HeddleError
@@ -89,7 +89,8 @@ class Catalog:
 def _identity(source: Stream | Table) -> tuple[object, ...]:
     """Return a source as the catalog says it, not where it is on this machine."""
     if isinstance(source, Stream):
-        shown: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql)
+        zone = () if source.zone == UTC else (source.zone,)
+        shown: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql, *zone)
     else:
         shown = (source.name,)
     return (*shown, source.format, source.written, tuple(sorted(source.options.items())))

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from optimizer.windows.window import Window
 
+UTC = "UTC"
+
 
 @dataclass(frozen=True)
 class Stream:
@@ -19,6 +21,7 @@ class Stream:
     sql: str = ""
     options: dict[str, str] = field(default_factory=dict)
     written: str = ""  # the path as the catalog says it
+    zone: str = UTC  # in which hour(), casts of times to text or date and their like are evaluated
 
     @property
     def in_parquet(self) -> bool:

@@ -23,8 +23,9 @@ def user_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: st
 
 def oracle_aggregate(query: Query, time: str) -> str:
     """Return the aggregate in Spark's own functions."""
-    x, y = (*(f"({a})" if " " in a else a for a in query.arguments), "")[:2]
-    return AGGREGATES[query.aggregate].spark.format(x=x, y=y, ts=quote(time))
+    aggregate = AGGREGATES[query.aggregate]
+    x, y = (*(f"({a})" if " " in a else a for a in query.arguments), aggregate.default)[:2]
+    return aggregate.spark.format(x=x, y=y, ts=quote(time))
 
 
 def user_aggregate(query: Query) -> str:

@@ -6,6 +6,7 @@
 - entries: The two forms people write: entries of a YAML file, and a SQL file for each query.
 - load: A catalog folder -> Catalog, or every problem of it at once.
 - selects: One aggregate of a select list: which it is, over what, under which name.
+- source_options: Options of a source: which a format has, and what their values may be.
 - statements: A whole SELECT: keys, window and aggregates over one stream, as the user's own Spark SQL says it.
 - streams: Streams and static tables: their sources, where files may be, and the SQL of streams made from others.
 - yaml_file: YAML as plain dictionaries of texts, with the line of everything.

@@ -9,8 +9,12 @@ from sqlglot import exp
 
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.sql.column_names import spark_name
-from optimizer.catalog.sql.expressions import AGGREGATE_NAMES, canonical, expression, parse
+from optimizer.catalog.sql.expressions import AGGREGATE_NAMES, canonical, parse
+from optimizer.catalog.sql.filters import add_filter, split_count
 from optimizer.errors import Mistake, did_you_mean, show
+
+# of HyperLogLog++: Spark refuses more, and beyond 18 bits of precision, half a megabyte a slice, it has no table
+LEAST_DEVIATION, MOST_DEVIATION = 0.0022, 0.39
 
 
 class Selected(NamedTuple):
@@ -40,17 +44,19 @@ def selected(tree: exp.Expr) -> Selected:
     arguments = _checked(aggregate, trees)
     if only:
         arguments = _filtered(aggregate, arguments, only)
+    elif aggregate == "sum" and (counted := split_count(arguments[0])):
+        aggregate, arguments = "count", (add_filter("*", counted),)
     return Selected(aggregate, arguments, name or spark_name(whole))
 
 
 def _filtered(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tuple[str, ...]:
     """Turn FILTER into an argument that is null elsewhere: a WHERE would lose the windows in which nothing passes."""
-    if aggregate in ("first", "last"):
+    if aggregate in ("first", "last", "any_value"):
         raise Mistake(f"FILTER is refused on {aggregate}", "write it as a query of its own, with WHERE")
     *others, last = arguments
-    if aggregate.startswith("percentile"):
-        return _filtered("", (others[0],), only)[0], last
-    return *others, expression(f"CASE WHEN {canonical(only)} THEN {'1' if last == '*' else last} END")
+    if others and (aggregate.startswith("percentile") or AGGREGATES[aggregate].default):
+        return add_filter(others[0], canonical(only)), last
+    return *others, add_filter(last, canonical(only))
 
 
 def unalias(tree: exp.Expr) -> tuple[exp.Expr, str]:
@@ -73,6 +79,8 @@ def _recognise(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
     name = str(tree.this).lower()
     if name == "exp" and len(tree.expressions) == 1:
         return _geometric_mean(tree.expressions[0])
+    if name == "count_if" and len(tree.expressions) == 1:
+        return "count", [parse(add_filter("*", canonical(tree.expressions[0])))]
     if name not in AGGREGATE_NAMES:
         raise Mistake(
             f"there is no aggregate {show(tree.this)}",
@@ -85,9 +93,9 @@ def _plain(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, list[exp.Exp
     if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
         if aggregate in ("min", "max"):
             return aggregate, arguments[0].expressions
-        if aggregate != "count":
-            raise Mistake(f"{aggregate}(DISTINCT ...) is refused", "only count(DISTINCT x) is known")
-        return "count_distinct", arguments[0].expressions
+        if f"{aggregate}_distinct" not in AGGREGATES:
+            raise Mistake(f"{aggregate}(DISTINCT ...) is refused", "only count, sum and avg know DISTINCT")
+        return f"{aggregate}_distinct", arguments[0].expressions
     return aggregate, arguments
 
 
@@ -115,12 +123,16 @@ def canonical_all(tree: exp.Expr) -> list[str]:
 
 def _checked(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, ...]:
     takes = AGGREGATES[aggregate].arguments
-    if len(arguments) != takes:
-        raise Mistake(f"{aggregate} has {len(arguments)} arguments", f"it takes {takes}")
+    most = takes + bool(AGGREGATES[aggregate].default)
+    if not takes <= len(arguments) <= most:
+        wanted = f"{takes} or {most}" if most > takes else str(takes)
+        raise Mistake(f"{aggregate} has {len(arguments)} arguments", f"it takes {wanted}")
     if aggregate == "count" and (isinstance(arguments[0], exp.Star) or _counts_rows(arguments[0])):
         return ("*",)
     if aggregate.startswith("percentile"):
         _check_share(aggregate, arguments[1])
+    if aggregate == "approx_count_distinct" and len(arguments) == 2:
+        _check_share(aggregate, arguments[1], LEAST_DEVIATION, MOST_DEVIATION)
     return tuple(canonical(argument) for argument in arguments)
 
 
@@ -128,10 +140,11 @@ def _counts_rows(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Literal) and not tree.is_string
 
 
-def _check_share(aggregate: str, tree: exp.Expr) -> None:
+def _check_share(aggregate: str, tree: exp.Expr, least: float = 0, most: float = 1) -> None:
     try:
         share = float(tree.name) if isinstance(tree, exp.Literal) and not tree.is_string else -1.0
     except ValueError:
         share = -1.0
-    if not 0 <= share <= 1:
-        raise Mistake(f"the second argument of {aggregate} is {show(tree.sql('spark'))}", "write a number from 0 to 1")
+    if not least <= share <= most:
+        wrong = f"the second argument of {aggregate} is {show(tree.sql('spark'))}"
+        raise Mistake(wrong, f"write a number from {least} to {most}")

@@ -26,6 +26,7 @@ class StreamModel(Model):
     source: SourceModel
     time: str
     lateness: str = "0 seconds"
+    zone: str = "UTC"
 
 
 class TableModel(Model):

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from optimizer.catalog.model.query import Stream
-from optimizer.errors import Mistake, show
+from optimizer.catalog.model.source_files import Found, reads_below, select_files
+from optimizer.catalog.spark_types.folder_columns import BY_SPARK, folder_columns
+from optimizer.errors import HeddleError, Mistake, show
 
 Schema = dict[str, str]  # column -> Spark's name of its type; "unknown" where only Spark can tell
 
@@ -40,21 +42,28 @@ class Unread(Exception):  # noqa: N818 (not a user's mistake)
 
 def read_schema(stream: Stream) -> Schema:
     """Return the stream's columns and types; raise Unread where they cannot be read here and now."""
-    import pyarrow.dataset as ds  # loads pandas
-
     if stream.sql:
         raise Unread("it is made by SQL")
     if stream.format != "parquet" or "://" in stream.path:
         raise Unread(f"only local Parquet files are read here, and it is {stream.format} at {stream.written}")
+    root = Path(stream.path)
     try:
-        file = _first_file(Path(stream.path))
-        schema = ds.dataset(file, format="parquet", partitioning="hive", partition_base_dir=stream.path).schema
-        with pq.ParquetFile(file) as opened:
-            instants = int96_columns(opened)
-    except (OSError, pa.ArrowException):
+        names = [""] if root.is_file() else _data_names(stream, root)
+        with pq.ParquetFile(root / names[0]) as opened:
+            types = {field.name: spark_type(field.type) for field in opened.schema_arrow}
+            types |= dict.fromkeys(int96_columns(opened), "timestamp")
+    except HeddleError as error:
+        raise Unread(str(error)) from None
+    except (OSError, IndexError, pa.ArrowException):
         raise Unread(f"no Parquet files at {stream.path} yet") from None
-    types = {field.name: spark_type(field.type) for field in schema}
-    return types | dict.fromkeys(instants, "timestamp")
+    by_folder = {} if reads_below(stream) else folder_columns(names)
+    return types | {column: "unknown" if kind == BY_SPARK else kind for column, kind in by_folder.items()}
+
+
+def _data_names(stream: Stream, root: Path) -> list[str]:
+    files = (path for path in root.rglob("*") if path.is_file())
+    found = (Found(path.relative_to(root).as_posix(), path.stat().st_mtime_ns // 1_000_000 * 1000) for path in files)
+    return sorted(select_files(stream, found))
 
 
 def int96_columns(file: Any) -> list[str]:
@@ -73,17 +82,6 @@ def names_alike(names: Iterable[str]) -> list[str]:
     for name in names:
         spellings.setdefault(name.lower(), []).append(name)
     return [name for alike in spellings.values() if len(alike) > 1 for name in alike]
-
-
-def _first_file(path: Path) -> str:
-    if path.is_file():
-        return str(path)
-    files = (file for file in path.rglob("*.parquet") if not any(part[0] in "._" for part in _below(file, path)))
-    return str(next(files, path / "none"))
-
-
-def _below(file: Path, path: Path) -> tuple[str, ...]:
-    return file.relative_to(path).parts
 
 
 def spark_type(arrow: Any) -> str:

@@ -93,10 +93,12 @@ def result_type(query: Query, schema: Mapping[str, str]) -> str:
     if query.aggregate.startswith("percentile"):
         types = types[:1]
     needs, finish = RESULTS[query.aggregate]
-    if types[0] != UNKNOWN and not needs(types[0]):
-        wrong = f"{query.aggregate} of {show(query.arguments[0])}, which is {types[0]}"
-        raise Mistake(wrong, f"{query.aggregate} needs {NEEDS[needs]}", "select")
-    return UNKNOWN if types[0] == UNKNOWN else finish(types[0])
+    for argument, kind in zip(query.arguments, types if query.aggregate in PAIRS else types[:1], strict=False):
+        if kind != UNKNOWN and not needs(kind):
+            wrong = f"{query.aggregate} of {show(argument)}, which is {kind}"
+            raise Mistake(wrong, f"{query.aggregate} needs {NEEDS[needs]}", "select")
+    of = types[-1 if query.aggregate == "regr_avgx" else 0]
+    return UNKNOWN if of == UNKNOWN else finish(of)
 
 
 def condition_type(text: str, schema: Mapping[str, str]) -> None:
@@ -251,15 +253,19 @@ def _becomes(name: str) -> Callable[[str], str]:
 
 
 _double = _becomes("double")
+PAIRS = tuple(name for name, known in AGGREGATES.items() if known.needs and known.needs[0].component == "co_moments")
 RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     **dict.fromkeys(AGGREGATES, (numeric, _double)),
     **dict.fromkeys(("count", "count_distinct", "approx_count_distinct"), (_any, _becomes("bigint"))),
-    **dict.fromkeys(("min", "max", "first", "last", "argmax", "argmin", "mode"), (_any, _same)),
+    **dict.fromkeys(("min", "max", "first", "last", "any_value", "argmax", "argmin", "mode"), (_any, _same)),
     **dict.fromkeys(("bool_and", "bool_or"), (_boolean, _same)),
-    **dict.fromkeys(("bit_and", "bit_or"), (_integral, _same)),
-    "sum": (numeric, _sum),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), (_integral, _same)),
+    **dict.fromkeys(("sum", "try_sum"), (numeric, _sum)),
+    "sum_distinct": (numeric, _sum),
+    "avg_distinct": (numeric, _avg),
+    "regr_count": (numeric, _becomes("bigint")),
     "sum_squares": (numeric, lambda kind: _sum(arithmetic("Mul", kind, kind))),
-    "avg": (numeric, _avg),
+    **dict.fromkeys(("avg", "try_avg", "regr_avgx", "regr_avgy"), (numeric, _avg)),
     "range": (numeric, lambda kind: arithmetic("Sub", kind, kind)),
     "percentile_approx": (numeric, _same),
 }

@@ -4,6 +4,7 @@
 - column_names: The name Spark itself gives a column that has no alias.
 - durations: Durations, as Spark writes them ('1 minute 30 seconds', 'INTERVAL 5 MINUTES') and short ('90s').
 - expressions: Expressions: parsed, checked against the allow list, and printed again from the tree.
+- filters: FILTER as the arguments of aggregates have it: a CASE that is null for every other event.
 - grammar: Spark's grammar of expressions: what binds tighter than what, and what a literal is.
 - numbers: Numbers as Spark reads them: a literal, or a literal with the minus that belongs to it.
 """

@@ -11,14 +11,14 @@ from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import Units, bits
 from optimizer.strategies.contract.watch import Watch
 from optimizer.windows.columns import FloatArray, IntArray
 from optimizer.windows.edge_space import rate_of_edges
 
 Search = Callable[[Problem, CostModel, Watch], Draft]
 
-MOST_CLASSES = 256  # that are searched one by one; more are bundled
+MOST_CLASSES = 192  # that are searched one by one; more are bundled
 
 
 class ExactPricing(Pricing):
@@ -26,7 +26,11 @@ class ExactPricing(Pricing):
 
     def rate(self, mask: int) -> float:
         """The edge rate of a set of units, exact as far as it can be counted."""
-        return float(self.units.problem.space.rate(self.units.edge_mask(mask)))
+        return self.rate_of_classes(self.units.edge_mask(mask))
+
+    def rate_of_classes(self, mask: int) -> float:
+        """The edge rate of a set of classes, exact as far as it can be counted."""
+        return float(self.units.problem.space.rate(mask))
 
 
 class SingleWindows:
@@ -50,11 +54,19 @@ def search_in_bundles(search: Search, problem: Problem, model: CostModel, watch:
     """Return what a strategy finds for the classes, or for bundles of them where they are many."""
     if len(problem.classes) <= MOST_CLASSES:
         return search(problem, model, watch)
-    bundles, order = problem.bundle(bundle_classes(problem))
+    bundle_of = bundle_classes(problem)
+    bundles, order = problem.bundle(bundle_of)
     draft = search(bundles, model, watch)
     labels = np.empty_like(draft.labels)
     labels[order] = draft.labels
-    return Draft(labels, draft.feeds, draft.free, draft.by_class)
+    classes, everything = Units.classes(problem), bundles.everything
+    masks = [
+        classes.everything
+        if mask == everything
+        else classes.mask_of(np.flatnonzero(np.isin(bundle_of, list(bits(mask)))))
+        for mask in draft.free_masks
+    ]
+    return Draft(labels, draft.feeds, draft.free, draft.by_class, tuple(masks))
 
 
 def bundle_classes(problem: Problem) -> IntArray:
@@ -125,7 +137,11 @@ def draft_cost(draft: Draft, pricing: Pricing) -> float:
     """Return what a draft costs, whoever made it; the pricing's units are the ones it was made of."""
     units, model = pricing.units, pricing.model
     forest = forest_of(draft, units)
-    rates = [pricing.rate(tree) for tree in forest] + [float(rate_of_edges(edges)) for edges in draft.free]
+    rates = [pricing.rate(tree) for tree in forest]
+    if draft.free_masks:
+        rates += map(pricing.rate_of_classes, draft.free_masks)
+    else:
+        rates += [float(rate_of_edges(edges)) for edges in draft.free]
     own = [units.measures_of(tree) for tree in forest] + [0] * len(draft.free)
     counts = [measures.bit_count() for measures in carried_measures(own, draft.feeds)]
     fed = model.currency.feeds_of_forest(model.rate, rates, counts, draft.feeds)

@@ -21,15 +21,21 @@ class Draft:
     feeds: tuple[int, ...]  # per tree, the tree whose partials it folds, or RAW
     free: tuple[Edges, ...] = ()
     by_class: bool = False  # windows of a class are all in one tree
+    free_masks: tuple[int, ...] = ()  # the classes whose edges the free trees have; () where they have others
 
     @classmethod
     def of_forest(
-        cls, units: Units, forest: Sequence[int], feeds: Sequence[int] = (), free: Sequence[Edges] = ()
+        cls,
+        units: Units,
+        forest: Sequence[int],
+        feeds: Sequence[int] = (),
+        free: Sequence[Edges] = (),
+        free_masks: Sequence[int] = (),
     ) -> Draft:
         """The trees of a forest of unit masks; fed by the raw events unless said otherwise."""
         labels = units.labels(list(forest))
         by_class = units.unit_of is units.problem.class_of
-        return cls(labels, tuple(feeds) or (RAW,) * len(forest), tuple(free), by_class)
+        return cls(labels, tuple(feeds) or (RAW,) * len(forest), tuple(free), by_class, tuple(free_masks))
 
     @property
     def answering(self) -> int:

@@ -67,7 +67,11 @@ class Pricing:
 
     def rate(self, mask: int) -> float:
         """The edge rate of a set of units."""
-        return self.units.problem.space.rate_float(self.units.edge_mask(mask))
+        return self.rate_of_classes(self.units.edge_mask(mask))
+
+    def rate_of_classes(self, mask: int) -> float:
+        """The edge rate of a set of classes."""
+        return self.units.problem.space.rate_float(mask)
 
     def measures(self, mask: int) -> int:
         """How many measures a tree of these units serves; it is fed once for each."""

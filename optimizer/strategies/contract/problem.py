@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from optimizer.plan.definition import Measure
+from optimizer.strategies.contract.options import AUTO, DEFAULT_OPTIONS, SearchOptions
 from optimizer.strategies.contract.packing import Packed, pack
 from optimizer.windows.collapse import collapse
 from optimizer.windows.columns import BoolArray, FloatArray, IntArray, WindowSet
@@ -25,12 +26,14 @@ class Problem:
     classes: tuple[Edges, ...]
     measures: tuple[Measure, ...] = (Measure(),)
     asking: tuple[BoolArray | None, ...] = (None,)  # per measure, the windows that ask for it; None for all
+    options: SearchOptions = DEFAULT_OPTIONS
     bundled: bool = False  # classes stand for several: their windows do not have equal edges
 
     @cached_property
     def space(self) -> EdgeSpace:
         """Edge rates of sets of classes."""
-        return EdgeSpace(self.classes)
+        counter = "" if self.options.edges == AUTO else self.options.edges
+        return EdgeSpace(self.classes, counter=counter)
 
     @cached_property
     def class_rates(self) -> FloatArray:
@@ -54,15 +57,21 @@ class Problem:
             parts[number].update(edges)
         asking = tuple(None if column is None else column[order] for column in self.asking)
         classes = tuple(tuple(sorted(part)) for part in parts)
-        return Problem(self.windows.take(order), bundles[order], classes, self.measures, asking, bundled=True), order
+        bundled = Problem(
+            self.windows.take(order), bundles[order], classes, self.measures, asking, self.options, bundled=True
+        )
+        return bundled, order
 
     def part(self, classes: IntArray) -> Problem:
         """The same problem for some of the classes, in their order."""
-        inside = np.isin(self.class_of, classes)
+        return self.keep(np.isin(self.class_of, classes))
+
+    def keep(self, inside: BoolArray) -> Problem:
+        """The same problem for some of the windows, in their order."""
         asking = tuple(None if column is None else column[inside] for column in self.asking)
-        numbers = np.searchsorted(classes, self.class_of[inside])
-        classes_kept = tuple(self.classes[c] for c in classes)
-        return Problem(self.windows.take(inside), numbers, classes_kept, self.measures, asking)
+        kept, numbers = np.unique(self.class_of[inside], return_inverse=True)
+        classes = tuple(self.classes[number] for number in kept.tolist())
+        return Problem(self.windows.take(inside), numbers, classes, self.measures, asking, self.options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,26 +94,30 @@ class Rows:
         return self.packed.positions()
 
 
-def make_problem(windows: WindowSet, per_query: bool = False) -> Rows:
+def make_problem(windows: WindowSet, per_query: bool = False, options: SearchOptions = DEFAULT_OPTIONS) -> Rows:
     """The problem that in-memory windows pose: ties are broken by the smallest windows."""
     windows = _align_offsets(windows)
-    classes, class_of = collapse(windows.range, windows.slide, windows.offset)
+    classes, class_of = collapse(windows.range, windows.slide, windows.offset, options.slicing)
     smallest = _smallest_windows(windows, class_of, len(classes))
-    return _make_rows(windows, classes, class_of, np.lexsort(smallest[::-1]), per_query)
+    rows = _make_rows(windows, classes, class_of, np.lexsort(smallest[::-1]), per_query)
+    return replace(rows, problem=replace(rows.problem, options=options))
 
 
 def make_measures_problem(
-    windows: WindowSet, needed_by: Sequence[BoolArray], measures: Sequence[Measure], per_query: bool = False
+    windows: WindowSet,
+    needed_by: Sequence[BoolArray],
+    measures: Sequence[Measure],
+    per_query: bool = False,
+    options: SearchOptions = DEFAULT_OPTIONS,
 ) -> Rows:
     """The problem that catalog queries pose, given in the order of their ids, which break ties."""
     windows = _align_offsets(windows)
-    classes, class_of = collapse(windows.range, windows.slide, windows.offset)
+    classes, class_of = collapse(windows.range, windows.slide, windows.offset, options.slicing)
     _, first = np.unique(class_of, return_index=True)
     rows = _make_rows(windows, classes, class_of, np.argsort(first), per_query)
     asking = tuple(_asking(rows, column) for column in needed_by)
-    return replace(
-        rows, problem=replace(rows.problem, measures=tuple(measures), asking=asking), needed_by=tuple(needed_by)
-    )
+    problem = replace(rows.problem, measures=tuple(measures), asking=asking, options=options)
+    return replace(rows, problem=problem, needed_by=tuple(needed_by))
 
 
 def _align_offsets(windows: WindowSet) -> WindowSet:

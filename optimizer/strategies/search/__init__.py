@@ -1,7 +1,6 @@
 """What strategies search with.
 
 - annealing: Simulated annealing over forests: a fixed number of seeded steps.
-- common_ranges: How many ranges any two trees of a greedy search have in common, kept up to date as trees merge.
 - coverage: The window coverage graph of the factor-windows paper: who can be computed from whom, and at what cost.
 - feeds: What trees cost when each reads the raw events or the partials of another, whichever is cheaper.
 - forest_moves: Moves over whole forests, for costs that are no sum over trees: one unit elsewhere.

@@ -11,7 +11,7 @@ from optimizer.strategies.contract.units import bits
 from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.forest_moves import ForestPrice, fewer
 
-STEPS = 2000
+STEPS = 300
 WARM, COLD = 2e-2, 1e-5  # temperatures, relative to the cost
 SEED = 2026
 

@@ -5,9 +5,10 @@ Some trees answer no query: a root that has all edges, and helpers that have the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from optimizer.strategies.contract.pricing import EPSILON, Pricing
 from optimizer.strategies.contract.units import Units
 from optimizer.windows.columns import IntArray
 
-MOST_CHILDREN = 40  # of one feeder; of more, no helpers are tried
+MOST_CHILDREN = 24  # of one feeder; of more, no helpers are tried
 MOST_TREES = 120  # of more, neither
 MOST_REMEMBERED = 4096  # trees of a table
 UNKNOWN, NO, YES = -1, 0, 1
@@ -171,48 +172,63 @@ def as_draft(cascade: Cascade, units: Units) -> Draft:
     order = sorted(places, key=lambda place: not cascade.trees[place])
     number = {place: at for at, place in enumerate(order)} | {RAW: RAW}
     forest = [cascade.trees[place] for place in order if cascade.trees[place]]
-    free = [units.problem.space.edges(cascade.edges[place]) for place in order if not cascade.trees[place]]
-    return Draft.of_forest(units, forest, [number[cascade.feeds[place]] for place in order], free)
+    masks = [cascade.edges[place] for place in order if not cascade.trees[place]]
+    free = list(map(units.problem.space.edges, masks))
+    return Draft.of_forest(units, forest, [number[cascade.feeds[place]] for place in order], free, masks)
+
+
+class Helper(NamedTuple):
+    """A tree that answers no query: what it saves, its edges, and which children of its feeder it feeds."""
+
+    gain: float
+    edges: int
+    fed: tuple[int, ...]
+
+
+NO_HELPER = Helper(0.0, 0, ())
 
 
 def add_helpers(cascade: Cascade, cascades: Cascades) -> Cascade:
     """The cascade with every helper that pays, the best of them first."""
-    while len(cascade.trees) <= MOST_TREES:
-        scale = EPSILON * cascades.price(cascade)
-        gain, helped = max(_helped(cascade, cascades), key=lambda choice: choice[0], default=(0.0, cascade))
+    scale = EPSILON * cascades.price(cascade)
+    best = {feeder: _best_helper(cascade, cascades, feeder) for feeder in sorted(set(cascade.feeds) - {RAW})}
+    while best and len(cascade.trees) <= MOST_TREES:
+        feeder = max(best, key=lambda place: best[place].gain)
+        gain, edges, fed = best[feeder]
         if gain <= scale:
             break
-        cascade = helped
+        helper = len(cascade.trees)
+        feeds = [helper if tree in fed else feed for tree, feed in enumerate(cascade.feeds)]
+        cascade = Cascade((*cascade.trees, 0), (*cascade.edges, edges), (*feeds, feeder))
+        for changed in (feeder, helper):  # nobody else has other children now
+            best[changed] = _best_helper(cascade, cascades, changed)
     return cascade
 
 
-def _helped(cascade: Cascade, cascades: Cascades) -> Iterator[tuple[float, Cascade]]:
-    """For every two trees that read of one tree: what a helper with the edges of both saves, and the cascade with it.
+def _best_helper(cascade: Cascade, cascades: Cascades, feeder: int) -> Helper:
+    """Return the helper that saves most of those with the edges of two trees that read of one feeder.
 
     A helper also feeds the siblings whose edges it has. What it saves is local: they read fewer partials, and it reads
     of their feeder what any of them needs.
     """
     space, carried = cascades.space, cascades.carried(cascade)
     level_feed = cascades.pricing.model.currency.level_feed
-    for feeder in sorted(set(cascade.feeds) - {RAW}):
-        children = [tree for tree, feed in enumerate(cascade.feeds) if feed == feeder]
-        read = space.rate_float(cascade.edges[feeder])
-        for one, other in combinations(children, 2) if len(children) <= MOST_CHILDREN else ():
-            edges = cascade.edges[one] | cascade.edges[other]
-            rate = space.rate_float(edges)
-            if rate >= read:
-                continue
-            fed = [child for child in children if space.contains(edges, cascade.edges[child])]
-            needed = 0
-            for child in fed:
-                needed |= carried[child]
-            counts = np.array([needed.bit_count(), *(carried[child].bit_count() for child in fed)], dtype=np.float64)
-            before = level_feed(np.full(len(fed), read), counts[1:]).sum()
-            after = (
-                level_feed(np.array([read]), counts[:1]).sum() + level_feed(np.full(len(fed), rate), counts[1:]).sum()
-            )
-            gain = float(before - after)
-            if gain > 0:
-                helper = len(cascade.trees)
-                feeds = [helper if tree in fed else feed for tree, feed in enumerate(cascade.feeds)]
-                yield gain, Cascade((*cascade.trees, 0), (*cascade.edges, edges), (*feeds, feeder))
+    children = [tree for tree, feed in enumerate(cascade.feeds) if feed == feeder]
+    if len(children) > MOST_CHILDREN:
+        return NO_HELPER
+    read, best = space.rate_float(cascade.edges[feeder]), NO_HELPER
+    for one, other in combinations(children, 2):
+        edges = cascade.edges[one] | cascade.edges[other]
+        rate = space.rate_float(edges)
+        if rate >= read:
+            continue
+        fed = [child for child in children if space.contains(edges, cascade.edges[child])]
+        needed = 0
+        for child in fed:
+            needed |= carried[child]
+        counts = np.array([needed.bit_count(), *(carried[child].bit_count() for child in fed)], dtype=np.float64)
+        reads = np.array([read, *(len(fed) * [rate])])
+        gain = float(level_feed(np.full(len(fed), read), counts[1:]).sum() - level_feed(reads, counts).sum())
+        if gain > best.gain:
+            best = Helper(gain, edges, tuple(fed))
+    return best

@@ -10,7 +10,7 @@ from optimizer.strategies.contract.watch import Watch
 
 ForestPrice = Callable[[Sequence[int]], float]
 
-TRIES = 2000
+TRIES = 300
 MANY = 40  # trees; a forest of more takes longer to price
 
 

@@ -7,15 +7,18 @@ units, so the slope is too kind after many changes: then a build is due as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
 
 from optimizer.strategies.contract.pricing import EPSILON
 
-Tree = TypeVar("Tree", int, frozenset[str])  # a mask of units, or a set of query ids: `|` merges two of them
+Price = Callable[[int], float]  # of a tree
+ForestPrice = Callable[[Sequence[int]], float]
+CANDIDATES = 8  # trees that are tried out, of those that look cheapest one by one
+TOLERANCE = 0.05
+PATIENCE = 0.05  # of the units of the last build: after so many changes the slope is not trusted any more
 
 
-def insert(trees: list[Tree], unit: Tree, price: Callable[[Tree], float]) -> list[Tree]:
+def insert(trees: list[int], unit: int, price: Price) -> list[int]:
     """Return the trees with one unit more: where it adds least, or in a tree of its own.
 
     >>> insert([0b001, 0b010], 0b100, {0b001: 5.0, 0b010: 5.0, 0b100: 4.0, 0b101: 8.0, 0b110: 6.0}.__getitem__)
@@ -23,27 +26,64 @@ def insert(trees: list[Tree], unit: Tree, price: Callable[[Tree], float]) -> lis
     """
     added = [price(tree | unit) - price(tree) for tree in trees]
     if not added or min(added) >= price(unit) * (1 - EPSILON):
-        return trees + [unit]  # noqa: RUF005 (mypy cannot unpack a list of a constrained type)
+        return [*trees, unit]
     target = added.index(min(added))
     return [tree | unit if place == target else tree for place, tree in enumerate(trees)]
+
+
+def insert_into(trees: list[int], unit: int, price: Price, cost: ForestPrice) -> list[int]:
+    """Return the same where a forest costs more or less than its trees one by one, as it does with levels.
+
+    >>> insert_into([1, 2], 4, lambda tree: 1.0, lambda forest: float(len(forest)))
+    [5, 2]
+    """
+    added = {tree: price(tree | unit) - price(tree) for tree in trees}
+    likely = sorted(trees, key=lambda tree: added[tree])[:CANDIDATES]
+    choices = [[other | unit if other == tree else other for other in trees] for tree in likely]
+    return min([*choices, [*trees, unit]], key=cost)
+
+
+def settle(trees: list[int], touched: int, price: Price, cost: ForestPrice) -> list[int]:
+    """Return the trees with one that has changed merged into others, the best first, until no merge pays (5.2).
+
+    >>> settle([1, 2, 4], 1, lambda tree: 1.0, lambda forest: float(len(forest)))
+    [7]
+    """
+    now = cost(trees)
+    while len(trees) > 1:
+        others = [tree for tree in trees if tree != touched]
+        likely = sorted(others, key=lambda tree: price(tree | touched) - price(tree))[:CANDIDATES]
+        choices = {tree: [*(other for other in others if other != tree), tree | touched] for tree in likely}
+        best = min(likely, key=lambda tree: cost(choices[tree]))
+        merged = cost(choices[best])
+        if merged >= now * (1 - EPSILON):
+            break
+        trees, touched, now = choices[best], best | touched, merged
+    return trees
 
 
 class Drift:
     """The performance slope of a forest, and how far the forest has drifted from it."""
 
-    def __init__(self, tolerance: float = 0.05, patience: float = 0.25) -> None:
+    def __init__(
+        self,
+        tolerance: float = TOLERANCE,
+        patience: float = PATIENCE,
+        builds: Sequence[tuple[int, float]] = ((0, 0.0),),
+        changes: int = 0,
+    ) -> None:
         self.tolerance, self.patience = tolerance, patience
-        self._builds = [(0, 0.0)]
-        self._changes = 0
+        self.builds = list(builds)
+        self.changes = changes
 
     def count_change(self) -> None:
         """Count a unit that joined or left."""
-        self._changes += 1
+        self.changes += 1
 
     def remember_build(self, units: int, cost: float) -> None:
         """Remember what a build of so many units costs."""
-        self._builds = [*self._builds[-1:], (units, cost)]
-        self._changes = 0
+        self.builds = [*self.builds[-1:], (units, cost)]
+        self.changes = 0
 
     def predicted(self, units: int) -> float:
         """Return what a build would cost for so many units, along the slope of the last two builds.
@@ -54,7 +94,7 @@ class Drift:
         >>> drift.predicted(24)
         170.0
         """
-        (before, cheap), (last, cost) = self._builds[0], self._builds[-1]
+        (before, cheap), (last, cost) = self.builds[0], self.builds[-1]
         slope = (cost - cheap) / (last - before) if last != before else cost / max(last, 1)
         return max(0.0, cost + slope * (units - last))
 
@@ -65,44 +105,4 @@ class Drift:
 
     def is_due(self, units: int, cost: float) -> bool:
         """Return whether it is time to weave anew: too dear for the slope, or too many changes to trust it."""
-        return self.deviation(units, cost) > self.tolerance or self._changes > self.patience * self._builds[-1][0] + 1
-
-
-class IncrementalForest(Generic[Tree]):
-    """Trees that units join and leave; `weave` makes a forest of the same units from nothing, or from this one."""
-
-    def __init__(
-        self, price: Callable[[Tree], float], weave: Callable[[list[Tree]], list[Tree]], tolerance: float = 0.05
-    ) -> None:
-        self.trees: list[Tree] = []
-        self.drift = Drift(tolerance)
-        self._price: Callable[[Tree], float] = price
-        self._weave: Callable[[list[Tree]], list[Tree]] = weave
-
-    @property
-    def cost(self) -> float:
-        """What the trees cost together."""
-        return self.cost_of(self.trees)
-
-    def cost_of(self, trees: list[Tree]) -> float:
-        """Return what some trees cost together."""
-        return sum(map(self._price, trees))
-
-    def join(self, unit: Tree, units: int) -> None:
-        """Insert a unit where it adds least; there are so many `units` now."""
-        self.change(insert(self.trees, unit, self._price), units)
-
-    def change(self, trees: list[Tree], units: int) -> None:
-        """Replace the trees after a unit joined or left, and weave anew if that is due."""
-        self.trees = trees
-        self.drift.count_change()
-        if self.drift.is_due(units, self.cost):
-            self.rebuild(units)
-
-    def rebuild(self, units: int) -> bool:
-        """Weave anew; return whether that made the forest cheaper. It never becomes dearer."""
-        woven = self._weave(self.trees)
-        is_cheaper = self.cost_of(woven) < self.cost
-        self.trees = woven if is_cheaper else self.trees
-        self.drift.remember_build(units, self.cost)
-        return is_cheaper
+        return self.deviation(units, cost) > self.tolerance or self.changes > self.patience * self.builds[-1][0] + 1

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from optimizer.windows.slicing import cutty, pairs, panes
 from optimizer.windows.window import Window
 
+PAIRS = "pairs"  # the default: no slicing of disjoint slices has fewer edges
+PANES = "panes"
+CUTTY = "cutty"
+
 
 @dataclass(frozen=True)
 class Slicing:

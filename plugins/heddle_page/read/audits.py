@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from expectations.data_docs import PAGE, RECORD
+from expectations.data_docs import DOCS, PAGE, RECORD
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from optimizer.catalog.read.draft import ID
 
-DOCS = "docs"
 SHOWN = 20
 
 

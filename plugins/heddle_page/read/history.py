@@ -166,6 +166,7 @@ def _measurement(row: dict[str, Any]) -> Measurement:
     )
 
 
+WORKFLOW = "workflowType=machine_learning"
 SCHEMES = ("http://", "https://")
 
 
@@ -178,4 +179,6 @@ def mlflow_address() -> str:
 def run_link(experiment: str, run: str) -> str:
     """Return the address of MLflow's page of a run; "" when nobody said where MLflow is."""
     address = mlflow_address()
-    return f"{address}/#/experiments/{quote(experiment, '')}/runs/{quote(run, '')}" if address and run else ""
+    # MLflow opens its pages for language models where the address does not say what kind of work it is
+    place = f"experiments/{quote(experiment, '')}/runs/{quote(run, '')}?{WORKFLOW}"
+    return f"{address}/#/{place}" if address and run else ""

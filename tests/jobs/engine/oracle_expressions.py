@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.oracle.naive_aggregates import rank
+from tests.oracle.naive_aggregates import OF_PAIRS, rank
 from tests.worlds.streams import Row
 
 Meaning = Callable[[Row], Any]
@@ -105,12 +105,14 @@ PREDICATES: dict[str, Meaning] = {
 ADDED = {**NUMBERS, **SINGLES}
 MULTIPLIED = {**FLOATS, "i": INT, "n": N}
 AGGREGATED: dict[str, dict[str, Meaning]] = {  # aggregate -> what it may be of
-    **dict.fromkeys(("count", "min", "max", "first", "last"), EVERYTHING),
+    **dict.fromkeys(("count", "min", "max", "first", "last", "any_value"), EVERYTHING),
     **dict.fromkeys(("sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"), ADDED),
+    **dict.fromkeys(("try_sum", "try_avg", "skewness", "kurtosis", *OF_PAIRS), ADDED),
     **dict.fromkeys(("product", "range"), MULTIPLIED),
     "sum_squares": {"x": X, "i": INT, "abs(y)": FLOATS["abs(y)"]},
     **dict.fromkeys(("bool_and", "bool_or"), BOOLEANS),
-    **dict.fromkeys(("bit_and", "bit_or"), INTEGERS),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), INTEGERS),
+    "approx_count_distinct": EVERYTHING,
     **dict.fromkeys(("argmin", "argmax"), EVERYTHING),
     "geometric_mean": {"x": X, "abs(y)": FLOATS["abs(y)"]},
 }

@@ -64,4 +64,4 @@ def questions_in_rows(draw: st.DrawFn, technique: str = "auto") -> RowQuestion:
     slide = draw(st.sampled_from([1, 2, 3, 5]))
     longer = draw(st.sampled_from([0, 1, 2, 4, 11]))
     window = Window(slide + longer, slide, draw(st.sampled_from([0, 0, 1])) % slide, rows=True)
-    return RowQuestion(asked.aggregate, asked.x, asked.y, asked.where, asked.group_by, window)
+    return RowQuestion(asked.aggregate, asked.x, asked.y, asked.where, asked.group_by, window, asked.only)

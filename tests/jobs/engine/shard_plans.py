@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from optimizer.plan.definition import EVENTS, Plan, Shards, Tree
+from optimizer.plan.definition import EVENTS, Curve, Plan, Shards, Tree
 from optimizer.planning.recent import Passing
 
 CHEAP, DEAR = 0.1, 10.0  # shards per event
@@ -32,6 +32,10 @@ class Imagined:
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
         """Hardly any."""
         return 1e-3
+
+    def active(self, group_by: tuple[str, ...], rate: float) -> Curve:
+        """Hardly any."""
+        return ((1.0, 1e-3),)
 
     def share(self, where: str) -> float:
         """All of them pass."""

@@ -18,6 +18,7 @@ from tests.worlds.streams import Row, ticks
 from tests.worlds.warehouse import STREAM
 
 ONLY_IN_FIELDS = {"product"}  # what Spark has no name for
+SEVERAL = {"range", "geometric_mean"}  # of Spark's functions, so that none of them takes a FILTER
 UNSHARED = {"median": "x", "count_distinct": "s", "mode": "i", "kurtosis": "y"}
 Place = tuple[Any, ...]  # keys and window start
 
@@ -42,7 +43,11 @@ class Stated:
 
     def text(self) -> str:
         """The statement as its user wrote it, which is plain Spark SQL."""
-        calls = [AGGREGATES[q.aggregate].spark.format(x=q.x, y=q.y, ts="ts") for q in self.asked]
+        calls = [
+            AGGREGATES[q.aggregate].spark.format(x=q.x, y=q.y, ts="ts")
+            + (f" FILTER (WHERE {q.only})" if q.only else "")
+            for q in self.asked
+        ]
         columns = [*self.first.group_by, "window", *(f"{call} AS c{n}" for n, call in enumerate(calls))]
         window = self.first.window
         lengths = ", ".join(f"'{ticks} microseconds'" for ticks in (window.range, window.slide, window.offset))
@@ -91,7 +96,12 @@ def statements(draw: st.DrawFn, technique: str = "auto", in_rows: bool = False) 
     """Any statement that the technique can answer."""
     drawn: Iterable[Question] = draw(st.lists(questions(technique), min_size=2, max_size=5))
     first: Question = draw(questions_in_rows(technique)) if in_rows else next(iter(drawn))
-    asked = tuple(replace(first, aggregate=each.aggregate, x=each.x, y=each.y) for each in drawn)
+    asked = tuple(
+        replace(
+            first, aggregate=each.aggregate, x=each.x, y=each.y, only="" if each.aggregate in SEVERAL else each.only
+        )
+        for each in drawn
+    )
     in_sql = not in_rows and not {each.aggregate for each in asked} & ONLY_IN_FIELDS and draw(st.booleans())
     return Stated(asked, in_sql)
 

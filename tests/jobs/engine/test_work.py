@@ -18,10 +18,12 @@ from jobs.engine.work import (
     Parcel,
     Report,
     Work,
+    add_tallies,
     collect_outcome,
     from_row,
     to_row,
 )
+from optimizer.plan.counts import CELL, PARTIAL
 from optimizer.windows.window import BEGINNING
 
 FEED = FeedReport(events=3, latest=60, late=[DataFile("late/a", 0, 2, 7)], seconds={"read": 0.5}, operations={"t1": 3})
@@ -70,7 +72,8 @@ def test_a_batch_of_the_past_is_fed_under_its_own_watermark() -> None:
 
 def test_operations_add_up_by_tree() -> None:
     report = FeedReport()
-    report.add_operations("t1", 3)
-    report.add_operations("t1", 4)
-    report.add_operations("t2", 1)
+    report.count_cells("t1", 2, 3)
+    report.count_cells("t1", 2, 4)
+    report.count_cells("t2", 1, 1)
     assert report.operations == {"t1": 7, "t2": 1}
+    assert add_tallies([report.done, {"t1": {CELL: 5}}])["t1"] == {CELL: 9, PARTIAL: 7}

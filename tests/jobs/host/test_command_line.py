@@ -19,7 +19,13 @@ from jobs.host.command_line import run_job, takes
 from optimizer.errors import HeddleError
 
 ROOT = Path(__file__).resolve().parents[3]
-JOBS = ["jobs/evaluate.py", "jobs/backfill.py", "jobs/compare.py", "expectations/audit.py"]
+JOBS = [
+    "jobs/evaluate.py",
+    "jobs/backfill.py",
+    "jobs/compare.py",
+    "expectations/audit.py",
+    "expectations/micro_batch.py",
+]
 
 
 @dataclass(frozen=True)

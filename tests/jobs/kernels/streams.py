@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernels.algebra.operators import OPS, combine, lift, lower
+from jobs.kernels.algebra.finish import Part, finish
+from jobs.kernels.algebra.operators import OPS, VALUE_COLUMNS, combine, lift, lower
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.machine.contract import Answers
 from jobs.kernels.techniques.stream import advance, make
@@ -17,6 +18,7 @@ from tests.oracle import naive
 from tests.oracle.naive_aggregates import BY_ORDER, aggregate_of, choices
 
 WINDOWS = (Window(3, 1), Window(5, 1), Window(5, 2, 1), Window(16, 4), Window(37, 10, 3), Window(8, 8))
+MOMENTS = {"moments": "var_pop", "central_moments": "kurtosis", "co_moments": "covar_pop"}  # what tells them
 NAN, INF = float("nan"), float("inf")
 Event = dict[str, Any]
 
@@ -81,8 +83,10 @@ def values(stream: str, component: str, kind: str, answers: Answers) -> list[Any
     """What the user would read."""
     numbers, valid, overflow = lower(OPS[component, kind], answers.rows)
     assert not overflow.any()
-    if component == "moments":
-        numbers = np.where(valid, answers.rows[:, 2] / np.where(valid, answers.rows[:, 0], 1), 0)
+    if component in MOMENTS:
+        parts = tuple(answers.rows[:, number] for number in VALUE_COLUMNS[OPS[component, kind]])
+        numbers, known = finish(MOMENTS[component], [Part(parts, valid)])
+        valid = valid & known
     read = [number.item() if ok else None for number, ok in zip(numbers, valid, strict=True)]
     if component not in BY_ORDER:
         return read
@@ -101,7 +105,7 @@ def expected(stream: str, component: str, kind: str) -> list[dict[int, list[Any]
 def _choices(component: str, rows: list[Any]) -> list[Any]:
     if component in BY_ORDER:
         return choices(rows, component, "x", "ts" if component in ("first", "last") else "y")
-    return [aggregate_of(rows, "var_pop" if component == "moments" else component)]
+    return [aggregate_of(rows, MOMENTS.get(component, component))]
 
 
 def answered(

@@ -135,7 +135,7 @@ def newest_labels(warehouse: str) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("", "", ""), "give --from, --to and --into, or --repair alone"),
+        (("", "", ""), "give --from and --to, or --repair alone"),
         (("yesterday", TIMES[1], "past"), "--from 'yesterday' is no time"),
         ((TIMES[0], "2000-01-01", "past"), "--to not after the watermark, 1970-01-01 00:01:57Z"),
     ],

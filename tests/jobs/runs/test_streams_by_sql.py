@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def market(folder: Path, workload: Any) -> Catalog:
     """Trades of two minutes, in three files, and a workload over them."""
     if not (folder / "trades").exists():
         generate("trades", Generated(3000, keys=5, rate=25, file_events=1000, out_of_order=0.1), folder / "trades")
-    write_catalog(workload, folder / "catalog", str(folder / "trades"))
+    write_catalog(workload, folder / "catalog", str(folder / "trades"), tick=SECOND // 200)
     return load_catalog(folder / "catalog")
 
 
@@ -72,7 +73,7 @@ def assert_like_spark(spark: SparkSession, catalog: Catalog, stream: str, wareho
     return total
 
 
-@pytest.mark.parametrize("workload", [trades_b(4, s_max=10, o_max=3), trades_c(4, s_max=10, o_max=3)], ids=["b", "c"])
+@pytest.mark.parametrize("workload", [trades_b(4), trades_c(4)], ids=["b", "c"])
 def test_trades_workloads(spark: SparkSession, tmp_path: Path, workload: Any) -> None:
     catalog = market(tmp_path, workload)
     plan = plan_stream(catalog, "market", 25.0, "weave_share", "two_stacks_block")
@@ -165,7 +166,10 @@ def test_refused_without_spark(tmp_path: Path, catalog: Catalog) -> None:
 
 
 def test_predicates_of_a_stream_by_sql_are_measured(spark: SparkSession, tmp_path: Path) -> None:
-    catalog = market(tmp_path, trades_b(70))
+    drawn = trades_b(70)
+    catalog = market(
+        tmp_path, replace(drawn, shapes=tuple(replace(shape, group_by="symbol") for shape in drawn.shapes))
+    )
     recent = recent_by(lambda: spark, catalog, "market")
     plan = plan_stream(catalog, "market", 25.0, "shared", recent=recent, technique="auto")
     (tree,) = plan.trees

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
 from jobs.engine.events import file_types
-from jobs.engine.events.expressions import NotExact, evaluate
+from jobs.engine.events.expressions import NotExact, compile_expression
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.retained import load_retained
@@ -39,12 +39,12 @@ def leave_to_spark(monkeypatch: pytest.MonkeyPatch) -> Leave:
     """Call it with expressions that only Spark evaluates from then on."""
 
     def leave(*texts: str) -> None:
-        def refuse(sql: str, columns: Any) -> Any:
+        def refuse(sql: str, columns: Any, zone: str) -> Any:
             if sql in texts:
                 raise NotExact(sql)
-            return evaluate(sql, columns)
+            return compile_expression(sql, columns, zone)
 
-        monkeypatch.setattr(file_types, "evaluate", refuse)
+        monkeypatch.setattr(file_types, "compile_expression", refuse)
 
     return leave
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Unshared
 from jobs.engine.work import Work
 from jobs.spark.choose_lane import choose_lanes
@@ -29,7 +30,7 @@ def test_the_lane_depends_on_the_expressions(spark: SparkSession, tmp_path: Path
     for number, (entries, lane, values) in enumerate(cases):
         kinds = [pa.int32()] * values
         world = make_world(tmp_path / str(number), [[odd_row(0, 1)]], entries, 0)
-        files = [(str(file), file.stat().st_size) for file in world.files]
+        files = [File(str(file), file.stat().st_size) for file in world.files]
         plan = world.plan("shared")
         chosen = choose_lanes(spark, world.catalog, plan, files, "auto")
         assert chosen.name == lane

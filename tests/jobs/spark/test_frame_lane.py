@@ -26,7 +26,8 @@ from tests.whole.against_spark.test_against_spark import LATENESS, WINDOWS, some
 from tests.worlds.streams import SECOND, odd_row
 from tests.worlds.warehouse import make_world, query
 
-CARRYING = {"first", "last", "argmin", "argmax"}
+CARRYING = {"first", "last", "any_value", "argmin", "argmax"}
+EVENT_BY_EVENT = ("central_moments", "co_moments")
 GROUPINGS: list[tuple[str, ...]] = [(), ("k",), ("b", "i")]
 
 
@@ -41,7 +42,8 @@ def questions(seed: int, windows: list[Window]) -> dict[str, Question]:
     pick = random.Random(seed)
     asked = {}
     for name, aggregate in AGGREGATES.items():
-        if aggregate.shared and name not in CARRYING | SPARK_ONLY:
+        apart = aggregate.shared and aggregate.needs[0].component in EVENT_BY_EVENT
+        if aggregate.shared and not apart and name not in CARRYING | SPARK_ONLY:
             of = [x for x in expressions.AGGREGATED[name] if x not in expressions.OTHERS or x in ("d", "ts")]
             where = pick.choice(["", *expressions.PREDICATES])
             asked[f"q_{name}"] = Question(

@@ -40,6 +40,7 @@ SQL = {
     "kinds": f"SELECT count(DISTINCT s) AS kinds, window.start AS at FROM {STREAM} WHERE i > 0 GROUP BY {WINDOW}",
     "high": f"SELECT window, k, b, percentile(n, 0.75) AS high FROM {STREAM} GROUP BY k, b, window(ts, '20 seconds')",
     "price": f"SELECT window, percentile_approx(cast(i AS DECIMAL(9, 2)), 0.5) AS p FROM {STREAM} GROUP BY {WINDOW}",
+    "once": f"SELECT window, sum(DISTINCT i) d, avg(DISTINCT i) a FROM {STREAM} GROUP BY {WINDOW}",
     "most": f"SELECT window, mode(k) AS most FROM {STREAM} GROUP BY window(ts, '15 seconds', '5 seconds')",
 }
 ENTRIES = [{"id": id, "sql": sql} for id, sql in SQL.items()]
@@ -104,7 +105,7 @@ def test_like_the_users_sql(spark: SparkSession, tmp_path: Path, lane: str) -> N
         add_batch(tmp_path, number, batch)
     catalog, report = run(spark, tmp_path, ENTRIES, lane)
     assert report.lane == lane
-    assert set(report.unshared) == {"middle_middle", "kinds", "high", "price", "most"}
+    assert set(report.unshared) == {"middle_middle", "kinds", "high", "price", "once_d", "once_a", "most"}
     assert all(report.unshared.values())
     assert "unshared" in report.step_seconds
     spark.read.parquet(str(tmp_path / "data")).createOrReplaceTempView(STREAM)

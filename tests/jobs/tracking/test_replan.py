@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,13 @@ import pytest
 from jobs.host.settings import Settings
 from jobs.measure.stream import measure_stream
 from jobs.plans.champion import champion_file
+from jobs.plans.queries import register_query, retire_query, weave
 from jobs.plans.replan import Wish, candidates, done_before, replan
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
+from jobs.tracking.registry import champion, plan_of
 from jobs.tracking.store import Store
+from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
 from optimizer.plan.prices import Prices
@@ -54,6 +58,7 @@ def test_a_replan_with_a_key_is_done_once(store: Store, place: Settings) -> None
     assert (again.run, again.version, again.promoted) == (found.run, found.version, True)
     (row,) = run_rows(store, "readings", "replan")
     assert {"cost.weave_share", "cost.no_share", "stream.rate", "stream.keys"} <= row["metrics"].keys()
+    assert {"operations.weave_share", "operations.no_share"} <= row["metrics"].keys()
     assert any("costs" in line for line in said)
 
 
@@ -76,6 +81,11 @@ def test_measured_takes_what_past_runs_show_to_be_fastest(place: Settings) -> No
     prices = Prices({"partial": 1e-7, **finals})
     found = candidates(catalog, "readings", traffic, ["weave_share"], prices=prices)
     assert found.unit == "seconds per second"
+    assert found.in_seconds == found.costs
+    assert found.in_operations.keys() == found.costs.keys()
+    assert found.best.costs.seconds is not None
+    assert "CPU ms per 1,000 events" in found.best.explain()
+    assert "planned cost" in found.best.explain()
     assert {demand.technique for tree in found.best.trees for demand in tree.demands} == {"daba"}
     assert set(found.costs) == {"weave_share.two_stacks_block", "weave_share.daba"}  # max has no inverse
 
@@ -90,6 +100,29 @@ def test_prices_come_from_the_runs_of_the_stream(store: Store, place: Settings) 
     replan(store, catalog, Wish("readings", ("weave_share",), rate=5000.0, promote=False), said.append)
     (row,) = run_rows(store, "readings", "replan")
     assert set(row["metrics"]) >= {"cost.weave_share.flat_fit", "cost.weave_share.two_stacks_block"}
+
+
+@pytest.mark.usefixtures("events")
+def test_changes_go_by_the_builds_that_the_plan_keeps(store: Store, place: Settings) -> None:
+    """Every change counts, deletes too; the first one beyond the tolerance asks for a replan."""
+    said: list[str] = []
+    replan(store, catalog_of(place), Wish("readings", ("weave_share",)), said.append)
+    due = []
+    for number in range(3):
+        entry = {"id": f"n{number}", "stream": "readings", "select": "max(x)", "range": "21 seconds"}
+        register_query(place.catalog, {**entry, "slide": f"{7 + number} seconds"}, said.append)
+        due.append(weave(store, load_catalog(place.catalog), "readings", f"add {number}", said.append, 10.0).replan_due)
+    retire_query(place.catalog, "n0", said.append)
+    last = weave(store, load_catalog(place.catalog), "readings", "delete", said.append, 10.0)
+    now = champion(store, "readings")
+    assert now is not None
+    plan = plan_of(store, now)
+    assert plan.builds.strategy == "weave_share"
+    changes = {json.loads(name)[0][0] if json.loads(name)[0] else "": count for name, _, count in plan.builds.groups}
+    assert changes[""] == 4
+    assert due == [False, True, True]  # more changes than the slope of so few queries can be trusted for
+    assert last.replan_due
+    assert any("are tolerated" in line for line in said)
 
 
 def test_mistakes_are_one_line(store: Store, place: Settings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,31 @@ def test_few_runs_are_helped_by_those_of_other_streams(store: Store, place: Sett
     assert own.seconds(operations_for(plan, 4000), 2) == pytest.approx(5 / 3, rel=0.01)  # the best of its own nine
 
 
+def test_runs_of_another_machine_tell_no_prices(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    slow, fast = ({"processor": name, "master": "local[2]"} for name in ("slow", "fast"))
+    for _ in range(ENOUGH):
+        log_evaluation(store, Evaluation(catalog, plan, report(plan, 4000, 4.0) | {"machine": slow}))
+    log_evaluation(store, Evaluation(catalog, plan, report(plan, 4000, 1.0) | {"machine": fast}))
+    newest, before, *_ = run_rows(store, "readings", "evaluation")
+    assert newest["tags"]["heddle.machine.processor"] == "fast"
+    assert newest["tags"]["heddle.machine.master"] == "local[2]"
+    assert newest["tags"]["heddle.machine"] != before["tags"]["heddle.machine"]
+    assert "calibration.surprise" not in newest["metrics"]  # nothing was known of this machine
+    known = prices(store, "readings")
+    assert known is not None
+    assert known.seconds(operations_for(plan, 4000), 2) == pytest.approx(1.0, rel=0.1)
+
+
 def test_a_key_is_logged_once(store: Store, place: Settings) -> None:
     catalog = catalog_of(place)
     plan = planned(catalog)
     evaluation = Evaluation(catalog, plan, report(plan), key="manual__1")
     assert log_evaluation(store, evaluation) == log_evaluation(store, evaluation)
-    assert len(run_rows(store, "readings", "evaluation")) == 1
+    (row,) = run_rows(store, "readings", "evaluation")
+    assert run_rows(store, "readings", "tree") == []  # trees are a table of the run
+    assert len(json.loads(store.read(row["run"], "trees.json"))["data"]) == len(plan.trees)
 
 
 def test_an_evaluation_without_events_is_logged_and_calibrates_nothing(store: Store, place: Settings) -> None:
@@ -133,7 +153,7 @@ def test_a_run_takes_few_transactions(store: Store, place: Settings) -> None:
         log_evaluation(store, Evaluation(catalog, plan, report(plan)))
     finally:
         event.remove(Engine, "commit", count)
-    assert len(commits) < 20 + 8 * len(plan.trees)
+    assert len(commits) < 20
 
 
 def test_the_champion_is_read_back_from_another_store(store: Store, place: Settings) -> None:

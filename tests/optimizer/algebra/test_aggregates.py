@@ -7,7 +7,7 @@ from jobs.kernels.algebra.operators import OPS
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
 from optimizer.catalog.spark_types.results import RESULTS
 from optimizer.rewrite.partials import FINALS, FINISHED_MOMENTS
-from tests.oracle.naive_aggregates import BY_ORDER, OF_VALUES
+from tests.oracle.naive_aggregates import BY_ORDER, BY_SPARK, OF_PAIRS, OF_VALUES
 
 SHARED = {name for name, aggregate in AGGREGATES.items() if aggregate.shared}
 ALGEBRAIC = {name for name, aggregate in AGGREGATES.items() if aggregate.kind == "algebraic"}
@@ -15,7 +15,8 @@ ALGEBRAIC = {name for name, aggregate in AGGREGATES.items() if aggregate.kind ==
 
 def test_it_is_finished_from_components_that_have_operators() -> None:
     needed = {need.component for aggregate in AGGREGATES.values() for need in aggregate.needs}
-    assert needed == set(COMPONENTS) == {component for component, _ in OPS}
+    tallies = {name for name, component in COMPONENTS.items() if component.tally}
+    assert needed == set(COMPONENTS) == {component for component, _ in OPS} | tallies
 
 
 def test_its_answers_have_a_type() -> None:
@@ -27,4 +28,4 @@ def test_it_is_finished_by_the_engine_and_in_sql() -> None:
 
 
 def test_the_oracle_knows_it() -> None:
-    assert set(OF_VALUES) | set(BY_ORDER) >= SHARED
+    assert {*OF_VALUES, *BY_ORDER, *OF_PAIRS, *BY_SPARK} >= SHARED

@@ -120,5 +120,5 @@ def test_a_statement_of_any_number_of_aggregates_comes_and_goes(folder: Path, se
 def test_the_options_of_a_source_are_named_where_one_is_refused(tmp_path: Path) -> None:
     streams = STREAMS.replace("format: parquet", "format: parquet, options: {zzzzqqqq: 1}", 1)
     assert streams != STREAMS
-    with pytest.raises(CatalogError, match=r"options: .*pathGlobFilter.*sep"):
+    with pytest.raises(CatalogError, match=r"options of parquet: .*pathGlobFilter.*recursiveFileLookup"):
         load_catalog(write(tmp_path, {"streams.yaml": streams}))

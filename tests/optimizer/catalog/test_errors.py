@@ -114,6 +114,8 @@ def test_what_is_wrong_with_a_statement(sql: str, said: str, tmp_path: Path) -> 
         ("{source: {sql: 'SELECT * FROM parquet.`/etc/x`'}, time: ts}", "is refused"),
         ("{source: {sql: 'SELECT * FROM (SELECT 1)'}, time: ts}", "subquery"),
         ("{source: {path: data}, time: ts, lateness: -5 seconds}", "0 seconds or more"),
+        ("{source: {path: data}, time: ts, zone: Europe/Berln}", "no time zone 'Europe/Berln'"),
+        ("{source: {path: data}, time: ts, zone: CET}", "write UTC, or a region and a city: Europe/Berlin"),
         ("{source: {path: data}, time: x + 1}", "not a column"),
         ("{source: {path: data}}", "time is missing"),
     ],

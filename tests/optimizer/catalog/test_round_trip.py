@@ -73,3 +73,11 @@ def test_order_and_files_do_not_matter(folder: Path) -> None:
     assert load(folder, [one, two]).fingerprint() == load(folder, [two, one]).fingerprint()
     assert load(folder, [one, two]).fingerprint("trades") == load(folder, []).fingerprint("trades")
     assert load(folder, [one, two]).fingerprint("vibration") != load(folder, [one]).fingerprint("vibration")
+
+
+def test_the_zone_of_a_stream_is_kept_and_part_of_what_the_catalog_says(tmp_path: Path) -> None:
+    zoned = load_catalog(write(tmp_path, {"s.yaml": "streams: {s: {source: {path: d}, time: ts, zone: Asia/Tokyo}}"}))
+    plain = load_catalog(write(tmp_path, {"s.yaml": "streams: {s: {source: {path: d}, time: ts}}"}))
+    assert (zoned.streams["s"].zone, plain.streams["s"].zone) == ("Asia/Tokyo", "UTC")
+    assert zoned != plain
+    assert load_catalog(write(tmp_path, print_catalog(zoned))) == zoned

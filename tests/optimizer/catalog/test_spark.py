@@ -153,8 +153,9 @@ def test_names_are_sparks(spark: SparkSession) -> None:
 
 
 def _query(aggregate: str, column: str) -> Query:
-    second = {"argmax": ("i",), "argmin": ("i",), "percentile": ("0.5",), "percentile_approx": ("0.5",)}
-    return Query("q", "one", aggregate, (column, *second.get(aggregate, ())), Window(1, 1), "", (), "q")
+    second = {"percentile": ("0.5",), "percentile_approx": ("0.5",)}.get(aggregate, ("i",))
+    more = second if AGGREGATES[aggregate].arguments == 2 else ()
+    return Query("q", "one", aggregate, (column, *more), Window(1, 1), "", (), "q")
 
 
 def test_answers_have_sparks_types(spark: SparkSession) -> None:
@@ -172,8 +173,12 @@ def _accepted(aggregate: str, column: str) -> bool:
         return found == "boolean"
     if aggregate.startswith("bit"):
         return found in ("smallint", "int", "bigint")
-    picked = ("min", "max", "first", "last", "argmax", "argmin", "mode")
-    return "count" in aggregate or aggregate in picked or column in ("si", "i", "l", "f", "d", "m")
+    picked = ("min", "max", "first", "last", "any_value", "argmax", "argmin", "mode")
+    return (
+        aggregate in ("count", "count_distinct", "approx_count_distinct")
+        or aggregate in picked
+        or column in ("si", "i", "l", "f", "d", "m")
+    )
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,9 @@ import pytest
 from optimizer import optimize
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Measure, Traffic
-from optimizer.planning.reweave import RunningPlan
+from optimizer.planning.running_plan import Member, RunningPlan
 from optimizer.strategies.search.incremental import Drift
+from optimizer.windows.window import Window
 from tests.optimizer.strategies.instances import instance
 
 
@@ -73,3 +74,28 @@ def test_the_slope_of_the_last_two_builds_predicts() -> None:
     assert drift.deviation(24, 187.0) == pytest.approx(0.1)
     assert not drift.is_due(24, 186.0)
     assert drift.is_due(24, 188.0)
+
+
+@pytest.mark.parametrize("strategy", ["weave_share", "cascade"])
+def test_every_step_of_a_churn_is_within_the_tolerance(strategy: str) -> None:
+    windows, rate = instance(5, 60)
+    running = RunningPlan(Traffic(rate), "flat_fit", strategy=strategy)
+    running.adopt([{f"q{number}": Member(window)} for number, window in enumerate(windows[:12])])
+    running.rebuild()
+    rng = random.Random(2)
+    for number, window in enumerate(windows[12:42]):
+        if rng.random() < 0.5 and len(running.members) > 8:
+            running.delete(rng.choice(sorted(running.members)))
+        else:
+            running.add(f"n{number}", window)
+        assert running.exact_deviation() <= 0.05
+        assert running.plan().cost <= running.cost * (1 + 1e-9)  # helpers make it cheaper still
+
+
+def test_deletes_are_changes_and_merge_what_they_leave() -> None:
+    running = RunningPlan(Traffic(1.2), "panes", tolerance=1e9)
+    running.rebuilds = False
+    running.adopt([{"a": Member(Window(16, 4))}, {"b": Member(Window(8, 4)), "c": Member(Window(10, 5))}])
+    running.delete("c")
+    assert sorted(map(sorted, running.trees)) == [["a", "b"]]
+    assert running.drift.changes == 1

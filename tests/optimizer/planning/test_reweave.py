@@ -10,7 +10,7 @@ import pytest
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import add_query, remove_query
-from optimizer.plan.definition import EVENTS, Tree
+from optimizer.plan.definition import EVENTS, Curve, Tree
 from optimizer.planning.recent import Passing
 from optimizer.planning.reweave import reweave, technique_of
 from optimizer.planning.stream import plan_stream
@@ -39,7 +39,7 @@ def answered(catalog: Catalog, strategy: str, folder: Path, new: dict[str, objec
         add_query(folder, new)
     if gone:
         remove_query(folder, gone)
-    after = reweave(before, load_catalog(folder))
+    after = reweave(before, load_catalog(folder)).plan
     assert after.catalog_fingerprint == load_catalog(folder).fingerprint("s")
     assert after.cost == pytest.approx(after.recomputed_cost())
     assert technique_of(after) == "two_stacks_block"
@@ -60,7 +60,7 @@ def test_a_group_may_begin_and_end(folder: Path) -> None:
 
 def test_what_did_not_change_stays(folder: Path) -> None:
     plan = plan_stream(load_catalog(folder), "s", 1000.0, "weave_share", "two_stacks_block")
-    again = reweave(plan, load_catalog(folder))
+    again = reweave(plan, load_catalog(folder)).plan
     assert again.fingerprint() == plan.fingerprint()
     assert all(tree.feed == EVENTS for tree in again.trees)
 
@@ -82,7 +82,7 @@ def test_windows_in_rows_share_a_tree_only_with_the_same_predicate(folder: Path)
             folder,
             {"id": id, "stream": "s", "select": "max(x)", "where": where, "range": "20 rows", "slide": "5 rows"},
         )
-    after = reweave(before, load_catalog(folder))
+    after = reweave(before, load_catalog(folder)).plan
     assert sorted(tuple(tree.queries) for tree in after.trees) == [("a",), ("b", "c"), ("d",)]
 
 
@@ -91,6 +91,9 @@ class Counted:
 
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
         return 10.0 * len("".join(group_by))
+
+    def active(self, group_by: tuple[str, ...], rate: float) -> Curve:
+        return ((1.0, 10.0 * len("".join(group_by))),)
 
     def share(self, where: str) -> float:
         return 1.0
@@ -111,7 +114,7 @@ def test_recent_events_tell_the_keys_of_a_grouping_that_begins(folder: Path, str
         "slide": "9 seconds",
     }
     add_query(folder, new)
-    after = reweave(before, load_catalog(folder), Counted())
+    after = reweave(before, load_catalog(folder), Counted()).plan
     assert dict(after.traffic.groups) == {("k",): 10.0, ("both",): 40.0}
     assert after.cost == pytest.approx(after.recomputed_cost())
 
@@ -119,4 +122,4 @@ def test_recent_events_tell_the_keys_of_a_grouping_that_begins(folder: Path, str
 def test_keys_that_were_given_stay(folder: Path) -> None:
     for strategy in ("weave_share", "tri_weave"):
         before = plan_stream(load_catalog(folder), "s", 1000.0, strategy, "two_stacks_block", keys=3.0)
-        assert reweave(before, load_catalog(folder), Counted()).traffic == before.traffic
+        assert reweave(before, load_catalog(folder), Counted()).plan.traffic == before.traffic

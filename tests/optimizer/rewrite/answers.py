@@ -24,6 +24,9 @@ def run(spark: SparkSession, script: Script) -> dict[str, DataFrame]:
 
 def assert_same_answers(spark: SparkSession, catalog: Catalog, plan: Plan) -> Script:
     """The rewritten statements give the rows, names and types of the originals."""
+    # Views of another script that are cached under the same names would be analysed again when these replace them.
+    spark.catalog.clearCache()
+    spark = spark.newSession()
     script = rewrite(catalog, plan, answer_types(catalog, plan.stream))
     for name, found in run(spark, script).items():
         statement = catalog.statements[name]

@@ -17,16 +17,21 @@ from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import dump
+from tests.oracle.naive_aggregates import OF_PAIRS
 
 SECOND = 1_000_000
 START = datetime(2024, 1, 1, tzinfo=UTC)
 ODD = [None, None, math.nan, math.inf, -math.inf, 0.0]
 NUMBERS = ("x", "n", "f", "i", "x * 2 + n", "abs(x)")
 TAKES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("count", "min", "max", "first", "last", "argmin", "argmax"), ("x", "n", "m", "b", "s", "x + n")),
+    **dict.fromkeys(
+        ("count", "min", "max", "first", "last", "any_value", "argmin", "argmax"), ("x", "n", "m", "b", "s", "x + n")
+    ),
     **dict.fromkeys(("bool_and", "bool_or"), ("b", "x > 0")),
-    **dict.fromkeys(("bit_and", "bit_or"), ("n", "i", "n + i")),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), ("n", "i", "n + i")),
     **dict.fromkeys(("sum", "avg", "range", "sum_squares"), NUMBERS),
+    "try_sum": ("x",),
+    **dict.fromkeys(OF_PAIRS, ("n", "i")),  # around an infinity, a co-moment depends on the order that Spark adds in
     "product": ("i", "p"),
     "geometric_mean": ("x", "n", "p"),
 }
@@ -79,7 +84,8 @@ def _aggregate(name: str, pick: random.Random) -> str:
     if name == "count" and pick.random() < 0.3:
         arguments = ["*"]
     if AGGREGATES[name].arguments == 2:
-        arguments.append("0.5" if name.startswith("percentile") else "ts")
+        pair = AGGREGATES[name].needs[0].component == "co_moments"
+        arguments.append(pick.choice(("n", "i")) if pair else "ts")
     return f"{name}({', '.join(arguments)})"
 
 
@@ -89,7 +95,7 @@ def random_catalog(folder: Path, seed: int, statements: int = 6, rows: int = 400
     folder.mkdir(parents=True)
     (folder / "data").mkdir()
     pq.write_table(events(rows, seed), folder / "data" / "part.parquet")
-    names = [name for name, aggregate in AGGREGATES.items() if aggregate.shared]
+    names = [name for name, aggregate in AGGREGATES.items() if aggregate.kind != "holistic"]
     pick.shuffle(names)
     asked = [[*names[n::statements], *pick.choices(names, k=1)] for n in range(statements)]
     groupings = pick.sample(GROUPINGS, 2)

@@ -24,7 +24,7 @@ def test_random_catalogs(spark: SparkSession, tmp_path: Path, seed: int, strateg
     script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 10_000.0, strategy, technique="auto"))
     assert len(script.answers) == len(catalog.statements)
     assert "CACHE LAZY TABLE" in script.text
-    assert not script.as_written
+    assert len(script.as_written) < len(catalog.statements) / 2
 
 
 def test_what_slices_cannot_answer_stays_as_written(spark: SparkSession, tmp_path: Path) -> None:
@@ -37,14 +37,17 @@ def test_what_slices_cannot_answer_stays_as_written(spark: SparkSession, tmp_pat
     clock = {"stream": "odd", "slide": "2 seconds", "group_by": "k"}
     queries: list[dict[str, Any]] = [
         {"id": "adds", "select": ["sum(m)", "avg(m)"], "range": "4 seconds", **clock},
+        {"id": "counts", "select": ["max(m)", "approx_count_distinct(s)"], "range": "4 seconds", **clock},
         {"id": "picks", "select": ["max(m)", "first(m)", "count(DISTINCT s)"], "range": "4 seconds", **clock},
         {"id": "slides", "select": ["max(m) - min(m)", "var_samp(n)"], "range": "5 seconds", **clock},
         {"id": "longer", "select": ["avg(x)", "last(s)"], "range": "7 seconds", "where": "n > 3", **clock},
+        {"id": "some", "select": ["sum(n) FILTER (WHERE x > 8)", "count_if(b)"], "range": "4 seconds", **clock},
+        {"id": "few", "select": "sum(if(n > 9, x, NULL))", "where": "b", "range": "6 seconds", **clock},
         {"id": "rows", "stream": "odd", "select": "sum(n)", "range": "20 rows", "slide": "10 rows"},
     ]
     catalog = catalog_of(tmp_path, queries)
     script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 1000.0, "shared", technique="auto"))
-    assert script.as_written == ("adds", "picks", "rows")
+    assert script.as_written == ("adds", "counts", "picks", "rows")
     assert all(script.answers[name] == catalog.statements[name].sql for name in script.as_written)
 
 

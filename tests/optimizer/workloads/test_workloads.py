@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from inspect import isfunction, signature
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import optimizer.workloads
 from optimizer.errors import HeddleError
+from optimizer.windows import edge_rate
 from optimizer.workloads import WORKLOADS, workload
 from optimizer.workloads.draws import factors_of
 
@@ -61,12 +63,18 @@ def test_factors_of() -> None:
     assert factors_of(49).tolist() == [1, 7, 49]
 
 
-def test_skew_makes_large_factors_and_small_slides_popular() -> None:
-    even, skewed = (workload("factors", 2000, z_skew=skew).slide.mean() for skew in (0.0, 2.0))
-    assert skewed > 2 * even
-    even, skewed = (workload("zipf_slides", 2000, z_skew=skew).slide.mean() for skew in (0.0, 1.0))
-    assert 3 * skewed < even
-    assert workload("zipf_slides", 2000, z_skew=0.0).slide.max() > 90_000
+@pytest.mark.parametrize("name", ["factors", "zipf_slides"])
+def test_skew_makes_large_slides_popular(name: str) -> None:
+    small, even, large = (workload(name, 2000, z_skew=skew).slide.mean() for skew in (-1.0, 0.0, 1.0))
+    assert small < 0.8 * even < even < large
+
+
+def test_defaults_are_the_papers_middle_points() -> None:
+    assert (workload("factors", 1).rate, workload("zipf_slides", 1).rate) == (1.0, 50.0)
+    overlaps = workload("factors", 5000).range / workload("factors", 5000).slide
+    assert 9000 < overlaps.max() <= 10_000
+    slides = workload("zipf_slides", 5000, z_skew=3.3).slide
+    assert (slides > 99_990).mean() > 0.95  # almost only the largest slides are left
 
 
 def test_residues() -> None:
@@ -86,19 +94,41 @@ def test_factor_windows(hopping: bool) -> None:
     assert seed in ((5, 10, 20) if hopping else (2, 5, 10))
 
 
-def test_trades() -> None:
-    a, b, c, low = (workload(name, 40) for name in ("trades_a", "trades_b", "trades_c", "trades_c_low"))
-    assert len(a.shapes) == 1
-    assert len(set(a.windows())) > 30
-    assert len(set(b.shapes)) == 40
-    assert len(set(b.windows())) == 1
-    assert 1 < len(set(c.shapes)) < 40
-    assert len(set(c.windows())) > 1
-    assert all(60 % window.slide == 0 for window in c.windows())
-    assert len(set(low.shapes)) == 40
-    assert len(set(low.windows())) > 30
-    assert len(set(workload("trades_b", 10_000).shapes)) == 10_000
-    assert len(set(workload("trades_c_low", 3000).shapes)) == 3000
+@given(queries=st.integers(1, 300), seed=st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_trades(queries: int, seed: int) -> None:
+    a, b, c, low = (workload(name, queries, seed) for name in ("trades_a", "trades_b", "trades_c", "trades_c_low"))
+    for drawn in (a, c, low):
+        assert all(600 <= window.range <= 900 and 300 <= window.slide <= 600 for window in drawn.windows())
+    assert {(shape.where, shape.group_by) for shape in a.shapes} == {("", "")}
+    assert {(window.range, window.slide) for window in b.windows()} == {(600, 600)}
+    side = math.isqrt(queries - 1) + 1
+    pairs = {(window, c.shape_of(number)) for number, window in enumerate(c.windows())}
+    assert len(pairs) == queries
+    assert len(c.shapes) == side >= len(set(c.windows()))
+    for drawn in (b, low):
+        assert len({drawn.shape_of(number) for number in range(queries)}) == queries
+    assert len(set(low.windows())) == queries
+
+
+def test_a_square_of_queries_has_the_root_of_windows_and_predicates() -> None:
+    drawn = workload("trades_c", 144)
+    assert len(set(drawn.windows())) == len({drawn.shape_of(number) for number in range(144)}) == 12
+
+
+def test_predicates_choose_evenly() -> None:
+    texts = [shape.where for shape in workload("trades_b", 6000).shapes]
+    for part in ("r3000", "r2000", "r1000"):
+        assert 1800 < sum(part in text for text in texts) < 2200
+    for part in ("NOT ", " > "):
+        assert 2800 < sum(part in text for text in texts) < 3200
+    quantities = [text.split(" AND ")[1].split(" >")[0].split(" <")[0] for text in texts]
+    assert set(quantities) == {"volume", "price * volume", "abs(price - close) / close"}
+
+
+def test_pairs_cut_workload_a_less_often_than_panes() -> None:
+    windows = workload("trades_a", 16, seed=1).windows()
+    assert edge_rate(windows) < 0.2 * edge_rate(windows, slicing="panes")
 
 
 @pytest.mark.parametrize(

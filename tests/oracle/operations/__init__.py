@@ -11,7 +11,7 @@ from itertools import islice
 
 from optimizer.algebra.techniques import CARDS
 from optimizer.cost.load import Load
-from optimizer.cost.omega import omega
+from optimizer.cost.omega import omega, omega_with_mean_deque
 from optimizer.windows import edge_rate
 from optimizer.windows.window import Window
 from tests.oracle.operations.schedule import Schedule, schedule
@@ -28,12 +28,13 @@ def counted(technique: str, windows: Sequence[Window]) -> float:
     return sum(islice(OPERATIONS[technique](plan), warm, None)) / warm
 
 
-def estimated(technique: str, windows: Sequence[Window]) -> float:
-    """Operations per edge of a tree of the windows, by the formula of Omega."""
-    return omega(technique, Load.of(windows), float(edge_rate(windows)))
+def estimated(technique: str, windows: Sequence[Window], corrected: bool = False) -> float:
+    """Operations per edge of a tree of the windows, by the formula of Omega, the papers' or the corrected one."""
+    formula = omega_with_mean_deque if corrected else omega
+    return formula(technique, Load.of(windows), float(edge_rate(windows)))
 
 
-def omega_error(technique: str, windows: Sequence[Window]) -> float:
+def omega_error(technique: str, windows: Sequence[Window], corrected: bool = False) -> float:
     """By what share of the counted operations Omega is off: positive when it says too many."""
     exact = counted(technique, windows)
-    return (estimated(technique, windows) - exact) / max(exact, 1.0)
+    return (estimated(technique, windows, corrected) - exact) / max(exact, 1.0)

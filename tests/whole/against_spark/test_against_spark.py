@@ -49,7 +49,8 @@ def every_aggregate(seed: int, only: set[str] | None = None) -> dict[str, Questi
             x = pick.choice(list(AGGREGATED[name]))
             y = "n" if aggregate.arguments == 2 else ""
             where = pick.choice(["", *PREDICATES])
-            asked[f"q_{name}"] = Question(name, x, y, where, pick.choice(GROUPINGS), pick.choice(WINDOWS))
+            condition = "" if name in ("first", "last", "any_value") else pick.choice(["", *PREDICATES])
+            asked[f"q_{name}"] = Question(name, x, y, where, pick.choice(GROUPINGS), pick.choice(WINDOWS), condition)
     return asked
 
 

@@ -51,7 +51,7 @@ def interface(home: Path) -> Iterator[Interface]:
             line = process.stdout.readline()
             assert line, f"heddle ui has ended: {said}"
             said += line
-        found = re.search(r"Airflow\s+(\S+)\s+user (\S+), password (\S+)\nMLflow\s+(\S+)", said)
+        found = re.search(r"Airflow\s+(\S+)\s+user (\S+), password (\S+)\n.*\nMLflow's runs (\S+?)/#", said)
         assert found, said
         yield Interface(found[1], found[4], found[2], found[3])
     finally:

@@ -11,8 +11,8 @@ from jobs.engine.batch.carry import is_served_by
 from jobs.engine.batch.in_process import in_process, replay_in_process
 from jobs.engine.batch.recompute import PastEvents, recompute_batch
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
+from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.parquet import Split
-from jobs.engine.warehouse.input_files import File, list_input_files
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.raw_events import PastBatch, RawEvents
@@ -31,10 +31,10 @@ class OneProcess:
     """Executors in this process."""
 
     def execute(self, files: Sequence[File]) -> Executor:
-        return in_process([Split(*file) for file in files])
+        return in_process([Split(file.path, file.size) for file in files])
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
-        return replay_in_process([(past, [Split(*file) for file in past.files]) for past in batches])
+        return replay_in_process([(past, [Split(file.path, file.size) for file in past.files]) for past in batches])
 
 
 def events(first: int, last: int) -> list[Row]:
@@ -43,7 +43,7 @@ def events(first: int, last: int) -> list[Row]:
 
 def world_of(folder: Path, *queries: dict[str, object]) -> tuple[World, list[File]]:
     world = make_world(folder, [events(0, 10), events(10, 20)], queries, 0)
-    return world, list_input_files(str(folder / "data"))
+    return world, list_input_files(world.catalog.streams[STREAM])
 
 
 def test_slices_carry_on_and_new_ones_are_rebuilt(tmp_path: Path) -> None:

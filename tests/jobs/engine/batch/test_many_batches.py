@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.warehouse.result_files import MERGE_AT
-from jobs.engine.warehouse.state_files import MOST_DELTAS
+from jobs.engine.warehouse.state_files import MERGE_AT as MERGE_STATE_AT
 from tests.jobs.engine.questions import Question, Window, check
 from tests.jobs.engine.runs import answers_in, run_in_process
 from tests.worlds.streams import SECOND, odd_row
@@ -33,7 +33,7 @@ def test_many_batches(tmp_path: Path, buckets: int) -> None:
     check(ASKED, [row for batch in batches for row in batch], until, answers_in(world, storage, manifests[-1], plan))
     groupings = 2
     for manifest in manifests:
-        assert len(manifest.state) <= buckets * (MOST_DELTAS + 2)
+        assert len(manifest.state) <= buckets * 6 * MERGE_STATE_AT
         assert len(manifest.results) <= buckets * groupings * 2 * MERGE_AT
     assert any(file.tier for file in manifests[-1].results)
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from jobs.kernels.columns import grid
 from optimizer.algebra.techniques import CARDS
 from optimizer.strategies import STRATEGIES
+from optimizer.strategies.contract.options import SearchOptions
+from optimizer.windows.slicing import PAIRS
 from tests.jobs.engine.questions import Question, check, questions
 from tests.jobs.engine.runs import answers_in, run_in_process
 from tests.worlds.streams import Arrival, arrivals
@@ -23,14 +25,20 @@ QUICKLY = settings(deadline=None, suppress_health_check=list(HealthCheck), phase
 
 
 def evaluate_and_check(
-    asked: list[Question], arrival: Arrival, strategy: str, technique: str, buckets: int = 1, last: bool = False
+    asked: list[Question],
+    arrival: Arrival,
+    strategy: str,
+    technique: str,
+    buckets: int = 1,
+    last: bool = False,
+    slicing: str = PAIRS,
 ) -> None:
     named = {f"q{number}": question for number, question in enumerate(asked)}
     folder = Path(tempfile.mkdtemp())
     try:
         entries = [question.entry(id) for id, question in named.items()]
         world = make_world(folder, arrival.batches, entries, arrival.lateness)
-        plan = world.plan(strategy, technique)
+        plan = world.plan(strategy, technique, options=SearchOptions(slicing=slicing))
         storage, manifests = run_in_process(world, plan, buckets, last=last)
         check(named, arrival.events, arrival.until, answers_in(world, storage, manifests[-1], plan))
         assert not manifests[-1].late
@@ -53,6 +61,17 @@ def test_strategies(strategy: str, asked: list[Question], arrival: Arrival, buck
 def test_techniques(technique: str, data: st.DataObject, arrival: Arrival, strategy: str) -> None:
     asked = data.draw(st.lists(questions(technique), min_size=1, max_size=5))
     evaluate_and_check(asked, arrival, strategy, technique)
+
+
+@pytest.mark.parametrize("slicing", ["panes", "cutty"])
+@settings(QUICKLY, max_examples=12)
+@given(
+    asked=st.lists(questions(), min_size=1, max_size=6),
+    arrival=arrivals(),
+    strategy=st.sampled_from(["shared", "no_share", "tri_weave", "cascade"]),
+)
+def test_slicings(slicing: str, asked: list[Question], arrival: Arrival, strategy: str) -> None:
+    evaluate_and_check(asked, arrival, strategy, "auto", slicing=slicing)
 
 
 @pytest.mark.slow

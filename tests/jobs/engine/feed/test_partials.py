@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, events_from, with_arrival
+from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, events_from, with_arrivals
 from jobs.engine.events.parquet import with_inputs
 from jobs.engine.feed.late import find_late_events, windows_missed
 from jobs.engine.feed.partials import fold_events, row_partials
@@ -35,7 +35,7 @@ def program_of(folder: Path, *queries: object) -> Program:
 
 def events_of(program: Program) -> Events:
     inputs = with_inputs(table_of(EVENTS), program)
-    return events_from(with_arrival(inputs, "part-0", 0) if program.in_rows else inputs, program)
+    return events_from(with_arrivals(inputs, [("part-0", 0, inputs.num_rows)]) if program.in_rows else inputs, program)
 
 
 def test_a_partial_per_key_and_slice(tmp_path: Path) -> None:

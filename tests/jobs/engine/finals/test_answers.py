@@ -14,6 +14,8 @@ from jobs.engine.finals.gather import gather
 from jobs.engine.finals.result_tables import result_tables
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.result_files import QUERY, START
+from jobs.engine.warehouse.state_files import StateFiles
+from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
 from tests.jobs.engine.finals.partials import event, only_root, partials_of
 from tests.worlds.streams import SECOND, ticks
@@ -32,6 +34,7 @@ EXPECTED = {
     "top": {("a", -2): "at 0", ("a", 0): "at 3", ("a", 2): "at 3", ("b", 0): "at 2", ("b", 2): "at 2"},
     "large": {("a", 0): 1, ("a", 2): 1, ("b", 0): 1, ("b", 2): 1},
 }
+NOTHING_RETAINED = StateFiles(Storage(""), [])
 
 
 def finals_of(folder: Path, technique: str) -> tuple[Finals, pa.Table, Any]:
@@ -39,7 +42,7 @@ def finals_of(folder: Path, technique: str) -> tuple[Finals, pa.Table, Any]:
     program, incoming = partials_of(folder, EVENTS, QUERIES, technique)
     grouping, tree = only_root(program)
     clock = (BEGINNING, 6 * SECOND)
-    gathered = gather(grouping, tree, {}, {}, incoming, clock)
+    gathered = gather(grouping, tree, {}, NOTHING_RETAINED, incoming, clock)
     assert gathered is not None
     assert gathered.slices is not None
     return Finals(gathered.slices, tree, *clock, gathered.bounds), gathered.slices.keys, grouping

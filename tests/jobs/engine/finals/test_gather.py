@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-
-from jobs.engine.finals.gather import KeptSlices, gather
+from jobs.engine.finals.gather import gather
 from jobs.engine.slices.exchange import label
+from jobs.engine.warehouse.state_files import FOLDER, StateFiles, save_state
+from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
 from tests.jobs.engine.finals.partials import event, only_root, partials_of
 from tests.worlds.streams import SECOND
@@ -21,17 +21,17 @@ def test_slices_of_windows_that_end(tmp_path: Path) -> None:
     program, incoming = partials_of(tmp_path, EVENTS, [QUERY])
     grouping, tree = only_root(program)
     name = label(grouping, tree)
-    gathered = gather(grouping, tree, {}, {}, incoming, (BEGINNING, 8 * SECOND))
+    storage = Storage(str(tmp_path))
+    storage.make_folder(FOLDER)
+    gathered = gather(grouping, tree, {}, StateFiles(storage, []), incoming, (BEGINNING, 8 * SECOND))
     assert gathered is not None
     assert gathered.slices is not None
-    assert gathered.slices.start.tolist() == [second * SECOND for second in range(0, 10, 2)]
-    kept = gathered.next_state[name]
-    assert isinstance(kept, KeptSlices)
-    table = kept.table()
-    assert table["start"].to_pylist() == [6 * SECOND, 8 * SECOND], "windows from 6 on have not ended"
-    assert kept.num_rows == table.num_rows == 2
+    assert gathered.slices.start.tolist() == [second * SECOND for second in range(0, 8, 2)]
+    kept = gathered.added[name]
+    assert sorted(kept.table["start"].to_pylist()) == [6 * SECOND, 8 * SECOND], "windows from 6 on have not ended"
 
-    later = gather(grouping, tree, {}, {name: [table]}, {}, (8 * SECOND, 10 * SECOND))
+    state = StateFiles(storage, save_state(storage, 0, 0, gathered.added))
+    later = gather(grouping, tree, {}, state, {}, (8 * SECOND, 10 * SECOND))
     assert later is not None
     assert later.slices is not None
     assert later.slices.start.tolist() == [6 * SECOND, 8 * SECOND]
@@ -40,10 +40,9 @@ def test_slices_of_windows_that_end(tmp_path: Path) -> None:
 def test_while_no_window_ends_nothing_is_folded(tmp_path: Path) -> None:
     program, incoming = partials_of(tmp_path, EVENTS, [QUERY])
     grouping, tree = only_root(program)
-    gathered = gather(grouping, tree, {}, {}, incoming, (BEGINNING, BEGINNING))
+    state = StateFiles(Storage(str(tmp_path)), [])
+    gathered = gather(grouping, tree, {}, state, incoming, (BEGINNING, BEGINNING))
     assert gathered is not None
-    assert (gathered.slices, gathered.folded, gathered.partials) == (None, 0, 5)
-    (kept,) = gathered.next_state.values()
-    assert kept.num_rows == 5
-    assert isinstance(kept, pa.Table)
-    assert gather(grouping, tree, {}, {}, {}, (BEGINNING, 8 * SECOND)) is None
+    assert (gathered.slices, gathered.folded, gathered.partials) == (None, 0, 0)
+    (kept,) = gathered.added.values()
+    assert kept.table.num_rows == 5

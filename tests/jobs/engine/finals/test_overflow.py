@@ -79,13 +79,14 @@ def test_on_spark(spark: SparkSession, tmp_path: Path, lane: str) -> None:
         run_on_spark(spark, world, world.plan(), lane)
 
 
-def test_the_frame_lane_divides_only_what_passes(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("lane", "refusal"), [("file", "division by zero"), ("frame", "DIVIDE_BY_ZERO")])
+def test_only_what_passes_is_divided(spark: SparkSession, tmp_path: Path, lane: str, refusal: str) -> None:
     columns = {"n": pa.array([6, 6, 6, 0]), "m": pa.array([0, 2, 0, 1])}
     guarded = query("ratio", "sum(n / m)", 2 * SECOND, where="m <> 0")
     world = world_of(tmp_path / "guarded", columns, guarded)
-    storage, manifest, report = run_on_spark(spark, world, plan := world.plan(), "auto")
-    assert report.lane == "frame"
+    storage, manifest, report = run_on_spark(spark, world, plan := world.plan(), lane)
+    assert report.lane == lane
     assert answers_in(world, storage, manifest, plan)["ratio"] == {((), 0): 3.0}
     bare = world_of(tmp_path / "bare", columns, query("ratio", "sum(n / m)", 2 * SECOND))
-    with pytest.raises(HeddleError, match=r"^[^\n]*DIVIDE_BY_ZERO[^\n]*$"):
-        run_on_spark(spark, bare, bare.plan(), "auto")
+    with pytest.raises(HeddleError, match=rf"^[^\n]*{refusal}[^\n]*$"):
+        run_on_spark(spark, bare, bare.plan(), lane)

@@ -26,7 +26,7 @@ from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.windows.window import Window
 from tests.jobs.engine.questions import Question, questions
-from tests.jobs.engine.runs import answers_in, run_in_process
+from tests.jobs.engine.runs import Answers, answers_in, run_in_process
 from tests.jobs.engine.shard_plans import CHEAP, DEAR, Imagined
 from tests.worlds.streams import SECOND, Arrival, arrivals, odd_row
 from tests.worlds.warehouse import STREAM, World, make_world, query
@@ -66,6 +66,11 @@ def run_split(world: World, plan: Plan, frame: set[str]) -> tuple[Program, Manif
     return program, close(storage, manifest, program, both_lanes([]))
 
 
+def in_order(answers: Answers) -> dict[str, list[str]]:
+    """All rows as texts, since NaN is not equal to itself."""
+    return {id: sorted(map(repr, rows.items())) for id, rows in answers.items()}
+
+
 @settings(QUICKLY, max_examples=25)
 @given(
     asked=st.lists(st.tuples(questions(), st.sampled_from(WINDOWS), st.sampled_from(NESTED)), min_size=2, max_size=8),
@@ -89,7 +94,7 @@ def test_split_trees_answer_alike(
         lanes = {query.id: tree.lane for g in program.groupings for tree in g.trees for query in tree.queries}
         assert lanes == {id: "frame" if id in frame else "file" for id in named}
         ours = answers_in(world, stream_storage(str(folder / "split"), STREAM), manifest, plan)
-        assert repr(ours) == repr(answers_in(world, storage, manifests[-1], plan))  # NaN is not equal to itself
+        assert in_order(ours) == in_order(answers_in(world, storage, manifests[-1], plan))
         assert manifest.latest == manifests[-1].latest
     finally:
         shutil.rmtree(folder)
@@ -120,7 +125,7 @@ def test_the_reason_names_the_expression(tmp_path: Path) -> None:
     world = make_world(tmp_path, [[odd_row(0, 1)]], entries, 0)
     plan = world.plan("shared")
     reasons = exact_types(world.catalog, plan, str(world.files[0])).reasons
-    assert "SIN" in reasons["sin(n) > 0"]
+    assert "last digit" in reasons["sin(n) > 0"]
     assert queries_for_spark(world.catalog, plan, {**reasons, "d": "d is odd"}) == {
         "where": reasons["sin(n) > 0"],
         "key": "d is odd",

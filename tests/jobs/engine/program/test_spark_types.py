@@ -32,7 +32,8 @@ EVERYWHERE = {"count", "min", "max", "first", "last", "argmin", "argmax"}
 
 
 def by_spark(frame: DataFrame, aggregate: str, kind: str) -> str | None:
-    sql = AGGREGATES[aggregate].spark.format(x=f"`{kind}`", y="bigint", ts="timestamp")
+    second = AGGREGATES[aggregate].default or "bigint"
+    sql = AGGREGATES[aggregate].spark.format(x=f"`{kind}`", y=second, ts="timestamp")
     try:
         return frame.selectExpr(sql).schema[0].dataType.simpleString()
     except AnalysisException:

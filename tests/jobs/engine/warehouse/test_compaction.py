@@ -16,7 +16,7 @@ from jobs.engine.program.compile import compile_program
 from jobs.engine.warehouse.lifecycle import DATA_FOLDERS, KEPT_MANIFESTS, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, manifest_names
 from jobs.engine.warehouse.result_files import MERGE_AT, QUERY, mergeable, row_groups_of
-from jobs.engine.warehouse.state_files import MOST_DELTAS
+from jobs.engine.warehouse.state_files import MERGE_AT as MERGE_STATE_AT
 from jobs.host.storage import Storage
 from jobs.results import late_table, results_table
 from tests.worlds.readings import SECOND, STREAM, make_world
@@ -47,7 +47,7 @@ def test_small_batches(tmp_path: Path) -> None:
     manifest = replace(Manifest(), buckets=1)
     for batch, path in enumerate(paths):
         manifest = run_batch(storage, manifest, program, batch, in_process([Split(str(path), 1)]))
-        assert len(manifest.state) <= MOST_DELTAS + 2
+        assert len(manifest.state) <= 4 * MERGE_STATE_AT
     manifest = close(storage, manifest, program, in_process([]))
     sweep(storage, manifest)
 

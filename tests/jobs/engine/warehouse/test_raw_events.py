@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from jobs.engine.events.input_files import File, current_files, list_input_files
 from jobs.engine.warehouse.consumed_files import COMPACT_AT, Record, add_record, batch_by_file, load_records
-from jobs.engine.warehouse.input_files import list_input_files
 from jobs.engine.warehouse.manifest import Manifest, Mark
 from jobs.engine.warehouse.raw_events import PastBatch, RawEvents, raw_events
 from jobs.host.storage import Storage
+from optimizer.catalog.model.query import Stream
 from optimizer.windows.window import BEGINNING
 
 MANIFEST = Manifest(sequence=2, batch=2, latest=90, marks=(Mark(0, 30, 20), Mark(1, 60, 50), Mark(2, 90, 80)))
@@ -24,16 +26,16 @@ def storage(tmp_path: Path) -> Storage:
     for batch in range(3):
         path = tmp_path / "data" / f"{batch}.parquet"
         path.write_bytes(b"x" * (batch + 1))
-        records = add_record(storage, records, batch, [(str(path), batch + 1)])
+        records = add_record(storage, records, batch, current_files([str(path)]))
     return storage
 
 
 def test_only_batches_that_may_hold_such_events(tmp_path: Path, storage: Storage) -> None:
     paths = [str(tmp_path / "data" / f"{batch}.parquet") for batch in range(3)]
     assert raw_events(storage, MANIFEST, 31) == RawEvents(
-        [PastBatch(1, 20, [(paths[1], 2)]), PastBatch(2, 50, [(paths[2], 3)])], BEGINNING
+        [PastBatch(1, 20, current_files(paths[1:2])), PastBatch(2, 50, current_files(paths[2:]))], BEGINNING
     )
-    assert raw_events(storage, MANIFEST, BEGINNING).files == [(paths[0], 1), (paths[1], 2), (paths[2], 3)]
+    assert raw_events(storage, MANIFEST, BEGINNING).files == current_files(paths)
 
 
 def test_files_that_are_gone(tmp_path: Path, storage: Storage) -> None:
@@ -41,13 +43,24 @@ def test_files_that_are_gone(tmp_path: Path, storage: Storage) -> None:
     raw = raw_events(storage, MANIFEST, BEGINNING)
     assert [past.batch for past in raw.batches] == [0, 2]
     assert raw.since == 61, "the latest event of the batch was at 60"
-    assert [Path(path).name for path, _ in list_input_files(str(tmp_path / "data"))] == ["0.parquet", "2.parquet"]
+    assert [Path(file.path).name for file in list_input_files(Stream("s", "ts", 0, path=str(tmp_path / "data")))] == [
+        "0.parquet",
+        "2.parquet",
+    ]
+
+
+def test_a_file_that_was_written_again_is_gone(tmp_path: Path, storage: Storage) -> None:
+    path = tmp_path / "data" / "1.parquet"
+    path.write_bytes(b"yy")
+    os.utime(path, (1, 1))
+    raw = raw_events(storage, MANIFEST, BEGINNING)
+    assert ([past.batch for past in raw.batches], raw.since) == ([0, 2], 61)
 
 
 def test_records_become_compact(tmp_path: Path) -> None:
     storage, records = Storage(str(tmp_path)), list[Record]()
     for batch in range(COMPACT_AT + 2):
-        records = add_record(storage, records, batch, [(f"f{batch}", 1)])
+        records = add_record(storage, records, batch, [File(f"f{batch}", 1)])
     assert [record.batch for record in records] == [COMPACT_AT, COMPACT_AT + 1]
     assert load_records(storage) == records
     batches = batch_by_file(storage, Manifest(batch=COMPACT_AT + 1))

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from jobs.engine.program.levels import Level
 from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree, load_retained, save_retained
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
-TREE = RetainedTree("k", "[]", ((5, 0), (6, 1)), ("sum n by 2 as int64",), 20, 40)
+LEVELS = (Level(((5, 0), (6, 1)), 20), Level(((20, 0),), 400))
+TREE = RetainedTree("k", "[]", ((5, 0), (6, 1)), ("sum n by 2 as int64",), 400, 40, LEVELS)
 RETAINED = RetainedSlices({"k|d|t1": TREE}, {"old@1": BEGINNING, "new@2": 70})
 
 
@@ -29,5 +31,13 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 
 def test_what_can_be_answered() -> None:
     assert RETAINED.joined == {"new@2": 70}
-    assert TREE.complete_from(50) == 40, "all events since 40 are in the slices"
-    assert TREE.complete_from(90) == 71, "slices that end 20 before the watermark are dropped"
+
+
+def test_a_warehouse_from_before_there_were_chunks_has_slices_alone(tmp_path: Path) -> None:
+    storage = Storage(str(tmp_path))
+    document = json.loads(storage.read(save_retained(storage, RETAINED)))
+    del document["trees"]["k|d|t1"]["levels"]
+    storage.create("standing/old.json", json.dumps(document).encode())
+    old = load_retained(storage, "standing/old.json").trees["k|d|t1"]
+    assert old.all_levels == (Level(TREE.edges, 400),)
+    assert old != TREE, "so that the program takes over once, and folds the chunks"

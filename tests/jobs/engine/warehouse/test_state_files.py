@@ -1,4 +1,4 @@
-"""State files: a base and its deltas are read in order, and rewritten when that pays."""
+"""State files: what is of other times is not opened, what is over is dropped, and what is small is merged."""
 
 from __future__ import annotations
 
@@ -8,26 +8,61 @@ import pyarrow as pa
 import pytest
 
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.state_files import FOLDER, MOST_DELTAS, load_state, pays_to_rewrite, save_state
+from jobs.engine.warehouse.state_files import (
+    FOLDER,
+    MERGE_AT,
+    MOST_DELTAS,
+    Kept,
+    StateFiles,
+    pays_to_rewrite,
+    save_state,
+    tidy_files,
+)
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 
 
-def test_base_and_delta(tmp_path: Path) -> None:
-    storage = Storage(str(tmp_path))
-    storage.make_folder(FOLDER)
-    base = save_state(storage, 0, 3, {"k|t1": pa.table({"start": [0, 5]}), "k|t2": pa.table({"start": [7]})})
-    delta = save_state(storage, 1, 3, {"k|t1": pa.table({"start": [10]})})
-    assert [(file.bucket, file.rows, file.batch) for file in base + delta] == [(3, 3, 0), (3, 1, 1)]
-    tables = load_state(storage, base + delta)
-    assert {label: [part["start"].to_pylist() for part in parts] for label, parts in tables.items()} == {
-        "k|t1": [[0, 5], [10]],
-        "k|t2": [[7]],
-    }
-    assert save_state(storage, 2, 3, {"k|t1": pa.table({"start": pa.array([], pa.int64())})}) == []
-    Path(storage.path(delta[0].name)).write_bytes(b"no Arrow")
+def kept(*starts: int, reach: int = 10, shelf: str = "0.4") -> Kept:
+    return Kept(pa.table({"start": pa.array(starts, pa.int64())}), reach, shelf)
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Storage:
+    warehouse = Storage(str(tmp_path))
+    warehouse.make_folder(FOLDER)
+    return warehouse
+
+
+def test_a_file_holds_rows_in_the_order_of_time(storage: Storage) -> None:
+    files = save_state(storage, 0, 3, {"k|t1": kept(5, 0), "k|t2": kept(7, reach=20)})
+    files += save_state(storage, 1, 3, {"k|t1": kept(10)})
+    assert [(file.bucket, file.rows, file.batch) for file in files] == [(3, 3, 0), (3, 1, 1)]
+    assert [(file.first, file.last, file.expires) for file in files] == [(0, 7, 27), (10, 10, 20)]
+    state = StateFiles(storage, files)
+    assert [table["start"].to_pylist() for table in state.read("k|t1", "0.4")] == [[0, 5], [10]]
+    assert [table["start"].to_pylist() for table in state.read("k|t1", "0.4", [(0, 1), (4, 8)])] == [[0], [5]]
+    assert save_state(storage, 2, 3, {"k|t1": kept()}) == []
+    Path(storage.path(files[1].name)).write_bytes(b"no Arrow")
+    assert state.read("k|t1", "0.4", [(0, 10)]), "no file of another time is opened"
     with pytest.raises(HeddleError, match="is damaged or missing; restore this file from a backup"):
-        load_state(storage, delta)
+        StateFiles(storage, files).read("k|t1", "0.4", [(0, 11)])
+
+
+def test_shelves_are_merged_and_dropped_by_name(storage: Storage) -> None:
+    files: list[DataFile] = []
+    for batch in range(64):
+        files += save_state(storage, batch, 0, {"k|t": kept(batch, reach=8)})
+
+        def merge(_: str, tables: list[pa.Table], since: int = batch - 7) -> Kept:
+            starts = [start for table in tables for start in table["start"].to_pylist() if start >= since]
+            return kept(*starts, reach=8)
+
+        files = tidy_files(StateFiles(storage, files), batch, 0, batch, merge)
+        parts = StateFiles(storage, files).read("k|t", "0.4", [(batch - 7, batch + 1)])
+        assert sorted(start for part in parts for start in part["start"].to_pylist()) == list(
+            range(max(0, batch - 7), batch + 1)
+        )
+        assert len(files) <= 2 * MERGE_AT
 
 
 def test_when_a_new_base_pays() -> None:

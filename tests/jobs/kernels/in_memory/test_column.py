@@ -25,8 +25,8 @@ PAIRS = [
 
 def naive(values: list[Any], window: Window, aggregate: str) -> list[Any]:
     held = [values[i : i + window.range] for i in range(window.offset, len(values) - window.range + 1, window.slide)]
-    if aggregate in ("first", "last"):
-        return [rows[0 if aggregate == "first" else -1] for rows in held]
+    if aggregate in ("first", "last", "any_value"):
+        return [rows[-1 if aggregate == "last" else 0] for rows in held]
     return [OF_VALUES[aggregate](not_null(rows)) for rows in held]
 
 

@@ -21,15 +21,15 @@ from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
 from tests.oracle.naive_aggregates import OF_VALUES, same
 
-ONE_COLUMN = [known.name for known in AGGREGATES.values() if known.shared and known.arguments == 1]
+ONE_COLUMN = [known.name for known in AGGREGATES.values() if known.kind != "holistic" and known.arguments == 1]
 WINDOWS = [Window(1, 1), Window(2, 1), Window(3, 1), Window(7, 1), Window(40, 1), Window(12, 4), Window(13, 5, 3)]
 
 
 def naive(values: list[Any], window: Window, aggregate: str) -> list[Any]:
     first = window.offset % window.slide
     held = [values[i : i + window.range] for i in range(first, len(values) - window.range + 1, window.slide)]
-    if aggregate in ("first", "last"):
-        return [rows[0 if aggregate == "first" else -1] for rows in held]
+    if aggregate in ("first", "last", "any_value"):
+        return [rows[-1 if aggregate == "last" else 0] for rows in held]
     return [OF_VALUES[aggregate](rows) for rows in held]
 
 

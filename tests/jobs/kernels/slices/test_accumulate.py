@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.kernels.algebra.operators import COUNT, LAST, MAX, MIN, MOMENTS, OPS, VALID, lower
+from jobs.kernels.algebra.finish import Part, finish
+from jobs.kernels.algebra.operators import COUNT, LAST, MAX, MIN, OPS, VALID, VALUE_COLUMNS, lower
 from jobs.kernels.slices.accumulate import accumulate
 from jobs.kernels.slices.combine import merge_rows
-from tests.oracle.naive_aggregates import OF_VALUES, rank, same
+from tests.jobs.kernels.streams import MOMENTS
+from tests.oracle.naive_aggregates import OF_PAIRS, OF_VALUES, of_pairs, rank, same
 
 CELLS = 4
-FINISHED = {"moments": "var_pop", "first": "min", "argmin": "min", "last": "max", "argmax": "max"}
+FINISHED = {**MOMENTS, "first": "min", "argmin": "min", "last": "max", "argmax": "max"}
 
 
 def drawn(kind: str, component: str, seed: int, count: int = 80) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -32,12 +34,16 @@ def drawn(kind: str, component: str, seed: int, count: int = 80) -> tuple[np.nda
 
 def expected(component: str, values: list[Any]) -> Any:
     name = FINISHED.get(component, component)
+    if name in OF_PAIRS:
+        return of_pairs(name, [(value, value) for value in values])
     return OF_VALUES["sum" if name == "sum_squares" else name](values)
 
 
-def finished(op: int, rows: np.ndarray) -> list[Any]:
-    if op == MOMENTS:
-        return [None if not row[VALID] else float(row[2] / row[0]) for row in rows]
+def finished(component: str, op: int, rows: np.ndarray) -> list[Any]:
+    if op in VALUE_COLUMNS:
+        parts = tuple(rows[:, number] for number in VALUE_COLUMNS[op])
+        values, valid = finish(FINISHED[component], [Part(parts, rows[:, VALID] != 0)])
+        return [value if ok else None for value, ok in zip(values.tolist(), valid, strict=True)]
     values, valid, overflow = lower(op, rows)
     assert not overflow.any()
     return [value if ok or op == COUNT else None for value, ok in zip(values.tolist(), valid, strict=True)]
@@ -51,7 +57,10 @@ def test_cells(component: str, kind: str, seed: int) -> None:
     held = [values[(cell == c) & valid].tolist() for c in range(CELLS)]
     fits = [expected(component, found) for found in held]
     rows = accumulate(op, CELLS, cell, values, valid)
-    assert all(same(a, b, 1e-9) for a, b in zip(finished(op, rows), fits, strict=True)), (finished(op, rows), fits)
+    assert all(same(a, b, 1e-9) for a, b in zip(finished(component, op, rows), fits, strict=True)), (
+        finished(component, op, rows),
+        fits,
+    )
     if op in (MIN, MAX, LAST):
         taken = [values[int(row[1])] for row in rows if row[VALID]]
         assert all(same(rank(a), rank(b)) for a, b in zip(taken, (f for f in fits if f is not None), strict=True))
@@ -65,7 +74,7 @@ def test_merged_in_another_order(component: str, kind: str) -> None:
     shuffled = np.concatenate([parts[2], parts[0], parts[1]])
     merged = merge_rows(op, shuffled, np.arange(3 * CELLS), np.tile(np.arange(CELLS), 3), CELLS)
     fits = [expected(component, values[(cell == c) & valid].tolist()) for c in range(CELLS)]
-    assert all(same(a, b, 1e-9) for a, b in zip(finished(op, merged), fits, strict=True))
+    assert all(same(a, b, 1e-9) for a, b in zip(finished(component, op, merged), fits, strict=True))
 
 
 def test_every_event_counts_without_a_mask() -> None:

@@ -15,7 +15,7 @@ from tests.oracle.naive_aggregates import same
 CASES = [
     (technique, component, kind) for technique in KERNELS for component, kind in OPS if allowed(technique, component)
 ]
-TOLERANCE = {"moments": 1e-12}
+TOLERANCE = {"moments": 1e-12, "central_moments": 1e-12, "co_moments": 1e-12}
 
 
 def cuts(stream: str) -> list[tuple[int, ...]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.engine.events.input_files import current_files
 from jobs.engine.warehouse.consumed_files import files_of_batch, list_consumed_files
-from jobs.engine.warehouse.input_files import with_sizes
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.runs.on_spark import evaluate
@@ -32,7 +32,8 @@ def test_every_batch_takes_its_own_file(spark: SparkSession, tmp_path: Path) -> 
     assert [len(files) for files in taken] == [1] * FILES
     assert sorted(file for files in taken for file in files) == list_consumed_files(storage, newest(storage))
     assert any(name.endswith(".compact") for name in storage.names(f"{CHECKPOINT}/sources/0"))
-    assert with_sizes([taken[0][0], taken[0][0] + ".gone"]) == [(taken[0][0], Path(taken[0][0]).stat().st_size)]
+    [file] = current_files([taken[0][0], taken[0][0] + ".gone"])
+    assert file == (taken[0][0], Path(file.path).stat().st_size, Path(file.path).stat().st_mtime_ns)
     shutil.rmtree(storage.path(f"{CHECKPOINT}/sources"))
     with pytest.raises(HeddleError, match="does not tell which files were evaluated; restore it from a backup"):
         files_of_batch(storage, 0)

@@ -1,0 +1,47 @@
+"""The job of a scheduled micro-batch: it evaluates, then audits in the same Spark session.
+
+`spark-submit expectations/micro_batch.py --help` says how. It publishes nothing: the verdict is written to a file, and
+what comes of it is a step of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from expectations.audit import Sample, Statements, VerdictFile, write_verdict
+from jobs.evaluate import make_request
+from jobs.host.command_line import run_job, takes
+from jobs.host.say import say_to_stderr
+
+if TYPE_CHECKING:
+    from jobs.runs.request import Request
+
+
+@takes(make_request)
+def micro_batch(
+    request: Request,
+    report: Annotated[str, typer.Option(metavar="FILE", help="Where the evaluation's report goes, as JSON.")],
+    verdict: VerdictFile,
+    sample: Sample = 5,
+    statements: Statements = 40,
+) -> None:
+    """Evaluate what has arrived, recompute a sample of the emitted windows on plain Spark, and write the verdict."""
+    from expectations.check import Choice
+    from jobs.runs.report import print_batch
+    from jobs.runs.request import evaluate_request
+    from jobs.spark.session import session_for, spark_session
+
+    run = evaluate_request(request, session_for(), say_to_stderr, lambda *batch: say_to_stderr(print_batch(*batch)))
+    # a job that is tried again finds its batches committed: the report of the first attempt counts
+    if run.batches or not Path(report).exists():
+        Path(report).write_text(json.dumps(run.to_dict()))
+    choice = Choice(sample, statements=statements, brief=True)  # an audit shall not cost more than the work
+    write_verdict(spark_session(), request.catalog, request.stream, request.warehouse, choice, verdict)
+
+
+if __name__ == "__main__":
+    run_job(micro_batch)

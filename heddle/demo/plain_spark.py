@@ -1,0 +1,79 @@
+"""Plain Spark on a few of the queries, over a slice of the events: a process of its own, which is measured.
+
+    python -m heddle.demo.plain_spark HOME OUT.json
+
+Spark has started and has read the files once before the measurement begins; its Java compiles as Java does by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from heddle.demo.world import FILE, STREAM, data_folder
+
+QUERIES = 5
+FILES = 2  # of the events: the slice
+SHOWN = 10  # rows that are printed beside Heddle's
+
+
+def measure(home: Path) -> dict[str, Any]:
+    """Run a few of the user's own statements on plain Spark; return what they took, and the rows of the first."""
+    from jobs.host.cpu_meter import CpuMeter
+    from jobs.spark.session import JAVA_OPTIONS, QUIET, spark_session
+    from optimizer.catalog.read.load import load_catalog
+
+    catalog = load_catalog(home / "catalog")
+    statements = sorted(dict.fromkeys(catalog.of_stream(STREAM).statements.to_pylist()))
+    chosen = statements[:: len(statements) // QUERIES][:QUERIES]
+    spark = spark_session("local[*]", {JAVA_OPTIONS: QUIET})
+    files = [str(file) for file in sorted(data_folder(home).glob("part-*.parquet"))[:FILES]]
+    spark.read.parquet(*files).createOrReplaceTempView(STREAM)
+    spark.sql(f"SELECT count(*) FROM {STREAM}").collect()
+    with CpuMeter() as meter:
+        for id in chosen:
+            spark.sql(catalog.statements[id].sql).write.format("noop").mode("overwrite").save()
+    rows = beside(spark.sql(catalog.statements[chosen[0]].sql).toArrow(), home, chosen[0])
+    return {
+        "queries": chosen,
+        "events": FILES * FILE,
+        "cpu_seconds": meter.cpu_seconds,
+        "wall_seconds": meter.wall_seconds,
+        "query": chosen[0],
+        "sql": catalog.statements[chosen[0]].sql,
+        "rows": rows,
+    }
+
+
+def beside(answers: pa.Table, home: Path, id: str) -> list[dict[str, str]]:
+    """Return rows of a query by Heddle and by Spark, in windows that the slice holds in full."""
+    from jobs.results import results_table
+    from optimizer.catalog.read.load import load_catalog
+
+    catalog = load_catalog(home / "catalog")
+    *places, value = [column.name for column in catalog.statements[id].columns]
+    theirs = {_place(row, places): row[value] for row in answers.to_pylist()}
+    ours = results_table(str(home / "warehouse"), catalog, id).to_pylist()
+    first = len(theirs) // 2
+    return [
+        {**_readable(row, places), "Heddle": repr(row[value]), "plain Spark": repr(theirs[_place(row, places)])}
+        for row in ours[first : first + SHOWN]
+        if _place(row, places) in theirs
+    ]
+
+
+def _place(row: dict[str, Any], places: list[str]) -> tuple[Any, ...]:
+    return tuple(row[name]["start"].timestamp() if isinstance(row[name], dict) else row[name] for name in places)
+
+
+def _readable(row: dict[str, Any], places: list[str]) -> dict[str, str]:
+    window = {"window": f"{row['window']['start']:%H:%M:%S} to {row['window']['end']:%H:%M:%S}"}
+    return {name: str(row[name]) for name in places if name != "window"} | window
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(json.dumps(measure(Path(sys.argv[1]))))

@@ -1,0 +1,134 @@
+"""Comparisons in Spark's order, where NaN equals NaN and is above every number, and three-valued logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.engine.events.language.vectors import TEXT, TRUTH, Vector, strict, texts_of
+from jobs.kernels.arrays import Bools
+
+Test = Callable[[pa.DataType, Vector, Vector], Vector]
+
+
+def _comparison(operator: Callable[[Any, Any], Any], on_texts: Callable[..., Any], of_nans: str) -> Test:
+    """Return a comparison; `of_nans` tells its truth where both sides, the left or the right alone are NaN."""
+    both, left, right = (truth == "1" for truth in of_nans)
+
+    def compare(kind: pa.DataType, a: Vector, b: Vector) -> Vector:
+        if a.type == TEXT:
+            return strict(TRUTH, compare_texts(on_texts, a, b), a, b)
+        truth = operator(a.values, b.values)
+        if pa.types.is_floating(a.type):
+            nan_a, nan_b = _nans(a.values), _nans(b.values)
+            if nan_a is not None or nan_b is not None:
+                nan_a, nan_b = np.isnan(a.values), np.isnan(b.values)
+                truth = np.where(nan_a, np.where(nan_b, both, left), np.where(nan_b, right, truth))
+        return strict(TRUTH, np.asarray(truth, np.bool_), a, b)
+
+    return compare
+
+
+def _nans(values: Any) -> Bools | None:
+    """Return where NaN is; None where it is not. The least of numbers is NaN if one of them is."""
+    return np.isnan(values) if len(values) and np.isnan(values.min()) else None
+
+
+def compare_texts(operator: Callable[..., Any], a: Vector, b: Vector) -> Bools:
+    """Return the truth of a comparison of texts, by their bytes; anything where one of them is null."""
+    if len(b) == 1 and pa.types.is_dictionary(a.values.type):  # each distinct text is compared once
+        truth = _truths(operator(a.values.dictionary, b.values[0]))
+        return truth[a.values.indices.fill_null(0).to_numpy()] if len(truth) else np.zeros(len(a), np.bool_)
+    left, right = texts_of(a), texts_of(b)
+    return _truths(operator(left[0] if len(a) == 1 else left, right[0] if len(b) == 1 else right))
+
+
+def _truths(truth: Any) -> Bools:
+    if isinstance(truth, pa.Scalar):
+        return np.array([bool(truth.as_py())])
+    return np.asarray(truth.fill_null(False))
+
+
+equal = _comparison(np.equal, pc.equal, "100")
+not_equal = _comparison(np.not_equal, pc.not_equal, "011")
+greater = _comparison(np.greater, pc.greater, "010")
+greater_equal = _comparison(np.greater_equal, pc.greater_equal, "110")
+less = _comparison(np.less, pc.less, "001")
+less_equal = _comparison(np.less_equal, pc.less_equal, "101")
+
+
+def equal_null_safe(kind: pa.DataType, a: Vector, b: Vector) -> Vector:
+    """Return a <=> b: null equals null, and nothing else."""
+    same = equal(kind, a, b)
+    a_valid, b_valid = is_valid(a), is_valid(b)
+    values = (same.values & a_valid & b_valid) | (~a_valid & ~b_valid)
+    errors = [part.errors for part in (a, b) if part.errors is not None]
+    return Vector(
+        TRUTH, values, None, np.logical_or.reduce(np.broadcast_arrays(*errors)) if errors else None, same.reason
+    )
+
+
+def is_valid(a: Vector) -> Bools:
+    """Return where a vector has values."""
+    return np.ones(1, np.bool_) if a.valid is None else a.valid
+
+
+def is_null(kind: pa.DataType, a: Vector) -> Vector:
+    """Return a IS NULL."""
+    nulls = np.zeros(len(a), np.bool_) if a.valid is None else ~a.valid
+    return Vector(TRUTH, nulls, None, a.errors, a.reason)
+
+
+def is_not_null(kind: pa.DataType, a: Vector) -> Vector:
+    """Return a IS NOT NULL."""
+    return invert(kind, is_null(kind, a))
+
+
+def is_nan(kind: pa.DataType, a: Vector) -> Vector:
+    """Return isnan(a), which is false of null."""
+    return Vector(TRUTH, np.isnan(a.values) & is_valid(a), None, a.errors, a.reason)
+
+
+def invert(kind: pa.DataType, a: Vector) -> Vector:
+    """Return NOT a."""
+    return strict(TRUTH, ~a.values, a)
+
+
+def both(kind: pa.DataType, a: Vector, b: Vector) -> Vector:
+    """Return a AND b; Spark looks at b unless a is false."""
+    return _logic(a, b, decisive=False)
+
+
+def either(kind: pa.DataType, a: Vector, b: Vector) -> Vector:
+    """Return a OR b; Spark looks at b unless a is true."""
+    return _logic(a, b, decisive=True)
+
+
+def _logic(a: Vector, b: Vector, decisive: bool) -> Vector:
+    values = a.values | b.values if decisive else a.values & b.values
+    errors, reason = a.errors, a.reason or b.reason
+    if b.errors is not None:
+        seen = b.errors & ~_is(a, decisive)
+        errors = seen if errors is None else errors | seen
+    if a.valid is None and b.valid is None:
+        return Vector(TRUTH, values, None, errors, reason)
+    decided = _is(a, decisive) | _is(b, decisive)
+    valid = decided | (is_valid(a) & is_valid(b))
+    return Vector(TRUTH, np.where(decided, decisive, values), valid, errors, reason)
+
+
+def _is(a: Vector, truth: bool) -> Bools:
+    same: Bools = a.values if truth else ~a.values
+    return same if a.valid is None else same & a.valid
+
+
+def is_in(kind: pa.DataType, a: Vector, *options: Vector) -> Vector:
+    """Return a IN (options): null where it is none of them, but one is null. Spark stops at the first that matches."""
+    answer = equal(kind, a, options[0])
+    for option in options[1:]:
+        answer = either(kind, answer, equal(kind, a, option))
+    return answer

@@ -1,0 +1,158 @@
+"""Dates and times: days and microseconds since 1970, read on a clock of a time zone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.engine.events.language.vectors import DATE, INSTANT, INT, LONG, NotExact, Vector, nullify, strict
+
+MANY_DAYS = 1 << 16
+SECOND, MINUTE, HOUR, DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
+UTC_NAMES = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00", "UCT", "Zulu", "Etc/GMT")
+
+
+def require_zone(zone: str) -> None:
+    """Leave clocks to Spark that are set to anything but UTC."""
+    if zone not in UTC_NAMES:
+        raise NotExact(f"clocks of {zone}")
+
+
+def convert(kind: pa.DataType, a: Vector, zone: str) -> Vector:
+    """Return dates as the beginning of their days, times as the dates they are on; instants as their clocks show."""
+    if a.type == DATE:
+        return strict(kind, a.values.astype(np.int64) * DAY, a)
+    if kind == DATE:
+        return strict(kind, (a.values // DAY).astype(np.int32), a)
+    return strict(kind, a.values, a)
+
+
+def clock_of(unit: int, modulus: int) -> Callable[[pa.DataType, Vector], Vector]:
+    """Return the kernel that reads a hand of the clock: so many units of microseconds, modulo the next larger unit."""
+
+    def read(kind: pa.DataType, a: Vector) -> Vector:
+        return strict(INT, (a.values // unit % modulus).astype(np.int32), a)
+
+    return read
+
+
+def since_epoch(unit: int) -> Callable[[pa.DataType, Vector], Vector]:
+    """Return the kernel that counts whole units since 1970."""
+
+    def count(kind: pa.DataType, a: Vector) -> Vector:
+        return strict(LONG, a.values if unit == 1 else a.values // unit, a)
+
+    return count
+
+
+def civil(days: Any) -> tuple[Any, Any, Any]:
+    """Return year, month and day of the month of days since 1970, in the calendar of today extended to all times.
+
+    >>> [int(part[0]) for part in civil(np.array([19_782]))]
+    [2024, 2, 29]
+    """
+    shifted = days.astype(np.int64) + 719_468  # since March 1 of year 0
+    era = shifted // 146_097
+    day = shifted - era * 146_097
+    year = (day - day // 1_460 + day // 36_524 - day // 146_096) // 365
+    of_year = day - (365 * year + year // 4 - year // 100)
+    month = (5 * of_year + 2) // 153
+    of_month = of_year - (153 * month + 2) // 5 + 1
+    month = np.where(month < 10, month + 3, month - 9)
+    return year + era * 400 + (month <= 2), month, of_month
+
+
+def days_of(year: Any, month: Any, day: Any) -> Any:
+    """Return the days from 1970 to a date.
+
+    >>> int(days_of(np.array([2024]), np.array([2]), np.array([29]))[0])
+    19782
+    """
+    year = year - (month <= 2)
+    era = year // 400
+    of_era = year - era * 400
+    of_year = (153 * np.where(month > 2, month - 3, month + 9) + 2) // 5 + day - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+def year(kind: pa.DataType, a: Vector) -> Vector:
+    """Return the year of dates."""
+    return _of_days(a, lambda days: civil(days)[0])
+
+
+def quarter(kind: pa.DataType, a: Vector) -> Vector:
+    """Return the quarter of dates."""
+    return _of_days(a, lambda days: (civil(days)[1] + 2) // 3)
+
+
+def month(kind: pa.DataType, a: Vector) -> Vector:
+    """Return the month of dates."""
+    return _of_days(a, lambda days: civil(days)[1])
+
+
+def day(kind: pa.DataType, a: Vector) -> Vector:
+    """Return the day of the month of dates."""
+    return _of_days(a, lambda days: civil(days)[2])
+
+
+def day_of_week(kind: pa.DataType, a: Vector) -> Vector:
+    """Return the day of the week of dates; Sunday is 1."""
+    return _of_days(a, lambda days: (days.astype(np.int64) + 4) % 7 + 1)
+
+
+def day_of_year(kind: pa.DataType, a: Vector) -> Vector:
+    """Return the day of the year of dates."""
+    one = np.array([1])
+    return _of_days(a, lambda days: days - days_of(civil(days)[0], one, one) + 1)
+
+
+def _of_days(a: Vector, read: Callable[[Any], Any]) -> Vector:
+    """Return what a calendar says of dates; it is asked once a day where events are of few days."""
+    days = a.values
+    low, high = (int(days.min()), int(days.max())) if len(days) else (0, 0)
+    if high - low < min(MANY_DAYS, len(days)):
+        return strict(INT, read(np.arange(low, high + 1)).astype(np.int32)[days - low], a)
+    return strict(INT, read(days).astype(np.int32), a)
+
+
+UNITS = {
+    **dict.fromkeys(("MICROSECOND",), 1),
+    **dict.fromkeys(("MILLISECOND",), 1_000),
+    **dict.fromkeys(("SECOND",), SECOND),
+    **dict.fromkeys(("MINUTE",), MINUTE),
+    **dict.fromkeys(("HOUR",), HOUR),
+    **dict.fromkeys(("DAY", "DD"), DAY),
+}
+CALENDAR = {
+    "WEEK": "week",
+    **dict.fromkeys(("MON", "MONTH", "MM"), "month"),
+    "QUARTER": "quarter",
+    **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
+}
+
+
+@lru_cache(maxsize=64)
+def truncate(unit: str) -> Callable[[pa.DataType, Vector], Vector]:
+    """Return the kernel that sets a clock back to the beginning of a unit; of an unknown unit it is null."""
+    name = unit.upper()
+
+    def set_back(kind: pa.DataType, a: Vector) -> Vector:
+        if name in UNITS:
+            return strict(INSTANT, a.values - a.values % UNITS[name], a)
+        if name in CALENDAR:
+            return strict(INSTANT, _first_day(CALENDAR[name], a.values // DAY) * DAY, a)
+        return nullify(strict(INSTANT, a.values, a), np.ones(len(a), np.bool_))
+
+    return set_back
+
+
+def _first_day(unit: str, days: Any) -> Any:
+    if unit == "week":
+        return days - (days + 3) % 7
+    year, month, _ = civil(days)
+    first = {"month": month, "quarter": (month - 1) // 3 * 3 + 1, "year": np.ones_like(month)}[unit]
+    return days_of(year, first, np.ones_like(month))

@@ -1,0 +1,132 @@
+"""Levels: at which lengths a tree retains what its windows hold, and for how long.
+
+Level 0 are the slices. A level above holds closed chunks: all slices between two of its edges, folded into one. A
+window is a few chunks and, at both of its ends, what is finer. Edges of a coarser level are edges of every finer one,
+so that windows which start at edges of a level need nothing finer but at their ends, which are recent. So slices are
+kept no longer than windows need them that start between the edges of all chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from optimizer.windows.edges import Edges, Progression
+from optimizer.windows.window import Window
+
+BASE: Final = 16  # chunks of a level in one of the next, where no slide says otherwise
+FEW: Final = 128  # slices in the longest window, up to which there are no chunks
+MOST_CHAINS: Final = 16  # that are compared
+WHOLE: Final = 4  # chunks of the coarsest level that the longest window holds at least
+
+
+@dataclass(frozen=True)
+class Level:
+    """The edges of slices or chunks, and how long they are kept behind the watermark."""
+
+    edges: Edges
+    reach: int
+
+    def floor(self, time: int) -> int:
+        """Return the last edge of a level of chunks at or before a time.
+
+        >>> Level(((10, 3),), 100).floor(22)
+        13
+        """
+        period, residue = self.edges[0]
+        return time - (time - residue) % period
+
+    def since(self, watermark: int) -> int:
+        """Return the first start that windows need which end after the watermark."""
+        return watermark - self.reach + 1
+
+
+def retained_levels(edges: Edges, windows: Sequence[Window]) -> tuple[Level, ...]:
+    """Choose the levels of a tree with these edges for the windows that are answered from it.
+
+    Windows of 10 by 1 and of 1,000 by 10: slices of 1 are kept for 20, chunks of 10 and of 160 for the long windows.
+
+    >>> for level in retained_levels(((1, 0),), [Window(10, 1), Window(1000, 10)]):
+    ...     level.edges, level.reach
+    (((1, 0),), 20)
+    (((10, 0),), 1160)
+    (((160, 0),), 1000)
+    """
+    longest = max((window.range for window in windows), default=0)
+    rate = sum(1 / period for period, _ in edges)
+    if longest * rate < FEW or any(window.rows for window in windows):
+        return (Level(edges, longest),)
+    ranges: dict[Progression, int] = {}  # the longest, by where windows start
+    for window in windows:
+        start = window.slide, window.offset % window.slide
+        ranges[start] = max(window.range, ranges.get(start, 0))
+    chains = [_fill(chain, rate, longest) for chain in _chains(sorted(ranges))]
+    candidates = [_with_reaches(edges, chain, ranges) for chain in chains]
+    return min(candidates, key=lambda levels: (_retained(levels), len(levels)))
+
+
+def level_of(levels: Sequence[Level], window: Window) -> int:
+    """Return the number of the coarsest level that has an edge wherever the window starts.
+
+    >>> level_of(retained_levels(((1, 0),), [Window(10, 1), Window(1000, 10)]), Window(1000, 10))
+    1
+    """
+    return _level_of(levels, (window.slide, window.offset % window.slide))
+
+
+def _level_of(levels: Sequence[Level], start: Progression) -> int:
+    return max((number for number, level in enumerate(levels) if number and _holds(level.edges[0], start)), default=0)
+
+
+def _holds(coarse: Progression, other: Progression) -> bool:
+    """Say whether every edge of the other progression is one of the first."""
+    return other[0] % coarse[0] == 0 and (other[1] - coarse[1]) % coarse[0] == 0
+
+
+def _chains(starts: Sequence[Progression]) -> list[list[Progression]]:
+    """Return, from each of the smallest slides on, larger ones of which each holds edges of the one before alone."""
+    chains = []
+    for number, first in enumerate(starts[:MOST_CHAINS]):
+        chain = [first]
+        for start in starts[number + 1 :]:
+            if start[0] > chain[-1][0] and _holds(chain[-1], start):
+                chain.append(start)
+        chains.append(chain)
+    return chains
+
+
+def _fill(chain: Sequence[Progression], rate: float, longest: int) -> list[Progression]:
+    """Return the edges of chunks: the slides of a chain, and more where two of them are far apart."""
+    filled = [chain[0]]
+    for period, residue in chain[1:]:
+        while (ratio := period // filled[-1][0]) > BASE:
+            step = max(step for step in range(1, BASE + 1) if ratio % step == 0)
+            if step == 1:
+                break
+            filled.append((filled[-1][0] * step, residue % (filled[-1][0] * step)))
+        filled.append((period, residue))
+    while filled[-1][0] * BASE * WHOLE <= longest:
+        filled.append((filled[-1][0] * BASE, filled[-1][1]))
+    filled = [start for start in filled if start[0] * rate >= 2 and start[0] < longest]
+    return [start for number, start in enumerate(filled) if not number or start[0] >= 2 * filled[number - 1][0]]
+
+
+def _with_reaches(edges: Edges, chunks: Sequence[Progression], ranges: Mapping[Progression, int]) -> tuple[Level, ...]:
+    """Return the levels of these chunks: each is kept for the windows that start at its edges or between them, and for
+    as long as a chunk of the next level takes to close, or reaches beyond a window's start."""
+    levels = [Level(edges, 0), *(Level((start,), 0) for start in chunks)]
+    reaches = [0] * len(levels)
+    for start, longest in ranges.items():
+        number = _level_of(levels, start)
+        reaches[number] = max(reaches[number], longest)
+    kept = []
+    for number, level in enumerate(levels):
+        longer = levels[number + 1].edges[0][0] if number + 1 < len(levels) else 0
+        kept.append(Level(level.edges, max(reaches[: number + 1]) + longer))
+    return tuple(kept)
+
+
+def _retained(levels: Sequence[Level]) -> float:
+    """Return the slices and chunks that are kept, of a key that always has events."""
+    return sum(level.reach * sum(1 / period for period, _ in level.edges) for level in levels)

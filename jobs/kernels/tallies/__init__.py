@@ -1,0 +1,6 @@
+"""Tallies: what a slice holds as sorted codes with a number each, as its registers.
+
+- hashes: XxHash64 of values, as Spark computes it.
+- merge: Entries of cells become tallies: sorted, and one for equal codes.
+- registers: HyperLogLog++ of windows: registers merged by their maximum, and Spark's estimate of them.
+"""
