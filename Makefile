@@ -19,7 +19,9 @@ ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-
 	@$(PY) -m heddle ui
 
 test: .venv/ready ## set up, then pass every check and test
-	@$(MAKE) --no-print-directory -j2 lint warm
+	@$(MAKE) --no-print-directory -j2 lint suite
+
+suite: warm
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow and no browser, in under a minute
@@ -49,7 +51,7 @@ format: .venv/ready ## rewrite the code in the house style
 docs: .venv/ready ## write the pages of docs/ that are generated from tables
 	@$(PY) -m tools.pages
 
-warm: .venv/ready ## compile the kernels ahead of the first run
+warm: .venv/ready ## compile the kernels and archive Spark's classes ahead of the first run
 	@$(PY) -m heddle warm
 
 setup: .venv/ready ## install everything into .venv
@@ -80,4 +82,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
 	@touch $@
 
-.PHONY: help run ui test quick production bench lint format docs warm setup lock clean
+.PHONY: help run ui test suite quick production bench lint format docs warm setup lock clean

@@ -13,7 +13,7 @@
 - results: `heddle results`: a query's published answers, with the columns its SQL has.
 - rewrite: `heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine.
 - ui: `heddle ui`: Airflow and MLflow on this machine, until Ctrl-C; what `make ui` calls.
-- warm: `heddle warm`: fill numba's cache on disk.
+- warm: `heddle warm`: fill numba's cache on disk, and keep Spark's classes for Java.
 """
 
 from __future__ import annotations

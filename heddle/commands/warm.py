@@ -1,8 +1,13 @@
-"""`heddle warm`: fill numba's cache on disk."""
+"""`heddle warm`: fill numba's cache on disk, and keep Spark's classes for Java."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -15,17 +20,26 @@ def warm(
         bool, typer.Option("--columnar", help="Only the columnar kernel, which is the default.")
     ] = False,
 ) -> None:
-    """Compile every kernel into numba's cache, so that no worker has to; at once when that has been done."""
+    """Compile every kernel into numba's cache, and keep Spark's classes for Java; at once when that has been done."""
     import jobs  # noqa: F401 (names the cache's folder)
 
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)  # numba's cache files are pickles: nobody else may write them
     done = folder / ("warm-columnar" if columnar else "warm")
-    if not done.exists():
-        _compile(columnar)
-        done.touch()
+    with _archive_classes() if not columnar and find_spec("pyspark") else nullcontext():
+        if not done.exists():
+            _compile(columnar)
+            done.touch()
     typer.echo(f"the kernels are compiled, in {folder}")
+
+
+@contextmanager
+def _archive_classes() -> Iterator[None]:
+    """Let another process archive Spark's classes meanwhile; without that file Java starts as well, only later."""
+    command = [sys.executable, "-m", "jobs.spark.class_archive"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        yield
 
 
 def _compile(columnar: bool) -> None:

@@ -2,6 +2,7 @@
 
 - aggregates: The frame lane's aggregation: Spark finds the slice of every event.
 - choose_lane: The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make.
+- class_archive: Spark's classes as Java has them in memory, kept in a file.
 - errors: Errors that come from Spark, in the words of the person who can mend them.
 - executor: Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket, what plain Spark adds.
 - feed_tasks: The feed tasks of a batch on Spark: those that read files, and batches of the past.

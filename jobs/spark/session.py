@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -64,8 +65,19 @@ def spark_home() -> str:
 
 
 def java_options(working: bool = False) -> str:
-    """How the JVM compiles its code."""
-    return f"{QUIET} {WORKING if working else LEAN}"
+    """How the JVM compiles its code, and where classes are that it need not load and verify again."""
+    return f"{QUIET} {WORKING if working else LEAN}{archive_options()}"
+
+
+def archive_options() -> str:
+    """Name the archive of Spark's classes, if `heddle warm` has made one; Java ignores one that does not fit it."""
+    file = archive_file()
+    return f' "-XX:SharedArchiveFile={file}" -Xlog:cds*=off' if file.exists() else ""
+
+
+def archive_file() -> Path:
+    """Where `jobs.spark.class_archive` keeps the classes of this Spark."""
+    return cache_folder() / "java" / f"spark-{hashlib.sha256(spark_home().encode()).hexdigest()[:16]}.jsa"
 
 
 def session_settings(submitted: Mapping[str, str], master: str | None, settings: Mapping[str, str]) -> dict[str, str]:

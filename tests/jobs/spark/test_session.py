@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from jobs.host.cache import cache_folder
 from jobs.host.java import java_home
-from jobs.spark.session import session_settings, spark_home
+from jobs.spark.session import archive_file, archive_options, java_options, session_settings, spark_home
 from optimizer.errors import HeddleError
 from tests.conftest import TESTS
 
@@ -55,6 +55,18 @@ def test_an_unknown_master_is_one_line() -> None:
 @pytest.mark.usefixtures("spark")
 def test_a_session_of_tests_is_local(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+
+
+def test_java_maps_the_archive_of_classes(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = archive_file()
+    if file.exists():  # `make test` makes it, unless this Java cannot
+        java = Path("/proc", str(spark._jvm.java.lang.ProcessHandle.current().pid()))
+        assert file.name in (java / "maps").read_text()
+    monkeypatch.setenv("HEDDLE_CACHE", str(tmp_path / "a cache"))
+    assert archive_options() == ""
+    archive_file().parent.mkdir()
+    archive_file().touch()
+    assert f'"-XX:SharedArchiveFile={tmp_path}/a cache/java/spark-' in java_options()
 
 
 def test_what_spark_submit_is_given_reaches_the_session(tmp_path: Path) -> None:

@@ -43,13 +43,20 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
 
 def submit(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """spark-submit, as users call it."""
-    command = [str(SPARK / "bin" / "spark-submit"), "--master", url, "--executor-memory", "512m", *arguments]
+    small = [
+        "--executor-memory",
+        "512m",
+        "--conf",
+        f"spark.executor.extraJavaOptions={os.environ['SPARK_SUBMIT_OPTS']}",
+    ]
+    command = [str(SPARK / "bin" / "spark-submit"), "--master", url, *small, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _start(folder: Path, role: str, *arguments: str) -> subprocess.Popen[bytes]:
     command = [str(SPARK / "bin" / "spark-class"), role, "--host", LOOPBACK, "--webui-port", "0", *arguments]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    small = {"SPARK_DAEMON_JAVA_OPTS": os.environ["SPARK_SUBMIT_OPTS"]}
+    environment = {**os.environ, **small, "PYSPARK_PYTHON": sys.executable}
     with (folder / f"{role}.log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
 
