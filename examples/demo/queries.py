@@ -83,13 +83,13 @@ def catalog() -> str:
     for stream, teams in groups.items():
         for team in teams:
             lines.append(f"  # {team.__doc__}\n")
-            lines += [_line(stream, *query) for query in team()]
+            lines += [_line(stream, team.__name__, *query) for query in team()]
     return "".join(lines)
 
 
-def _line(stream: str, id: str, select: str, where: str, key: str, window: tuple[str, str]) -> str:
+def _line(stream: str, owner: str, id: str, select: str, where: str, key: str, window: tuple[str, str]) -> str:
     fields = {"id": id, "stream": stream, "select": f'"{select}"', "where": where, "group_by": key and f"[{key}]"}
-    fields |= {"range": window[0], "slide": window[1]}
+    fields |= {"range": window[0], "slide": window[1], "owner": owner}
     return "  - {" + ", ".join(f"{name}: {value}" for name, value in fields.items() if value) + "}\n"
 
 

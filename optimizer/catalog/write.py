@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from optimizer.catalog.model.catalog import Catalog, default_columns
-from optimizer.catalog.model.query import UTC, Column, Query, Stream, Table
+from optimizer.catalog.model.query import UTC, Column, Label, Query, Stream, Table
 from optimizer.catalog.model.render import user_aggregate, user_sql
 from optimizer.catalog.read.bulk import read_table
 from optimizer.catalog.read.draft import at_line, check_id
@@ -65,7 +65,11 @@ def print_queries(catalog: Catalog) -> Iterator[Entry]:
     for query in catalog.queries:
         members.setdefault(query.statement, {})[query.id] = query
     for statement, queries in members.items():
-        yield print_statement(catalog, statement, queries)
+        yield print_statement(catalog, statement, queries) | _label(catalog.labels.get(statement, Label()))
+
+
+def _label(label: Label) -> Entry:
+    return ({"owner": label.owner} if label.owner else {}) | ({"tags": list(label.tags)} if label.tags else {})
 
 
 def print_statement(catalog: Catalog, statement: str, queries: dict[str, Query]) -> Entry:

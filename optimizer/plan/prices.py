@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from optimizer.algebra.techniques import BLOCK
 from optimizer.cost.tree_cost import Currency
 from optimizer.errors import HeddleError
+from optimizer.plan.batches import STEADY
 from optimizer.plan.counts import (
     ANSWER,
     ANSWERED,
@@ -34,8 +35,8 @@ from optimizer.plan.counts import (
     TICK,
     UNFOLDED,
 )
-from optimizer.plan.definition import Traffic
-from optimizer.plan.operations import Operations
+from optimizer.plan.definition import Plan, Traffic
+from optimizer.plan.operations import Operations, counts_by_tree, operations_of
 
 Floats = NDArray[np.float64]
 PULL = 1e-3  # towards one price for all operations and none for the rest, where the runs cannot tell prices apart
@@ -110,6 +111,28 @@ class Prices:
     def seconds(self, operations: Operations, batches: float = 1.0) -> float:
         """How long so many operations should take."""
         return sum(self.each.get(name, 0.0) * count for name, count in operations.priced(batches).items())
+
+
+def estimate_milliseconds(plan: Plan, prices: Prices | None) -> float | None:
+    """Return the CPU milliseconds per 1,000 events that a plan should take; None where prices are not known."""
+    operations = operations_of(plan)
+    if prices is None or not prices.knows(operations):
+        return plan.milliseconds_per_thousand
+    return prices.seconds(operations, batches=1 / STEADY.batch) / plan.rate * 1e6
+
+
+def tree_shares(plan: Plan, prices: Prices | None) -> dict[str, float]:
+    """Return every tree's share of a plan's cost: of its seconds where prices are known, else of its operations."""
+    if prices is None:
+        costs = {tree.id: tree.cost for tree in plan.trees}
+    else:
+        done = counts_by_tree(plan.trees, plan.traffic, STEADY)
+        costs = {
+            tree.id: sum(prices.each.get(name, 0.0) * count for name, count in done[tree.id].items())
+            for tree in plan.trees
+        }
+    total = sum(costs.values())
+    return {tree: cost / total if total else 0.0 for tree, cost in costs.items()}
 
 
 def fit_steps(runs: Sequence[Measured]) -> Prices:

@@ -1,27 +1,25 @@
-"""Everything the page shows of a stream, read from the catalog, the warehouse and the tracking store; the templates.
+"""Everything the page shows of a stream, read from the catalog, the warehouse and the tracking store.
 
-Everything in a template is escaped unless it is the template's own text.
+What could not be read is said in `notes` instead of failing the whole page.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
-from jobs.engine.warehouse.ledger import newest_ledger
+from jobs.engine.warehouse.ledger import Ledger, newest_ledger
 from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, plan_in_force, stream_storage
-from jobs.engine.warehouse.manifest import load_past, manifest_names, newest
+from jobs.engine.warehouse.manifest import Manifest, load_past, manifest_names, newest
 from jobs.host.settings import Settings
 from jobs.host.storage import Storage
+from jobs.measure.machine_prices import load_prices
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.errors import HeddleError
-from optimizer.plan.explain import cost_text
-from plugins.heddle_page.read.audits import AuditRecord, last_audits
+from optimizer.errors import HeddleError, did_you_mean
+from optimizer.plan.definition import Plan
+from plugins.heddle_page.read.answers import Answers, newest_answers
+from plugins.heddle_page.read.audits import AuditRecord, last_audit_of, last_audits
 from plugins.heddle_page.read.batches import (
     Batch,
     LateEvents,
@@ -37,23 +35,37 @@ from plugins.heddle_page.read.history import (
     Measurement,
     PlanVersion,
     TrackedPlans,
-    mean_deviation,
     measurements,
     read_tracked_plans,
 )
-from plugins.heddle_page.view.charts import deviation_chart, saving_chart
+from plugins.heddle_page.view.changes import PlanChange, compare_plans
 from plugins.heddle_page.view.plan import PlanView, plan_view
+from plugins.heddle_page.view.queries import OwnerRow, QueryRow, cost_by_owner, query_rows
+
+
+class MissingError(HeddleError):
+    """There is no such stream, version or query."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A run of a DAG that is under way."""
+
+    dag: str
+    run: str
+    since: datetime | None
 
 
 @dataclass
 class Page:
-    """One stream; what could not be read is said in `notes` instead of failing the whole page."""
+    """One stream."""
 
     at: datetime
     streams: list[str]
     stream: str = ""
     plan: PlanView | None = None
     planned: PlanVersion | None = None  # the version that `plan` is, with its run
+    change: PlanChange | None = None  # from the plan before it
     history: list[PlanVersion] = field(default_factory=list)
     measurements: list[Measurement] = field(default_factory=list)
     audits: list[AuditRecord] = field(default_factory=list)
@@ -61,11 +73,19 @@ class Page:
     batches: list[Batch] = field(default_factory=list)
     unpublished: list[UnpublishedBatch] = field(default_factory=list)
     late: LateEvents = field(default_factory=LateEvents)
+    queries: list[QueryRow] = field(default_factory=list)
+    owners: list[OwnerRow] = field(default_factory=list)
+    running: Sequence[Running] = ()
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def covered(self) -> int:
+        """How many of the stream's queries some remembered audit has looked at."""
+        return sum(query.audit is not None for query in self.queries)
 
-def read_page(settings: Settings, stream: str | None = None, version: int | None = None) -> Page | None:
-    """Read all about a stream, the first one when none is named; None when there is no such stream or version."""
+
+def read_page(settings: Settings, stream: str | None = None, version: int | None = None) -> Page:
+    """Read all about a stream, the first one when none is named; raise an error when there is none of the name."""
     catalog, notes = catalog_of(settings)
     streams = streams_of(settings, catalog)
     page = Page(datetime.now(UTC), streams, notes=notes)
@@ -73,90 +93,74 @@ def read_page(settings: Settings, stream: str | None = None, version: int | None
         return page
     page.stream = stream or streams[0]
     if page.stream not in streams:
-        return None
+        hint = did_you_mean(page.stream, streams, f"there are {', '.join(streams) or 'none'}")
+        raise MissingError(f"there is no stream {page.stream!r}; {hint}")
     storage = stream_storage(settings.warehouse, page.stream)
-    _add_batches(page, storage)
+    answers = _add_batches(page, storage, catalog)
     tracked = read_tracked_plans(settings, page.stream, version)
     page.notes += tracked.notes
-    if version is not None and tracked.chosen is None:
-        return None
-    _add_history(page, tracked)
-    _add_plan(page, storage, catalog, tracked)
+    if version is not None and tracked.chosen is None and not tracked.notes:
+        numbers = ", ".join(str(each.number) for each in tracked.history[:10]) or "none"
+        raise MissingError(f"stream {page.stream} has no version {version} of its plan; there are {numbers}")
+    page.history = tracked.history
+    page.planned = tracked.chosen
+    page.measurements = measurements(tracked.evaluations)
+    plan = _choose_plan(page, storage, tracked)
+    _add_plan(page, catalog, plan, tracked, answers)
     return page
 
 
-def _add_batches(page: Page, storage: Storage) -> None:
+def _add_batches(page: Page, storage: Storage, catalog: Catalog | None) -> dict[str, Answers]:
     try:
         ledger = newest_ledger(storage)  # before the manifest: what an entry leaves out was merged by then
         manifest = newest(storage)
     except HeddleError as error:
         page.notes.append(str(error))
-        return
+        return {}
     past = list(load_past(storage, manifest_names(storage)[-KEPT_MANIFESTS:]))
     page.progress = progress(manifest, ledger)
     page.batches = last_batches(past)
     page.unpublished = unpublished_batches(manifest, ledger)
     page.late = read_late_events(storage, manifest)
     page.audits = last_audits(storage)
+    return _answers(page, storage, catalog, manifest, ledger)
 
 
-def _add_history(page: Page, tracked: TrackedPlans) -> None:
-    page.history = tracked.history
-    page.planned = tracked.chosen
-    page.measurements = measurements(tracked.evaluations)
+def _answers(
+    page: Page, storage: Storage, catalog: Catalog | None, manifest: Manifest, ledger: Ledger
+) -> dict[str, Answers]:
+    if catalog is None or manifest.sequence < 0:
+        return {}
+    try:
+        return newest_answers(storage, manifest, ledger, catalog, page.stream)
+    except (HeddleError, OSError, ValueError) as error:
+        page.notes.append(f"the answers cannot be read: {str(error).splitlines()[0][:200]}")
+        return {}
 
 
-def _add_plan(page: Page, storage: Storage, catalog: Catalog | None, tracked: TrackedPlans) -> None:
-    """Show the registered plan; in a warehouse that nobody tracks, the plan of the newest batch."""
-    plan = tracked.plan
+def _choose_plan(page: Page, storage: Storage, tracked: TrackedPlans) -> Plan | None:
+    """Return the registered plan; in a warehouse that nobody tracks, the plan of the newest batch."""
     try:
         running = plan_in_force(storage, newest(storage))
     except HeddleError as error:
         page.notes.append(str(error))
-        return
-    if plan is None:
-        plan = running
-    elif tracked.chosen and tracked.chosen.champion and running and running.fingerprint() != plan.fingerprint():
+        return None
+    champion = tracked.plan if tracked.chosen and tracked.chosen.champion else None
+    if champion and running and running.fingerprint() != champion.fingerprint():
         page.notes.append("The plan below takes over with the next batch; the last one was evaluated by another.")
+    return tracked.plan or running
+
+
+def _add_plan(
+    page: Page, catalog: Catalog | None, plan: Plan | None, tracked: TrackedPlans, answers: dict[str, Answers]
+) -> None:
+    """Arrange the plan, what changed with it, and every query with its answers."""
+    prices = load_prices()
     if plan is not None:
-        page.plan = plan_view(plan, catalog)
-
-
-def show(template: str, **values: Any) -> str:
-    """Return a template filled in with values."""
-    return ENVIRONMENT.get_template(template).render(values)
-
-
-def when(moment: datetime | None) -> Markup:
-    """Return a moment as HTML, for people and for machines."""
-    if moment is None:
-        return Markup("&ndash;")
-    return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M:%S}</time>').format(moment.isoformat(), moment)
-
-
-def percent(share: float | None) -> str:
-    """Return a share as people read it."""
-    return "\N{EN DASH}" if share is None else f"{share:.1%}"
-
-
-def count_text(number: float) -> str:
-    """Return a count with commas between its thousands."""
-    return f"{number:,.0f}"
-
-
-ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-ENVIRONMENT.filters |= {
-    "when": when,
-    "percent": percent,
-    "counted": count_text,
-    "cost": cost_text,
-    "mean_deviation": mean_deviation,
-    "saving_chart": saving_chart,
-    "deviation_chart": deviation_chart,
-}
+        page.plan = plan_view(plan, catalog, prices)
+        if tracked.before and tracked.plan and page.planned:
+            page.change = compare_plans(tracked.before, tracked.plan, (tracked.replaced, page.planned.number), prices)
+    if catalog is not None and page.stream in catalog.streams:
+        audits = last_audit_of(page.audits)
+        page.queries = query_rows(catalog, page.stream, plan, prices, answers, audits)
+        page.owners = cost_by_owner(page.queries)

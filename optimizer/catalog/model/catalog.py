@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, field
 from functools import cached_property
 
 from optimizer.algebra.aggregates import AGGREGATES
-from optimizer.catalog.model.query import UTC, Column, Query, Statement, Stream, Table
+from optimizer.catalog.model.query import UTC, Column, Label, Query, Statement, Stream, Table
 from optimizer.catalog.model.render import oracle_sql
 from optimizer.catalog.model.table import Int64s, QueryTable, Shape
 from optimizer.errors import HeddleError
@@ -24,6 +24,7 @@ class Catalog:
     queries: QueryTable
     columns: Mapping[str, tuple[Column, ...]]  # of the statements that do not have the default columns
     tables: Mapping[str, Table] = field(default_factory=dict)
+    labels: Mapping[str, Label] = field(default_factory=dict)  # of the statements that say whose they are
 
     @cached_property
     def statements(self) -> Mapping[str, Statement]:

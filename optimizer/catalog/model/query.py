@@ -55,6 +55,14 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Label:
+    """Whose a statement is, and what it is about: for people and for costs, not for the plan."""
+
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Column:
     """One column of a statement's result, in the order the user wrote them."""
 

@@ -21,7 +21,10 @@ from optimizer.catalog.sql.expressions import expression
 from optimizer.errors import Mistake, did_you_mean, show
 
 NEEDED = ("id", "stream", "range")
-FIELDS = ("id", "stream", "select", "aggregate", "expression", "where", "group_by", "range", "slide", "offset")
+FIELDS = (
+    *("id", "stream", "select", "aggregate", "expression", "where", "group_by", "range", "slide", "offset"),
+    *("owner", "tags"),
+)
 
 
 def read_bulk(draft: Draft, file: Path) -> None:
@@ -31,6 +34,7 @@ def read_bulk(draft: Draft, file: Path) -> None:
     reader = _Bulk(draft, file.name, table)
     if table.num_rows:
         draft.bulk.append((file.name, reader.queries()))
+        reader.label()
 
 
 def read_table(file: Path) -> Any:
@@ -73,6 +77,13 @@ class _Bulk:
         self._check_ids()
         shapes, codes = self._shapes()
         return QueryTable(self.ids, self.ids, shapes, codes, self._windows())
+
+    def label(self) -> None:
+        """Note whose queries they are, where the file says so."""
+        names = [name for name in ("owner", "tags") if name in self.table.column_names]
+        columns = {name: _texts(self.table, name).to_pylist() for name in names}
+        for row, id in enumerate(self.ids.to_pylist() if names else ()):
+            self.draft.label(id, *(columns[name][row] if name in columns else None for name in ("owner", "tags")))
 
     def refuse(self, bad: Any, mistake: Callable[[int], Mistake]) -> None:
         """Note a problem for each of the rows (of the first hundred)."""

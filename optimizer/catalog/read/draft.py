@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.model.query import Column, Stream, Table
+from optimizer.catalog.model.query import Column, Label, Stream, Table
 from optimizer.catalog.model.table import QueryTable, Shape, TableBuilder, join_tables
 from optimizer.catalog.read.statements import Parsed
 from optimizer.catalog.read.streams import check_sources
@@ -48,6 +48,7 @@ class Draft:
         self.pending: list[tuple[str, Parsed, Origin]] = []
         self.bulk: list[tuple[str, QueryTable]] = []
         self.columns: dict[str, tuple[Column, ...]] = {}
+        self.labels: dict[str, Label] = {}
         self.origins: list[Origin] = []  # of the queries that are not from bulk files, which come first
 
     def guard(self, file: Path, read: Callable[[Draft, Path], None]) -> None:
@@ -86,7 +87,14 @@ class Draft:
         self._check_unique(table)
         if self.problems:
             raise CatalogError(self.problems)
-        return Catalog(self.streams, table, self.columns, self.tables)
+        return Catalog(self.streams, table, self.columns, self.tables, self.labels)
+
+    def label(self, statement: str, owner: str | None, tags: str | Sequence[str] | None) -> None:
+        """Note whose a statement is; tags are a list, or a text with commas."""
+        names = tags.split(",") if isinstance(tags, str) else tags or ()
+        label = Label((owner or "").strip(), tuple(name.strip() for name in names if name.strip()))
+        if label != Label():
+            self.labels[statement] = label
 
     def has_refused(self, stream: str) -> bool:
         """Say whether a stream is in the catalog and wrong."""

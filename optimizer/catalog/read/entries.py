@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from optimizer.catalog.sql.expressions import column_name, expression
 from optimizer.errors import Mistake, did_you_mean, in_field, show
 
 M = TypeVar("M", bound=BaseModel)
+NOTE = re.compile(r"^--[ \t]*(owner|tags)[ \t]*:(.*)$", re.MULTILINE)  # a comment of a SQL file says whose it is
 WRITE = {
     "string_type": "write a text",
     "model_type": "write a mapping",
@@ -136,6 +138,7 @@ def add_query_entry(draft: Draft, entry: Any, origin: Origin) -> None:
         check_id(name or "")
         parsed = in_field("sql", parse_statement, model.sql) if isinstance(model, SqlQueryModel) else from_fields(model)
         draft.pending.append((name or "", parsed, origin))
+        draft.label(name or "", model.owner, model.tags)
     except Mistake as mistake:
         draft.refuse(origin, name or "", mistake)
 
@@ -177,6 +180,9 @@ def add_sql(draft: Draft, file: Path) -> None:
     origin = at_line(file.name, 1)
     try:
         check_id(file.stem)
-        draft.pending.append((file.stem, parse_statement(read_text(file)), origin))
+        text = read_text(file)
+        draft.pending.append((file.stem, parse_statement(NOTE.sub("", text)), origin))
+        notes = dict(NOTE.findall(text))
+        draft.label(file.stem, notes.get("owner"), notes.get("tags"))
     except Mistake as mistake:
         draft.refuse(origin, file.stem, mistake)

@@ -46,6 +46,8 @@ class QueryModel(Model):
     offset: str | None = None
     where: str | None = None
     group_by: str | list[str] | None = None
+    owner: str | None = None
+    tags: str | list[str] | None = None
 
 
 class SqlQueryModel(Model):
@@ -53,6 +55,8 @@ class SqlQueryModel(Model):
 
     id: str
     sql: str
+    owner: str | None = None
+    tags: str | list[str] | None = None
 
 
 class FileModel(Model):

@@ -72,7 +72,7 @@ def progress(manifest: Manifest, ledger: Ledger) -> Progress | None:
 
 
 def last_batches(manifests: Iterable[Manifest]) -> list[Batch]:
-    """Return the last batches, the newest first; what closing a run emitted counts with the batch before it."""
+    """Return the last batches, the newest first, each with the plan that evaluated it; closings count with theirs."""
     by_number: dict[int, Batch] = {}
     for manifest in manifests:
         counts, before = manifest.counts, by_number.get(manifest.batch)
@@ -82,7 +82,8 @@ def last_batches(manifests: Iterable[Manifest]) -> list[Batch]:
             counts.get("results", 0) + (before.results if before else 0),
             counts.get("late", 0) + (before.late if before else 0),
             counts.get("windows_missed", 0) + (before.windows_missed if before else 0),
-            manifest.plan,
+            # a plan that takes over, or closes a run, commits the batch's number again without having evaluated it
+            manifest.plan if before is None else before.plan,
         )
     return sorted(by_number.values(), key=lambda batch: -batch.batch)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,6 +20,11 @@ from optimizer.plan.definition import Plan
 
 LISTED = 60  # versions that the history shows
 EVALUATIONS = 20
+KEPT = 16
+PLANS: dict[str, Plan] = {}  # the last that were read, by their run
+# a page waits two seconds for MLflow, not the minutes that a job would
+os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "2")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class PlanVersion:
     promoted: bool  # whether it has ever been in force
     run: str
     link: str  # to MLflow's page of the run; "" when nobody said where that is
+    reason: str = ""  # why it was promoted, or why the champion was kept
 
 
 @dataclass
@@ -48,6 +54,8 @@ class TrackedPlans:
     history: list[PlanVersion] = field(default_factory=list)
     chosen: PlanVersion | None = None
     plan: Plan | None = None
+    before: Plan | None = None  # the one that was in force before it
+    replaced: int = 0  # its version
     evaluations: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -84,20 +92,33 @@ def _read(store: Store, stream: str, number: int | None) -> TrackedPlans:
     versions = history(store, stream)
     wanted = champion(store, stream) if number is None else next((v for v in versions if v.number == number), None)
     experiment = experiment_id(store, stream)
+    reasons = {row["run"]: row["tags"].get("reason", "") for row in run_rows(store, stream, "replan", LISTED)}
     plans = TrackedPlans(
-        [_plan_version(version, experiment) for version in versions[:LISTED]],
-        _plan_version(wanted, experiment) if wanted else None,
+        [_plan_version(version, experiment, reasons) for version in versions[:LISTED]],
+        _plan_version(wanted, experiment, reasons) if wanted else None,
         evaluations=run_rows(store, stream, "evaluation", EVALUATIONS),
     )
     if wanted:
         try:
-            plans.plan = plan_of(store, wanted)
+            plans.plan = _plan(store, wanted)
+            older = next((v for v in versions if v.number < wanted.number and v.promoted), None)
+            if older:
+                plans.before, plans.replaced = _plan(store, older), older.number
         except (HeddleError, OSError) as error:
             plans.notes.append(f"the plan of version {wanted.number} cannot be read: {_first_line(error)}")
     return plans
 
 
-def _plan_version(version: Version, experiment: str) -> PlanVersion:
+def _plan(store: Store, version: Version) -> Plan:
+    """Read the plan of a version, once: a version never changes."""
+    if version.run not in PLANS:
+        PLANS[version.run] = plan_of(store, version)
+        while len(PLANS) > KEPT:
+            PLANS.pop(next(iter(PLANS)))
+    return PLANS[version.run]
+
+
+def _plan_version(version: Version, experiment: str, reasons: Mapping[str, str]) -> PlanVersion:
     return PlanVersion(
         version.number,
         version.registered,
@@ -112,6 +133,7 @@ def _plan_version(version: Version, experiment: str) -> PlanVersion:
         bool(version.promoted),
         version.run,
         run_link(experiment, version.run),
+        reasons.get(version.run, ""),
     )
 
 
@@ -135,6 +157,7 @@ class Measurement:
     deviation: float | None
     late: int
     link: str
+    milliseconds: float | None = None  # of CPU in the engine's tasks, per 1,000 events
 
 
 def measurements(rows: Sequence[dict[str, Any]]) -> list[Measurement]:
@@ -163,7 +186,14 @@ def _measurement(row: dict[str, Any]) -> Measurement:
         metrics.get("deviation"),
         int(metrics.get("late", 0)),
         run_link(str(row["experiment"]), row["run"]),
+        _milliseconds(metrics),
     )
+
+
+def _milliseconds(metrics: Mapping[str, float]) -> float | None:
+    """Return what a run measured, as one run of a list has it: CPU milliseconds per 1,000 events."""
+    seconds = sum(spent for name, spent in metrics.items() if name.startswith("seconds."))
+    return seconds / metrics["events"] * 1e6 if metrics.get("events") and seconds else None
 
 
 WORKFLOW = "workflowType=machine_learning"

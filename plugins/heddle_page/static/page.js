@@ -1,5 +1,6 @@
 "use strict";
-// The page is whole without this file. It follows Airflow's theme, opens trees, finds queries, and lets links leave the frame.
+// The page is whole without this file. It follows Airflow's theme, opens trees, finds and sorts queries, refreshes the
+// line of status, and lets links leave the frame.
 
 const root = document.documentElement;
 
@@ -18,21 +19,61 @@ function openTarget() {
   tree.scrollIntoView({ block: "start" });
 }
 
+// What is searched and sorted stays in the address, so that a link to it can be shared.
+function remember(name, value) {
+  const address = new URL(location.href);
+  if (value) address.searchParams.set(name, value);
+  else address.searchParams.delete(name);
+  history.replaceState(null, "", address);
+}
+
 function findQuery(text) {
-  const wanted = text.trim().toLowerCase();
-  let found = 0;
-  for (const tree of document.querySelectorAll("details.tree")) {
-    let here = 0;
-    for (const row of tree.querySelectorAll("tr[data-query]")) {
-      row.hidden = wanted !== "" && !row.dataset.query.includes(wanted);
-      here += row.hidden ? 0 : 1;
-    }
-    tree.hidden = wanted !== "" && here === 0;
-    tree.open = wanted !== "" && here > 0;
-    found += here;
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = document.querySelectorAll("#queries tbody tr");
+  let shown = 0;
+  for (const row of rows) {
+    row.hidden = !words.every((word) => row.dataset.text.includes(word));
+    shown += row.hidden ? 0 : 1;
   }
-  const words = found === 1 ? "1 query" : `${found} queries`;
-  document.getElementById("found").textContent = wanted === "" ? "" : words;
+  document.getElementById("found").textContent = words.length ? `${shown} of ${rows.length} queries` : "";
+  remember("find", text.trim());
+}
+
+function sortQueries(name, descending) {
+  const body = document.querySelector("#queries tbody");
+  const number = name === "share";
+  const value = (row) => (number ? Number(row.dataset[name]) : row.dataset[name]);
+  const rows = [...body.rows].sort((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    return (x < y ? -1 : x > y ? 1 : 0) * (descending ? -1 : 1);
+  });
+  body.append(...rows);
+  for (const head of document.querySelectorAll("#queries th[data-sort]")) {
+    if (head.dataset.sort === name) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  }
+  remember("sort", name === "id" && !descending ? "" : (descending ? "-" : "") + name);
+}
+
+function pressHead(event) {
+  const head = event.target.closest("#queries th[data-sort]");
+  if (!head) return;
+  const name = head.dataset.sort;
+  const now = head.getAttribute("aria-sort");
+  sortQueries(name, now ? now === "ascending" : name === "share");
+}
+
+async function refreshStatus() {
+  const line = document.getElementById("status");
+  if (!line || document.hidden) return;
+  try {
+    const answer = await fetch(line.dataset.status, { credentials: "same-origin" });
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("status");
+    if (fresh) line.replaceWith(fresh);
+  } catch {
+    // the next attempt is soon
+  }
 }
 
 // Airflow's frame may not open windows: the link is followed by the page around it, which has the same origin.
@@ -52,6 +93,17 @@ followTheme();
 window.addEventListener("storage", followTheme);
 window.addEventListener("hashchange", openTarget);
 document.addEventListener("click", leaveFrame);
+document.addEventListener("click", pressHead);
+setInterval(refreshStatus, 10000);
 const find = document.getElementById("find");
-if (find) find.addEventListener("input", () => findQuery(find.value));
+if (find) {
+  const asked = new URLSearchParams(location.search);
+  const sort = asked.get("sort") || "";
+  if (document.querySelector(`#queries th[data-sort="${CSS.escape(sort.replace(/^-/, ""))}"]`)) {
+    sortQueries(sort.replace(/^-/, ""), sort.startsWith("-"));
+  }
+  find.value = asked.get("find") || "";
+  if (find.value) findQuery(find.value);
+  find.addEventListener("input", () => findQuery(find.value));
+}
 openTarget();

@@ -72,7 +72,7 @@ def saving_chart(history: Sequence[PlanVersion]) -> SavingChart:
 
 def deviation_chart(runs: Sequence[Measurement]) -> DeviationChart:
     """Place both throughputs of every run, as shares of the longest bar."""
-    compared = [run for run in runs if run.estimated is not None and run.measured is not None][:BARS]
+    compared = [run for run in runs if run.deviation is not None][:BARS]  # others have no estimate to show
     longest = max([max(run.estimated or 0.0, run.measured or 0.0) for run in compared], default=1.0) or 1.0
     width = WIDTH - 200
     pairs = [

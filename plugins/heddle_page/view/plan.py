@@ -1,75 +1,83 @@
-"""A plan, arranged for reading: the figures, the picture as SVG, and every tree with its queries."""
+"""A plan, arranged for reading: the figures, the picture as boxes in boxes, and every tree with its queries."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.plan.definition import Plan, Tree
-from optimizer.plan.explain import cost_text, edges_text, length
-from optimizer.plan.layout import Box, Place, Point, Sizes, boxes_of, cut_text, lay_out
+from optimizer.plan.definition import EVENTS, Plan, Tree
+from optimizer.plan.explain import cost_text, counted, edges_text, length
+from optimizer.plan.prices import Prices, estimate_milliseconds, tree_shares
 
-PAD = 12  # the air inside a box, and between boxes
-PIXELS = Sizes(width=240, gap=44, line=18, frame=46, space=PAD, left=100)
-LONGEST = 36  # characters that fit into a box
+BOXES = 12  # trees of one level and feeder that get a box of their own
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A box and its place; `target` is the tree that it opens."""
+class Nest:
+    """A tree as a box, with the boxes of the trees that it feeds inside; or several trees that are summed up."""
 
-    box: Box
-    x: int
-    y: int
-    height: int
-    target: str
-
-    @property
-    def title(self) -> str:
-        """As much of the title as fits."""
-        return cut_text(self.box.title, LONGEST - 4)
-
-    @property
-    def lines(self) -> list[str]:
-        """As much of every line as fits."""
-        return [cut_text(line, LONGEST) for line in self.box.lines]
-
-    @property
-    def share(self) -> float:
-        """How long the bar of its share of the cost is."""
-        return round(max((PIXELS.width - 2 * PAD) * self.box.share, 1), 1)
+    target: str  # the tree that it opens
+    title: str
+    lines: tuple[str, ...]
+    share: float
+    milliseconds: float | None  # per 1,000 events
+    queries: int
+    inside: tuple[Nest, ...]
 
 
 @dataclass(frozen=True)
-class Picture:
-    """All boxes, and arrows as SVG paths."""
+class Costs:
+    """What every tree takes of a plan's cost, and what all of it is."""
 
-    width: int
-    height: int
-    middle: int
-    boxes: list[Placed]
-    arrows: list[str]
+    shares: Mapping[str, float]
+    whole: float | None  # CPU milliseconds per 1,000 events; None where prices are not known
 
-
-def picture_of(plan: Plan) -> Picture:
-    """Return the picture of a plan; it stays small however many trees there are (boxes_of sums the cheap ones up)."""
-    layout = lay_out(boxes_of(plan), PIXELS)
-    trees = {tree.id for tree in plan.trees}
-    boxes = [_placed(place, trees) for place in layout.places]
-    width, height = round(layout.width), round(layout.height)
-    return Picture(width, height, height // 2, boxes, [_path(start, end) for start, end in layout.arrows])
+    def of(self, share: float) -> float | None:
+        """Return a share of the cost in milliseconds."""
+        return None if self.whole is None else share * self.whole
 
 
-def _placed(place: Place, trees: set[str]) -> Placed:
-    target = f"tree-{place.box.id}" if place.box.id in trees else "trees"
-    return Placed(place.box, round(place.x), round(place.y), round(place.height), target)
+def nest_trees(plan: Plan, costs: Costs) -> tuple[Nest, ...]:
+    """Return the boxes of the trees that events feed; however many trees there are, the boxes stay few."""
+    fed: dict[str, list[Tree]] = {}
+    for tree in plan.trees:
+        fed.setdefault(tree.feed, []).append(tree)
+    return _nests(plan, EVENTS, fed, costs)
 
 
-def _path(start: Point, end: Point) -> str:
-    (x1, y1), (x2, y2) = ((round(x), round(y)) for x, y in (start, end))
-    bend = (x1 + x2) // 2
-    return f"M{x1} {y1}C{bend} {y1} {bend} {y2} {x2 - 7} {y2}"
+def _nests(plan: Plan, feed: str, fed: Mapping[str, list[Tree]], costs: Costs) -> tuple[Nest, ...]:
+    shares = costs.shares
+    ranked = sorted(fed.get(feed, ()), key=lambda tree: (tree.id not in fed, -shares.get(tree.id, 0.0)))
+    boxes = [_nest(plan, tree, fed, costs) for tree in ranked[:BOXES]]
+    if len(ranked) > BOXES:
+        rest = ranked[BOXES:]
+        queries = sum(len(tree.queries) for tree in rest)
+        share = sum(shares.get(tree.id, 0.0) for tree in rest)
+        title = f"{len(rest):,} trees more: {counted(queries)}"
+        boxes.append(Nest("trees", title, ("each cheaper than those above",), share, costs.of(share), queries, ()))
+    return tuple(boxes)
+
+
+def _nest(plan: Plan, tree: Tree, fed: Mapping[str, list[Tree]], costs: Costs) -> Nest:
+    keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
+    asked = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
+    lines = [f"slides {_slides(plan, tree)}"]
+    if len(tree.queries):
+        lines += [_ranges(plan, tree), tree.technique]
+    if tree.shards:
+        ways = "in shards" if tree.shards.chosen else "separately"
+        lines.append(f"{tree.shards.predicates} {'predicate' if tree.shards.predicates == 1 else 'predicates'} {ways}")
+    share = costs.shares.get(tree.id, 0.0)
+    inside = _nests(plan, tree.id, fed, costs)
+    title = f"{tree.id}: {asked}{keys}"
+    return Nest(f"tree-{tree.id}", title, tuple(lines), share, costs.of(share), len(tree.queries), inside)
+
+
+def _ranges(plan: Plan, tree: Tree) -> str:
+    low, high = int(tree.windows.range.min()), int(tree.windows.range.max())
+    texts = [length(plan, ticks, tree.windows.rows) for ticks in (low, high)]
+    return f"range {texts[0]}" if low == high else f"ranges {texts[0]} to {texts[1]}"
 
 
 LISTED = 500  # queries of one tree
@@ -100,6 +108,7 @@ class TreeView:
     group_by: str
     cost: str
     share: float
+    milliseconds: float | None  # per 1,000 events
     count: int
     queries: list[QueryLine]
 
@@ -118,14 +127,17 @@ class PlanView:
     no_share: str
     shared: str
     saving: float
+    milliseconds: float | None  # CPU, per 1,000 events
     unshared: tuple[str, ...]
-    picture: Picture
+    picture: tuple[Nest, ...]
     trees: list[TreeView]
 
 
-def plan_view(plan: Plan, catalog: Catalog | None) -> PlanView:
+def plan_view(plan: Plan, catalog: Catalog | None, prices: Prices | None = None) -> PlanView:
     """Arrange the plan with what the catalog says about its queries; the dearest trees first."""
-    trees = sorted(plan.trees, key=lambda tree: (-tree.cost, tree.id))
+    costs = Costs(tree_shares(plan, prices), estimate_milliseconds(plan, prices))
+    shares = costs.shares
+    trees = sorted(plan.trees, key=lambda tree: (-shares.get(tree.id, 0.0), tree.id))
     fed: dict[str, list[str]] = {}
     for tree in trees:
         fed.setdefault(tree.feed, []).append(tree.id)
@@ -140,13 +152,14 @@ def plan_view(plan: Plan, catalog: Catalog | None) -> PlanView:
         cost_text(plan.costs.no_share),
         cost_text(plan.costs.shared),
         plan.saving,
+        costs.whole,
         plan.unshared,
-        picture_of(plan),
-        [_tree(plan, tree, fed.get(tree.id, []), catalog) for tree in trees],
+        nest_trees(plan, costs),
+        [_tree(plan, tree, fed.get(tree.id, []), catalog, costs) for tree in trees],
     )
 
 
-def _tree(plan: Plan, tree: Tree, feeds: list[str], catalog: Catalog | None) -> TreeView:
+def _tree(plan: Plan, tree: Tree, feeds: list[str], catalog: Catalog | None, costs: Costs) -> TreeView:
     return TreeView(
         tree.id,
         tree.feed,
@@ -156,7 +169,8 @@ def _tree(plan: Plan, tree: Tree, feeds: list[str], catalog: Catalog | None) -> 
         tree.technique,
         ", ".join(tree.group_by),
         cost_text(tree.cost),
-        tree.cost / plan.cost if plan.cost else 0.0,
+        costs.shares.get(tree.id, 0.0),
+        costs.of(costs.shares.get(tree.id, 0.0)),
         len(tree.queries),
         _lines(plan, tree.queries[:LISTED], catalog),
     )

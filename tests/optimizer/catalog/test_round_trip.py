@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.query import Label
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import print_catalog
 from tests.optimizer.catalog.catalogs import STREAMS, as_sql, entries, load, write
@@ -81,3 +82,19 @@ def test_the_zone_of_a_stream_is_kept_and_part_of_what_the_catalog_says(tmp_path
     assert (zoned.streams["s"].zone, plain.streams["s"].zone) == ("Asia/Tokyo", "UTC")
     assert zoned != plain
     assert load_catalog(write(tmp_path, print_catalog(zoned))) == zoned
+
+
+def test_owners_and_tags_are_kept_from_every_kind_of_file_and_change_no_plan(tmp_path: Path) -> None:
+    entry: dict[str, object] = {"id": "peak", "stream": "vibration", "select": "max(x)", "group_by": ["machine"]}
+    entry |= {"range": "1 minute", "slide": "1 minute"}
+    files = {
+        "streams.yaml": STREAMS,
+        "low.sql": f"-- owner: line 3\n-- tags: alarm, pager\n{as_sql({**entry, 'id': 'low'})}",
+        "mean.csv": "id,stream,select,range,owner\nmean,vibration,avg(x),1 minute,lab\nsum,vibration,sum(x),1 minute,\n",
+    }
+    plain = load_catalog(write(tmp_path, {**files, "low.sql": as_sql({**entry, "id": "low"})}))
+    catalog = load_catalog(write(tmp_path, files))
+    assert catalog.labels == {"low": Label("line 3", ("alarm", "pager")), "mean": Label("lab")}
+    assert plain.fingerprint() == catalog.fingerprint()
+    assert load_catalog(write(tmp_path, print_catalog(catalog))).labels == catalog.labels
+    assert load(tmp_path, [{**entry, "owner": "me", "tags": ["a"]}]).labels == {"peak": Label("me", ("a",))}
