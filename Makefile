@@ -10,9 +10,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*##' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-run: .venv/ready ## set up, then run Heddle end to end on generated events
-	@$(PY) -m heddle warm --columnar > /dev/null
-	@$(PY) -m heddle calibrate > /dev/null
+run: setup ## set up, then run Heddle end to end on generated events
 	@$(PY) -m heddle demo
 
 ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-C
@@ -54,7 +52,9 @@ docs: .venv/ready ## write the pages of docs/ that are generated from tables
 warm: .venv/ready ## compile the kernels and archive Spark's classes ahead of the first run
 	@$(PY) -m heddle warm
 
-setup: .venv/ready ## install everything into .venv
+setup: .venv/ready ## install everything into .venv, compile the kernels, and price this machine
+	@$(PY) -m heddle warm --columnar > /dev/null
+	@$(PY) -m heddle calibrate > /dev/null
 
 lock: .venv/ready ## resolve requirements.in again into requirements.txt
 	@$(PY) -m uv pip compile requirements.in --override overrides.txt --python-version 3.11 --no-annotate --no-header -q -o requirements.txt

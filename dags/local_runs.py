@@ -13,6 +13,7 @@ import copy
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import IO, Any
@@ -22,16 +23,22 @@ from dags.common import LOG
 Answer = Callable[[dict[str, Any]], None]
 
 
-class ProgressHandler(logging.Handler):
-    """Passes on what the steps log, as progress."""
+SUBMITTED = "airflow.task.hooks.airflow.providers.apache.spark.hooks.spark_submit.SparkSubmitHook"
+OWN_LINE = re.compile(r"batch \d+: |asking Spark |comparing ")  # among what Spark and Java write
 
-    def __init__(self, answer: Answer) -> None:
+
+class ProgressHandler(logging.Handler):
+    """Passes on what the steps log, as progress; of what a submitted job writes, only its own lines."""
+
+    def __init__(self, answer: Answer, wanted: re.Pattern[str] | None = None) -> None:
         super().__init__()
-        self.answer = answer
+        self.answer, self.wanted = answer, wanted
 
     def emit(self, record: logging.LogRecord) -> None:
         """Answer with one line of progress."""
-        self.answer({"progress": record.getMessage()})
+        line = record.getMessage()
+        if self.wanted is None or self.wanted.match(line):
+            self.answer({"progress": line})
 
 
 def make_answer(stream: IO[str]) -> Answer:
@@ -72,6 +79,7 @@ def main() -> None:
     bag = DagBag()
     LOG.setLevel(logging.INFO)
     LOG.addHandler(ProgressHandler(answer))
+    logging.getLogger(SUBMITTED).addHandler(ProgressHandler(answer, OWN_LINE))
     answer({"dags": sorted(bag.dags), "errors": bag.import_errors})
     for line in sys.stdin:
         answer(run_dag(json.loads(line)))

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 
 from heddle.processes import Airflow, environment, start_airflow
 
@@ -34,6 +35,10 @@ class Progress:
         with self.console.status(name):
             yield
 
+    def tell(self, line: str) -> None:
+        """Show what a step says, indented; paths from here on."""
+        self.console.print(Padding(line.replace(f"{Path.cwd()}/", ""), (0, 0, 0, 2)))
+
     def clock(self) -> str:
         """Return the time that has passed."""
         return _clock(time.monotonic() - self.started)
@@ -47,7 +52,7 @@ def demo(
     from heddle.demo.screen import IMAGE, draw, show
     from heddle.demo.world import EVENTS, RESERVE, data_folder, make_world
 
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False)
     progress, home = Progress(console), folder.resolve()
     shutil.rmtree(home, ignore_errors=True)
     with progress.step(f"generating {EVENTS + RESERVE:,} events"):
@@ -56,10 +61,10 @@ def demo(
         airflow = start_airflow(home)
     try:
         _run(progress, airflow, "replan", {})
-        _run(progress, airflow, "evaluate", {"files_per_batch": 8, "sample": 3})
+        _run(progress, airflow, "evaluate", {"files_per_batch": 4, "sample": 3})
         for file in later:
             file.rename(data_folder(home) / file.name)
-        console.print(f"  {len(later)} more files have arrived")
+        console.print(f"{len(later)} more files have arrived")
         _run(progress, airflow, "evaluate", {"stream": "readings", "sample": 3})
     finally:
         airflow.close()
@@ -68,15 +73,13 @@ def demo(
     outcome = read_outcome(home)
     draw(outcome, home / IMAGE)
     show(console, outcome, folder)
-    console.print(
-        f"      logs: {folder}/airflow/runs.log, {folder}/plain_spark.log   (all this took {progress.clock()})"
-    )
+    console.print(f"Logs: {folder}/airflow/runs.log, {folder}/plain_spark.log. All this took {progress.clock()}.")
 
 
 def _run(progress: Progress, airflow: Airflow, dag: str, conf: dict[str, Any]) -> None:
     """Run a DAG, showing what its steps say."""
     with progress.step(f"DAG {dag}"):
-        outcome = airflow.run(dag, conf, lambda line: progress.console.print(f"  {line}"))
+        outcome = airflow.run(dag, conf, progress.tell)
     if outcome["state"] != "success":
         progress.console.print(f"DAG {dag}: {outcome['state']}. The log is {airflow.log}")
         raise typer.Exit(1)

@@ -33,8 +33,12 @@ class Outcome:
 
     @property
     def events_per_second(self) -> float:
-        """Events by the clock on the wall, while batches were evaluated: without the start of Spark."""
-        return self.events / sum(sum(report["batch_seconds"]) for report in self.reports)
+        """Events by the clock on the wall, from the second batch of a run on: Spark and its workers have started."""
+        later = [report for report in self.reports if report["batches"] > 1]
+        if not later:
+            return self.events / sum(sum(report["batch_seconds"]) for report in self.reports)
+        events = sum(report["events"] * (1 - 1 / report["batches"]) for report in later)
+        return float(events / sum(sum(report["batch_seconds"][1:]) for report in later))
 
     @property
     def cpu_seconds(self) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jobs.host.say import Say
+from jobs.measure.machine_prices import load_prices
 from jobs.measure.stream import Measured, measure_stream
 from jobs.spark.session import spark_session
 from jobs.tracking.past import prices
@@ -144,14 +145,15 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
         raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
     measured = measure_stream(catalog, wish.stream, lambda: spark_session(MEASURING), wish.rate, wish.keys)
     traffic = Traffic(measured.rate, measured.keys, MICROSECONDS)
-    fitted = prices(store, wish.stream)
+    fitted = prices(store, wish.stream) or load_prices()  # before the first run, what `heddle calibrate` has measured
     order = _describe_order(measured)
     say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {order}")
     recent = measured.recent if wish.keys is None else None  # keys that are given count in every slice
     plans = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, fitted, recent)
     for name, cost in sorted(plans.costs.items(), key=lambda item: item[1]):
-        beside = "" if plans.unit == OPERATIONS else f", {plans.in_operations[name]:.6g} {OPERATIONS}"
-        say(f"{wish.stream}: {name} costs {cost:.6g} {plans.unit}{beside}")
+        operations = f"{plans.in_operations[name]:,.0f} {OPERATIONS}"
+        price = "" if plans.unit == OPERATIONS else f"{cost / plans.best.rate * 1e6:.4g} CPU ms per 1,000 events, "
+        say(f"{wish.stream}: {name} costs {price}{operations}")
     now = champion(store, wish.stream)
     decision = decide(plans.best, plan_of(store, now) if now else None, fitted)
     figures = measured.figures
@@ -177,7 +179,9 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
         promote(store, version)
     conclude(store, run, version, decision, promoted)
     queries = sum(len(tree.queries) for tree in plan.trees)
-    summary = f"{queries} queries in {len(plan.trees)} trees by {plan.strategy}, {plan.saving:z.1%} below no_share"
+    summary = (
+        f"{queries} queries in {len(plan.trees)} trees by {plan.strategy}, {plan.saving:z.1%} below one tree per query"
+    )
     number = version.number if version else None
     verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
     say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")

@@ -120,7 +120,7 @@ def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> P
     )
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {measured.how_known}: "
-        f"{len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
+        f"{len(plan.trees)} trees, {plan.saving:z.1%} below one tree per query"
     )
     return plan
 

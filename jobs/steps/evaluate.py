@@ -73,16 +73,17 @@ def log_batch(batch: dict[str, Any], say: Say) -> dict[str, Any]:
     store = open_store(place)
     run = log_evaluation(store, evaluation)
     logged = next(row for row in run_rows(store, stream, evaluation.kind) if row["run"] == run)
-    metrics = logged["metrics"]
-    say(
-        f"{stream}: {report['events']:,} events, {report['results']:,} results, "
-        f"{metrics['events_per_second']:,.0f} events/s; {deviation_text(metrics)}; MLflow run {logged['run']}"
-    )
+    say(f"{stream}: {report['events']:,} events, {report['results']:,} results; {seconds_text(report)}")
+    say(f"{stream}: logged as MLflow run {run}")
     return {"stream": stream, "run": logged["run"], "experiment": logged["experiment"]}
 
 
-def deviation_text(metrics: Mapping[str, Any]) -> str:
-    """Say how far a run was from its estimate."""
-    if "deviation" not in metrics:
-        return "deviation of the estimates known from the second run on"
-    return f"estimated and measured throughput {metrics['deviation']:.1%} apart"
+def seconds_text(report: Mapping[str, Any]) -> str:
+    """Say what a run took in its tasks, beside what was estimated.
+
+    >>> seconds_text({"step_seconds": {"feed": 1.0, "finals": 0.5}, "estimated_seconds": 1.4})
+    '1.50 CPU seconds in tasks, 1.40 estimated'
+    """
+    estimated = report.get("estimated_seconds")
+    beside = "" if estimated is None else f", {estimated:.2f} estimated"
+    return f"{sum(report['step_seconds'].values()):.2f} CPU seconds in tasks{beside}"

@@ -103,5 +103,5 @@ def _entry(replan: Replan) -> Entry:
         **{f"cost.{name}": value for name, value in replan.costs.items()},
         **{f"{unit}.{name}": cost for unit, costs in replan.currencies.items() for name, cost in costs.items()},
     }
-    note = f"{queries} queries in {len(plan.trees)} trees, {plan.saving:z.1%} below no_share"
+    note = f"{queries} queries in {len(plan.trees)} trees, {plan.saving:z.1%} below one tree per query"
     return Entry(plan.stream, KIND, f"replan {plan.strategy}", params, metrics, key=replan.key, note=note)

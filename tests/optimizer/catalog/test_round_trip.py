@@ -90,7 +90,7 @@ def test_owners_and_tags_are_kept_from_every_kind_of_file_and_change_no_plan(tmp
     files = {
         "streams.yaml": STREAMS,
         "low.sql": f"-- owner: line 3\n-- tags: alarm, pager\n{as_sql({**entry, 'id': 'low'})}",
-        "mean.csv": "id,stream,select,range,owner\nmean,vibration,avg(x),1 minute,lab\nsum,vibration,sum(x),1 minute,\n",
+        "mean.csv": "id,stream,select,range,owner\nmean,vibration,avg(x),1 minute,lab\nsum,vibration,sum(x),1h,\n",
     }
     plain = load_catalog(write(tmp_path, {**files, "low.sql": as_sql({**entry, "id": "low"})}))
     catalog = load_catalog(write(tmp_path, files))
