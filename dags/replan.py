@@ -58,7 +58,15 @@ def replan() -> None:
             raise AirflowSkipException("no plan is better than its champion")
         outlet_events[PLAN].extra = {"promoted": promoted}
 
-    announce(plan.expand(stream=check_catalog()))
+    @step
+    def forget_old_runs(streams: list[str]) -> None:
+        from jobs.steps.replan import forget_runs
+
+        forget_runs(streams, LOG.info)
+
+    streams = check_catalog()
+    announce(plan.expand(stream=streams))
+    forget_old_runs(streams)
 
 
 replan()

@@ -48,37 +48,20 @@ def compare(
 
 
 def _show(plans: list[Compared], parent: str, deviation: float) -> None:
-    from jobs.tracking.evaluations import engine_seconds
+    from jobs.steps.compare_strategies import verdict_of
     from optimizer.plan.definition import Plan
 
-    table = Table(box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD, title="CPU milliseconds per 1,000 events", title_justify="left")
     for name in ("strategy", "technique"):
         table.add_column(name, overflow="fold")
-    for name in ("trees", "cost", "events/s", "CPU s"):
+    for name in ("trees", "CPU ms estimated", "measured"):
         table.add_column(name, justify="right", no_wrap=True)
     for compared in plans:
         plan, report = Plan.from_json(compared.plan), compared.report
-        speed = report["events"] / max(engine_seconds(report), 1e-9)
-        figures = (str(len(plan.trees)), f"{plan.cost:,.5g}", f"{speed:,.0f}", f"{report['cpu_seconds']:.2f}")
-        table.add_row(plan.strategy, compared.technique, *figures)
+        spent = (report.get("estimated_seconds"), sum(report["step_seconds"].values()))
+        costs = ["-" if seconds is None else f"{seconds / max(report['events'], 1) * 1e6:.3g}" for seconds in spent]
+        table.add_row(plan.strategy, compared.technique, str(len(plan.trees)), *costs)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(table)
     console.print(f"estimated and measured throughput are {deviation:.1%} apart on average; MLflow run {parent}")
-    console.print(verdict([(_name(compared), engine_seconds(compared.report)) for compared in plans]))
-
-
-def _name(compared: Compared) -> str:
-    from optimizer.plan.definition import Plan
-
-    return f"{Plan.from_json(compared.plan).strategy} with {compared.technique}"
-
-
-def verdict(measured: list[tuple[str, float]]) -> str:
-    """Say which plan was the fastest, and the regret of the others.
-
-    >>> verdict([("shared with panes", 0.5), ("cascade with panes", 0.25)])
-    'fastest: cascade with panes (0.25 CPU s); regret of shared with panes 2.00'
-    """
-    (best, least), *others = sorted(measured, key=lambda pair: pair[1])
-    regrets = ", ".join(f"{name} {seconds / max(least, 1e-9):.2f}" for name, seconds in others)
-    return f"fastest: {best} ({least:.2f} CPU s)" + (f"; regret of {regrets}" if others else "")
+    console.print(verdict_of(plans))

@@ -5,6 +5,7 @@ HEDDLE_CATALOG    $HEDDLE_HOME/catalog               the catalog's folder
 HEDDLE_WAREHOUSE  $HEDDLE_HOME/warehouse             state, results and audits of every stream
 HEDDLE_TRACKING   sqlite:///$HEDDLE_HOME/tracking/mlflow.db    where MLflow keeps runs and plans; may be a server
 HEDDLE_ARTIFACTS  $HEDDLE_HOME/tracking/artifacts    where it keeps files; a server decides for itself
+HEDDLE_KEEP_RUNS  90                                 days after which MLflow's runs are deleted by replan; 0: never
 HEDDLE_ROOTS      home, warehouse, beside the catalog   folders, parted as in PATH, that paths stay inside of
 """
 

@@ -167,6 +167,7 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
         figures,
         wish.key,
         {"operations": plans.in_operations, "seconds": plans.in_seconds},
+        fitted,
     )
     return keep(store, plans.best, log_replan(store, logged), decision, wish.promote, say)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -95,13 +96,18 @@ class RunReport:
     estimated: dict[str, dict[str, int]] = field(default_factory=dict)  # the same by the plan
     unshared: dict[str, int] = field(default_factory=dict)  # results of the queries that plain Spark answers
     queries: dict[str, dict[str, str]] = field(default_factory=dict)  # by id: its lane, and why if not the file lane
+    numbers: list[int] = field(default_factory=list)  # the first and the last batch
+    started: float = field(default_factory=time.time)  # seconds since 1970
+    ended: float = 0.0
     master: str = "local"  # Spark's, or none: the engine alone
     machine: dict[str, str] = field(default_factory=dict)  # what makes the machine fast or slow
     notes: list[str] = field(default_factory=list)  # what a reader should know beside the numbers
 
-    def add(self, counts: dict[str, Any], seconds: float) -> None:
+    def add(self, counts: dict[str, Any], seconds: float, batch: int = 0) -> None:
         """Add a batch (or a closing, which brings no events)."""
         self.batches += counts["events"] > 0
+        if counts["events"]:
+            self.numbers = [*self.numbers[:1], batch][:2] if self.numbers else [batch, batch]
         for name in COUNTED:
             setattr(self, name, getattr(self, name) + counts[name])
         for name in ("partials", "operations"):
@@ -119,6 +125,7 @@ class RunReport:
     def finish(self, plan: Plan, lane: str, meter: CpuMeter) -> None:
         """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
         self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
+        self.ended = time.time()
         self.machine = {**machine_facts(), "master": self.master}
         self.estimated_cost = plan.cost
         self.estimated_seconds = estimate_seconds(plan, self.events, self.batches)

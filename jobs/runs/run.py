@@ -147,7 +147,7 @@ class Run:
         if after.sequence == self.manifest.sequence:
             return
         self.manifest = after
-        self.report.add(after.counts, time.monotonic() - started)
+        self.report.add(after.counts, time.monotonic() - started, after.batch)
         self.progress(after, time.monotonic() - started)
         if after.sequence % SWEEP_EVERY == 0:
             sweep(self.storage, after)

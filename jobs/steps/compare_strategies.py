@@ -11,7 +11,7 @@ from jobs.host.say import Say
 from jobs.host.settings import settings
 from jobs.runs.compare import Compared
 from jobs.steps.evaluate import run_file, submission
-from jobs.tracking.comparisons import log_comparison
+from jobs.tracking.comparisons import log_comparison, trial_of, verdict
 from jobs.tracking.evaluations import Evaluation
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.model.catalog import Catalog
@@ -37,8 +37,22 @@ def log_report(job: Mapping[str, Any], say: Say) -> dict[str, Any]:
     place = settings()
     plans = [Compared(**plan) for plan in json.loads(Path(job["report"]).read_text())]
     run, deviation = log_compared(open_store(place), load_catalog(place.catalog), plans, job["run"])
+    say(f"{job['stream']}: {verdict_of(plans)}")
     say(f"{job['stream']}: {len(plans)} plans compared; estimates are {deviation:.1%} off; MLflow run {run}")
     return {"stream": job["stream"], "run": run, "deviation": deviation}
+
+
+def verdict_of(plans: Iterable[Compared]) -> str:
+    """Say which of the plans is really faster."""
+    compared = list(plans)
+    several = len({plan.technique for plan in compared}) > 1
+    made = [Plan.from_json(plan.plan) for plan in compared]
+    return verdict(
+        [
+            trial_of(plan.strategy, each.technique, plan.fingerprint(), each.report, several)
+            for each, plan in zip(compared, made, strict=True)
+        ]
+    )
 
 
 def log_compared(store: Store, catalog: Catalog, plans: Iterable[Compared], key: str = "") -> tuple[str, float]:

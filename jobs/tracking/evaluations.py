@@ -17,6 +17,7 @@ from typing import Any
 
 from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.tracking.charts import Bars, throughput_chart
+from jobs.tracking.datasets import catalog_dataset, events_dataset
 from jobs.tracking.detail import TREES, as_page, as_parquet, query_table, tree_table
 from jobs.tracking.past import (
     FINALS,
@@ -62,6 +63,12 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
     past = past_runs(store, stream)
     priced_by = runs_to_price_by(store, stream, past, fingerprint_of(_machine(evaluation.report)))
     run = store.begin(_entry(evaluation), parent)
+    store.inputs(
+        run,
+        [events_dataset(evaluation.catalog, stream, evaluation.report), catalog_dataset(evaluation.catalog, stream)],
+    )
+    if evaluation.report.get("batch_seconds"):
+        store.series(run, "batch_seconds", evaluation.report["batch_seconds"])
     trees = tree_table(evaluation.plan, evaluation.report["trees"])
     files: dict[str, str | bytes] = {
         "queries.parquet": as_parquet(query_table(evaluation.catalog, evaluation.plan)),
@@ -70,11 +77,11 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
     }
     own = past_of(run, evaluation)
     if own:
-        metrics, chart = _compare_with_past(own, past, priced_by)
+        metrics, calibration, chart = _compare_with_past(own, past, priced_by)
         store.measure(run, metrics)
-        files["throughput.svg"] = chart
+        files |= {"throughput.svg": chart, "calibration.json": json.dumps(calibration, indent=1)}
     store.files(run, files)
-    store.end(run)
+    store.end(run, at=evaluation.report.get("ended", 0.0))
     return run
 
 
@@ -111,7 +118,10 @@ def _estimated_seconds(run: Past, prices: Prices | None) -> float:
     return operations.total
 
 
-def _compare_with_past(own: Past, past: Sequence[Past], priced_by: Sequence[Past]) -> tuple[dict[str, float], bytes]:
+def _compare_with_past(
+    own: Past, past: Sequence[Past], priced_by: Sequence[Past]
+) -> tuple[dict[str, float], dict[str, float], bytes]:
+    """Return metrics, the calibration that now holds, and the chart."""
     before, after, together = prices_of(priced_by), prices_of([own, *priced_by]), [own, *past]
     estimated, measured = estimates(together, before), [run.throughput for run in together]
     shares = list(zip(normalised(estimated), normalised(measured), strict=True))
@@ -119,7 +129,7 @@ def _compare_with_past(own: Past, past: Sequence[Past], priced_by: Sequence[Past
         "estimated_throughput": estimated[0],
         "estimated_normalised": shares[0][0],
         "measured_normalised": shares[0][1],
-        **(metrics_of(after) if after else {}),
+        **({"calibration.error": after.error} if after else {}),
     }
     if past:  # alone it would be the mean of all, and so be right by definition
         metrics["deviation"] = deviations(estimated, measured)[0]
@@ -127,7 +137,7 @@ def _compare_with_past(own: Past, past: Sequence[Past], priced_by: Sequence[Past
         expected = before.seconds(own.measured.operations, own.measured.batches)
         metrics["calibration.surprise"] = abs(expected / own.measured.seconds - 1)
     bars = [Bars(run.strategy, run.technique, *both) for run, both in zip(together, shares, strict=True)]
-    return metrics, throughput_chart(bars)
+    return metrics, metrics_of(after) if after else {}, throughput_chart(bars)
 
 
 def _technique(evaluation: Evaluation) -> str:
@@ -150,6 +160,7 @@ def _entry(evaluation: Evaluation) -> Entry:
         "engine_seconds": seconds,
         "partial_operations": operations.partials,
         "operations": sum(tree.get("operations", 0) for tree in report["trees"].values()),
+        **_milliseconds(report),
         "events_per_second": report["events"] / max(report["wall_seconds"], 1e-9),
         "results_per_second": report["results"] / max(report["wall_seconds"], 1e-9),
         "measured_throughput": report["events"] / seconds if seconds else 0.0,
@@ -166,6 +177,10 @@ def _entry(evaluation: Evaluation) -> Entry:
         "plan_version": evaluation.version,
     }
     tags = {"mlflow.loggedArtifacts": json.dumps([{"path": TREES, "type": "table"}])}
+    if evaluation.kind != KIND:  # MLflow's comparison opens on the first parameters: those that are compared
+        tags |= {
+            f"heddle.{name}": str(params.pop(name)) for name in list(params) if name not in ("strategy", "technique")
+        }
     return Entry(
         plan.stream,
         evaluation.kind,
@@ -176,21 +191,37 @@ def _entry(evaluation: Evaluation) -> Entry:
         machine=_machine(report),
         key=evaluation.key,
         note=_note(report, audit),
+        started=report.get("started", 0.0),
     )
 
 
-def _name(evaluation: Evaluation) -> str:
-    """Return what tells a run from others in a list: its plan, or how much it evaluated.
+def _milliseconds(report: Mapping[str, Any]) -> dict[str, float]:
+    """Return the one unit of cost that people read, CPU milliseconds per 1,000 events: measured, and estimated if so.
 
-    >>> _name(Evaluation(None, None, {"batches": 1, "events": 120_000}, version=2))
-    'evaluate v2, 1 batch, 120,000 events'
+    >>> _milliseconds({"events": 2000, "step_seconds": {"feed": 0.5}, "estimated_seconds": 0.4})
+    {'CPU_ms_measured': 250.0, 'CPU_ms_estimated': 200.0}
+    """
+    if not report["events"]:
+        return {}
+    seconds = {
+        "CPU_ms_measured": sum(report["step_seconds"].values()),
+        "CPU_ms_estimated": report.get("estimated_seconds"),
+    }
+    return {name: spent / report["events"] * 1e6 for name, spent in seconds.items() if spent is not None}
+
+
+def _name(evaluation: Evaluation) -> str:
+    """Return what tells a run from others in a list: its plan, or what it evaluated.
+
+    >>> _name(Evaluation(None, None, {"batches": 2, "numbers": [3, 4], "events": 120_000}, version=2))
+    'evaluate v2, batches 3-4, 120,000 events'
     """
     if evaluation.kind != KIND:
         return f"{evaluation.plan.strategy}, {_technique(evaluation)}"
     version = f" v{evaluation.version}" if evaluation.version else ""
-    batches = evaluation.report["batches"]
-    many = "batch" if batches == 1 else "batches"
-    return f"evaluate{version}, {batches} {many}, {evaluation.report['events']:,} events"
+    first, last = evaluation.report.get("numbers") or (0, evaluation.report["batches"] - 1)
+    batches = f"batch {first}" if first == last else f"batches {first}-{last}" if last >= first else "no batch"
+    return f"evaluate{version}, {batches}, {evaluation.report['events']:,} events"
 
 
 def _note(report: Mapping[str, Any], audit: Mapping[str, Any]) -> str:

@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jobs.tracking.charts import cost_chart
+from jobs.tracking.datasets import catalog_dataset
 from jobs.tracking.detail import as_parquet, log_trees, query_table, tree_table
+from jobs.tracking.plan_model import describe_model
 from jobs.tracking.registry import PLAN, Decision, Version
 from jobs.tracking.store import Entry, Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.picture import draw
+from optimizer.plan.prices import Prices
 
 KIND = "replan"
 
@@ -36,15 +39,18 @@ class Replan:
     measured: Mapping[str, float] = field(default_factory=dict)  # of the stream: rate, keys, disorder
     key: str = ""
     currencies: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # every plan's cost in each of them
+    prices: Prices | None = None  # that the plans were compared by
 
 
 def log_replan(store: Store, replan: Replan) -> str:
     """Write a parent run with its children and artifacts, and leave it open for the decision."""
     plan = replan.plan
     run = store.begin(_entry(replan))
+    store.inputs(run, [catalog_dataset(replan.catalog, plan.stream)])
     log_trees(store, run, plan)
     files: dict[str, str | bytes] = {
         PLAN: plan.to_json() + "\n",
+        **describe_model(replan.prices),
         "plan/plan.txt": plan.explain() + "\n",
         "plan/plan.svg": picture(plan),
         "queries.parquet": as_parquet(query_table(replan.catalog, plan)),

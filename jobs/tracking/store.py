@@ -12,16 +12,23 @@ idempotent: a task that is tried again finds the run it has finished before.
 
 from __future__ import annotations
 
+import getpass
+import json
 import os
+import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.host.settings import Settings
+from jobs.tracking.datasets import Dataset
 
 # before mlflow is imported: it reports to nobody, and draws no bars into task logs
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
@@ -36,6 +43,7 @@ KIND, KEY, STREAM = "heddle.kind", "heddle.key", "heddle.stream"
 MACHINE = "heddle.machine"  # the fingerprint; its facts are below it
 PARENT = "mlflow.parentRunId"
 MOST_STREAMS = 100
+ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 500  # characters of a parameter that MLflow takes
 
 
@@ -52,6 +60,7 @@ class Entry:
     machine: Mapping[str, str] = field(default_factory=dict)  # the facts of the one that ran; {}: this one
     key: str = ""
     note: str = ""  # shown by MLflow above the run, as Markdown
+    started: float = 0.0  # seconds since 1970; 0: now
 
 
 @dataclass(frozen=True)
@@ -76,11 +85,13 @@ class Store:
 
         if entry.key:
             self._give_up(entry)
-        tags = {KIND: entry.kind, STREAM: entry.stream, **machine_tags(entry.machine or machine_facts()), **entry.tags}
+        machine = machine_tags(entry.machine or machine_facts())
+        tags = {KIND: entry.kind, STREAM: entry.stream, **source_tags(), **machine, **entry.tags}
         tags |= {PARENT: parent} if parent else {}
         tags |= {KEY: entry.key} if entry.key else {}
         tags |= {"mlflow.note.content": entry.note} if entry.note else {}
-        run = self.client.create_run(self.experiment(entry.stream), tags=tags, run_name=entry.name)
+        start = int(entry.started * 1000) or None
+        run = self.client.create_run(self.experiment(entry.stream), start, tags=tags, run_name=entry.name)
         now = int(time.time() * 1000)
         self.client.log_batch(
             run.info.run_id,
@@ -93,6 +104,29 @@ class Store:
         """End the runs of earlier attempts that died."""
         for run in self.runs(entry.stream, entry.kind, f"tags.`{KEY}` = '{_quoted(entry.key)}' and status = 'RUNNING'"):
             self.end(run.info.run_id, failed=True)
+
+    def inputs(self, run: str, datasets: Sequence[Dataset]) -> None:
+        """Say what a run was made from."""
+        from mlflow.entities import Dataset as MlflowDataset
+        from mlflow.entities import DatasetInput, InputTag
+
+        entities = [
+            DatasetInput(
+                MlflowDataset(
+                    each.name, each.digest, "heddle", json.dumps(each.source), profile=json.dumps(each.profile)
+                ),
+                [InputTag("mlflow.data.context", each.context)],
+            )
+            for each in datasets
+        ]
+        self.client.log_inputs(run, entities)
+
+    def series(self, run: str, name: str, values: Sequence[float]) -> None:
+        """Add a metric that has a value per step, from 0 on."""
+        from mlflow.entities import Metric
+
+        now = int(time.time() * 1000)
+        self.client.log_batch(run, metrics=[Metric(name, float(value), now, at) for at, value in enumerate(values)])
 
     def measure(self, run: str, metrics: Mapping[str, float]) -> None:
         """Add metrics to a run."""
@@ -110,9 +144,9 @@ class Store:
                 path.write_bytes(content.encode() if isinstance(content, str) else content)
             self.client.log_artifacts(run, folder)
 
-    def end(self, run: str, failed: bool = False) -> None:
-        """Say that a run is over."""
-        self.client.set_terminated(run, "FAILED" if failed else "FINISHED")
+    def end(self, run: str, failed: bool = False, at: float = 0.0) -> None:
+        """Say that a run is over, now or since a time in seconds since 1970."""
+        self.client.set_terminated(run, "FAILED" if failed else "FINISHED", int(at * 1000) or None)
 
     def child(self, entry: Entry, parent: str) -> str:
         """Write a run inside another, over at once."""
@@ -153,6 +187,20 @@ def machine_tags(facts: Mapping[str, str]) -> dict[str, str]:
     {'heddle.machine': 'df3ea3535a80', 'heddle.machine.cores': '2'}
     """
     return {MACHINE: fingerprint_of(facts), **{f"{MACHINE}.{name}": value for name, value in facts.items()}}
+
+
+@cache
+def source_tags() -> dict[str, str]:
+    """Return what fills MLflow's columns Source, User and Version."""
+    tags = {"mlflow.source.name": "heddle", "mlflow.source.type": "JOB", "heddle.version": version("heddle")}
+    with suppress(OSError, KeyError):  # a container may have no name for its user
+        tags["mlflow.user"] = getpass.getuser()
+    with suppress(OSError, subprocess.SubprocessError):
+        if (ROOT / ".git").exists():
+            asked = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+            said = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=True)
+            tags["mlflow.source.git.commit"] = said.stdout.strip()
+    return tags
 
 
 def open_store(settings: Settings) -> Store:

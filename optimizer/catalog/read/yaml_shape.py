@@ -35,7 +35,14 @@ class TableModel(Model):
     source: SourceModel
 
 
-class QueryModel(Model):
+class LabelledModel(Model):
+    """Whose a query is, and what it is about."""
+
+    owner: str | None = None
+    tags: str | list[str] | None = None
+
+
+class QueryModel(LabelledModel):
     """One entry of queries in columns."""
 
     id: str
@@ -46,17 +53,13 @@ class QueryModel(Model):
     offset: str | None = None
     where: str | None = None
     group_by: str | list[str] | None = None
-    owner: str | None = None
-    tags: str | list[str] | None = None
 
 
-class SqlQueryModel(Model):
+class SqlQueryModel(LabelledModel):
     """One entry of queries in SQL."""
 
     id: str
     sql: str
-    owner: str | None = None
-    tags: str | list[str] | None = None
 
 
 class FileModel(Model):

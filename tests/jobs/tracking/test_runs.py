@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import event
@@ -17,6 +18,7 @@ from jobs.tracking.comparisons import log_comparison
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import ENOUGH, past_runs, prices, run_rows
 from jobs.tracking.registry import champion, plan_of
+from jobs.tracking.retention import forget_old_runs
 from jobs.tracking.store import PARENT, Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
@@ -135,8 +137,56 @@ def test_a_comparison_is_a_parent_with_a_run_per_plan(store: Store, place: Setti
     assert len(rows) == 4
     assert {row["tags"][PARENT] for row in rows} == {parent}
     assert {row["params"]["technique"] for row in rows} == {"panes", "two_stacks_block"}
+    assert all(set(row["params"]) == {"strategy", "technique"} for row in rows)  # what MLflow's comparison opens on
+    assert all(sorted(row["metrics"])[0].startswith("CPU_") for row in rows)
+    assert min(row["metrics"]["CPU_regret"] for row in rows) == 1
+    (above,) = run_rows(store, "readings", "comparison")
+    assert " times as fast as no_share" in above["name"]
     with pytest.raises(HeddleError, match="nothing was compared"):
         log_comparison(store, [])
+
+
+def test_the_champion_loads_as_a_model_that_predicts_its_cost(store: Store, place: Settings) -> None:
+    import mlflow
+
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    version, _ = replanned(store, catalog, plan)
+    mlflow.set_tracking_uri(place.tracking)
+    try:
+        model = mlflow.pyfunc.load_model("models:/heddle-readings@champion")
+    finally:
+        mlflow.set_tracking_uri(None)
+    predicted = model.predict(pd.DataFrame({"rate": [plan.rate, 2 * plan.rate]}))
+    assert predicted["operations_per_second"][0] == pytest.approx(plan.cost)
+    assert predicted["operations_per_second"][1] > plan.cost
+    assert version.champion or version.number == 1
+
+
+def test_a_run_says_when_where_and_from_what(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    timed = report(plan) | {"started": 1e9, "ended": 1e9 + 5, "numbers": [3, 4], "batch_seconds": [2.0, 1.0]}
+    run = store.client.get_run(log_evaluation(store, Evaluation(catalog, plan, timed, version=2)))
+    assert run.info.run_name.startswith("evaluate v2, batches 3-4, ")
+    assert (run.info.start_time, run.info.end_time) == (10**12, 10**12 + 5000)
+    assert {each.dataset.name for each in run.inputs.dataset_inputs} == {"readings", "catalog of readings"}
+    assert {"mlflow.source.name", "heddle.version", "heddle.machine"} <= run.data.tags.keys()
+    series = store.client.get_metric_history(run.info.run_id, "batch_seconds")
+    assert [(each.step, each.value) for each in series] == [(0, 2.0), (1, 1.0)]
+
+
+def test_old_runs_are_forgotten_but_not_those_of_registered_plans(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    version, _ = replanned(store, catalog, plan)
+    old = log_evaluation(store, Evaluation(catalog, plan, report(plan) | {"started": 1e9}))
+    new = log_evaluation(store, Evaluation(catalog, plan, report(plan)))
+    assert forget_old_runs(store, "readings", 0) == 0
+    assert forget_old_runs(store, "readings", 90) == 1
+    assert [row["run"] for row in run_rows(store, "readings", "evaluation")] == [new]
+    assert store.client.get_run(old).info.lifecycle_stage == "deleted"
+    assert store.client.get_run(version.run).info.lifecycle_stage == "active"
 
 
 def test_a_run_takes_few_transactions(store: Store, place: Settings) -> None:
