@@ -20,6 +20,9 @@ AUDIT = f"/heddle/audit/{STREAM}"
 ADDRESSES = [
     "/heddle/",
     f"/heddle/?stream={STREAM}",
+    f"/heddle/status?stream={STREAM}",
+    f"/heddle/query?stream={STREAM}&id=total",
+    "/heddle/metrics",
     "/heddle/run?dag_id=replan&run_id=x",
     f"{AUDIT}/0",
     "/heddle/static/page.css",
@@ -27,6 +30,7 @@ ADDRESSES = [
 UNKNOWN = [
     "/heddle/?stream=nothing",
     f"/heddle/?stream={STREAM}&version=99",
+    f"/heddle/query?stream={STREAM}&id=nothing",
     f"{AUDIT}/999",
     "/heddle/audit/..%2f..%2fetc/0",
     "/heddle/static/..%2fapp.py",
@@ -100,6 +104,13 @@ def test_who_may_read_dags_may_read_the_page(answers: dict[Question, Answer], wh
 @pytest.mark.parametrize("address", UNKNOWN)
 def test_what_is_not_there_is_not_found(answers: dict[Question, Answer], address: str) -> None:
     assert answers["admin", "GET", address].status == 404
+
+
+def test_a_wrong_stream_is_a_page_that_says_so(answers: dict[Question, Answer]) -> None:
+    said = answers["admin", "GET", "/heddle/?stream=nothing"]
+    assert said.headers["content-type"].startswith("text/html")
+    assert "there is no stream &#39;nothing&#39;" in said.body
+    assert "has no version 99" in answers["admin", "GET", f"/heddle/?stream={STREAM}&version=99"].body
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
