@@ -36,6 +36,10 @@ else
 	@.venv-bench/bin/python -m benchmarks.$(NAME) $(ARGS)
 endif
 
+evidence: .venv/ready ## rerun the papers' experiments and the peers into docs/evidence.md; PART=plans for one part
+	@$(MAKE) --no-print-directory .venv-bench/ready
+	@.venv-bench/bin/python -m benchmarks.evidence $(PART) $(ARGS)
+
 lint: .venv/ready ## style, types and the direction of imports
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
@@ -82,4 +86,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
 	@touch $@
 
-.PHONY: help run ui test suite quick production bench lint format docs warm setup lock clean
+.PHONY: help run ui test suite quick production bench evidence lint format docs warm setup lock clean

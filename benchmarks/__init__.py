@@ -23,6 +23,9 @@
 
 Their parts:
 
+- evidence: `make evidence`: what the papers report and what peers take beside ours, as docs/evidence.md.
+- papers: The papers' experiments, a module each, and their figures as data.
+- peers: What a team would run instead, on the same events and queries.
 - engine_batches: The price of a micro-batch in a stream that never ends, and of more events and more queries.
 - engine_peers: What a careful user would run instead of the engine: polars on pre-aggregates made by hand.
 - engine_world: What the engine's benchmarks share: events, queries, runs of the engine, and a warm meter.

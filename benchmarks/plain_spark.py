@@ -35,7 +35,7 @@ def native(spark: SparkSession, root: Path) -> float:
     catalog = load_catalog(root / "catalog")
     spark.read.parquet(str(root / "data")).createOrReplaceTempView("events")
     ranked = sorted(catalog.queries, key=lambda query: query.window.range / query.window.slide)
-    step = len(ranked) // NATIVE
+    step = max(1, len(ranked) // NATIVE)
     texts = [catalog.statements[query.statement].sql for query in ranked[step // 2 :: step][:NATIVE]]
     return cpu(lambda: [spark.sql(text).write.format("noop").mode("overwrite").save() for text in texts])
 

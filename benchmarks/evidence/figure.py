@@ -1,0 +1,105 @@
+"""What a part measures (Figure, Reading), and what a paper reports beside it (Claim)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CLAIMS = Path(__file__).parents[1] / "papers" / "claims"
+Progress = Callable[[str], None]
+Points = dict[str, list[tuple[float, float]]]  # by name of the series: x and y
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of an experiment to run: everything a large machine can, or what two cores do in minutes."""
+
+    full: bool = False
+    small: bool = False  # the smallest that has the shape of the page, for a test
+
+    def of(self, small: Any, usual: Any, full: Any) -> Any:
+        """Return what fits the size.
+
+        >>> Size().of(1, 5, 10), Size(full=True).of(1, 5, 10), Size(small=True).of(1, 5, 10)
+        (5, 10, 1)
+        """
+        return full if self.full else small if self.small else usual
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One number of ours, beside the claim of a paper that has the same key; `why` says where they differ and why."""
+
+    key: str
+    value: float
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot with its numbers: one experiment, or one of its panels."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    points: Points
+    readings: list[Reading] = field(default_factory=list)
+    log_x: bool = True
+    log_y: bool = True
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figure as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Figure:
+        """Return the figure that became plain data."""
+        points = {name: [(x, y) for x, y in line] for name, line in data["points"].items()}
+        readings = [Reading(**reading) for reading in data["readings"]]
+        return cls(**{**data, "points": points, "readings": readings})
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number that a paper reports: in which figure and section, of what."""
+
+    paper: str
+    key: str
+    figure: str
+    section: str
+    says: str
+    value: float
+    unit: str = ""
+
+
+def load_claims(folder: Path = CLAIMS) -> dict[str, Claim]:
+    """Return the claims of all papers by key."""
+    claims: dict[str, Claim] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        page = yaml.safe_load(path.read_text())
+        for entry in page["claims"]:
+            claim = Claim(paper=page["paper"], **{name: _plain(value) for name, value in entry.items()})
+            if claim.key in claims:
+                raise ValueError(f"{path.name}: two claims are called {claim.key}")
+            claims[claim.key] = claim
+    return claims
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | float) else float(value) if isinstance(value, int) else str(value)
+
+
+def ratio(top: Sequence[tuple[float, float]], bottom: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the quotient of two lines where both have a point.
+
+    >>> ratio([(1, 6.0), (2, 8.0)], [(2, 4.0)])
+    [(2, 2.0)]
+    """
+    below = dict(bottom)
+    return [(x, y / below[x]) for x, y in top if x in below]

@@ -1,0 +1,68 @@
+"""Factor windows (ICDE 2022), tables I and III and figure 12: boosts that the cost model predicts, and planning time.
+
+The boost is the cost of computing every window from raw events over the cost of the graph, by the paper's own model.
+The boosts that rewritten statements reach on Spark are printed by benchmarks/rewriting.py.
+"""
+
+from __future__ import annotations
+
+from statistics import mean
+from time import process_time
+
+from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
+from optimizer.strategies.contract.watch import Watch
+from optimizer.strategies.factor_windows import with_factors
+from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
+from optimizer.windows.window import Window
+from optimizer.workloads.slides import random_gen, sequential_gen
+
+TITLE = "Factor windows (ICDE 2022)"
+GENERATORS = {"randomgen": random_gen, "sequentialgen": sequential_gen}
+MODEL = "predicted by the cost model, where the paper measures throughput"
+
+
+def boosts(windows: list[Window], hopping: bool) -> tuple[float, float, float]:
+    """Return the predicted boost without and with factor windows, and the CPU milliseconds of planning the latter.
+
+    >>> without, with_them, _ = boosts([Window(20, 20), Window(30, 30), Window(40, 40)], hopping=False)
+    >>> round(without, 2), round(with_them, 2)
+    (1.46, 2.4)
+    """
+    relation = covered_by if hopping else partitioned_by
+    ticks = period(windows)
+    original = graph_cost(dict.fromkeys(windows), ticks)
+    without = graph_cost(cheapest_graph(windows, relation), ticks)
+    started = process_time()
+    graph = with_factors(windows, relation, Watch())
+    took = 1_000 * (process_time() - started)
+    return float(original / without), float(original / graph_cost(graph, ticks)), took
+
+
+def measure(size: Size, progress: Progress) -> list[Figure]:
+    """Return a figure for tumbling and one for hopping windows, and planning time by number of windows."""
+    counts, draws = size.of((5,), (5, 10, 15, 20), (5, 10, 15, 20)), size.of(2, 10, 10)
+    times: Points = {}
+    figures = []
+    for kind in ("tumbling", "hopping"):
+        points: Points = {}
+        readings = []
+        for name, generate in GENERATORS.items():
+            progress(f"{kind} windows of {name}")
+            for count in counts:
+                sets = [generate(count, seed, hopping=kind == "hopping").windows() for seed in range(draws)]
+                without, with_them, took = zip(*(boosts(windows, kind == "hopping") for windows in sets), strict=True)
+                for label, values in (("without", without), ("with", with_them)):
+                    points.setdefault(f"{name}, {label}", []).append((count, mean(values)))
+                    key = f"{name}_{count}_{kind}_{label}"
+                    readings += [
+                        Reading(f"{key}_mean", mean(values), MODEL),
+                        Reading(f"{key}_most", max(values), MODEL),
+                    ]
+                times.setdefault(f"{name}, {kind}", []).append((count, mean(took)))
+        title = f"Tables I and III: boosts by factor windows, {kind} windows"
+        axes = ("windows", "cost / cost of the graph")
+        figures.append(Figure(f"icde-{kind}", title, *axes, points, readings, log_x=False, log_y=False))
+    slowest = max(took for line in times.values() for _, took in line)
+    readings = [Reading("factor_planning", slowest)]
+    title = "Figure 12: planning time with factor windows"
+    return [*figures, Figure("icde-12", title, "windows", "CPU milliseconds", times, readings, log_x=False)]

@@ -1,0 +1,241 @@
+"""SlickDeque (EDBT 2018), experiments 1 to 4: throughput, all ranges at once, latency and memory of every technique.
+
+A technique is timed by itself: when windows end is worked out beforehand. Slides are one event, as in the paper.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from importlib import import_module
+from statistics import mean
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+import jobs  # noqa: F401 (names the cache's folder, before numba is imported)
+from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
+from jobs.kernels.algebra.operators import OPS, lift
+from jobs.kernels.machine.clock import INSERT, Steps, make_clock, schedule_groups
+from jobs.kernels.machine.memory import FLOAT, Memory, begin_slide
+from jobs.kernels.techniques import KERNELS
+from optimizer.algebra.techniques import allowed
+from optimizer.windows.window import BEGINNING, Window
+
+TITLE = "Techniques against each other (EDBT 2018)"
+NAMES = {
+    "panes": "Naive",
+    "flat_fat": "FlatFAT",
+    "b_int": "B-Int",
+    "flat_fit": "FlatFIT",
+    "two_stacks": "TwoStacks",
+    "daba": "DABA",
+    "slick_deque_inv": "SlickDeque (Inv)",
+    "slick_deque_noninv": "SlickDeque (Non-Inv)",
+    "two_stacks_block": "TwoStacks, in blocks (ours)",
+}
+LITERAL = "SlickDeque (Inv), plain float"
+PAPERS = set(NAMES) - {"two_stacks_block"}
+SLICK = {"sum": "slick_deque_inv", "max": "slick_deque_noninv"}
+ONE_RANGE = {"two_stacks", "daba"}  # have no shared form for many ranges
+EXACT = "the engine's accumulator is exact: no spike, NaN or rounding stays behind; a plain float is drawn beside it"
+MOST_NAIVE = 4096  # the longest window whose events are all folded again at every slide
+
+
+class Prepared:
+    """A stream of random values, the steps of some windows over it, and an empty memory for every technique."""
+
+    def __init__(self, component: str, ranges: Sequence[int], events: int) -> None:
+        self.component, self.events = component, events
+        self.windows = [Window(length, 1) for length in ranges]
+        self.capacity = 1 << max(4, int(max(ranges)).bit_length() + 1)
+        values = np.random.default_rng(1).integers(0, 1_000_000, events).astype(np.float64)
+        self.values = values
+        self.op = OPS[component, "float64"]
+        self.rows = np.require(lift(self.op, values), requirements=["C", "W"])
+        clock = make_clock(self.windows, BEGINNING, self.capacity)
+        offsets, starts = np.array([0, events]), np.arange(events)
+        self.steps = schedule_groups(clock, offsets, starts, max(ranges) - 1, events)
+        self.answers = int((self.steps.query >= 0).sum())
+
+    def memory(self, technique: str) -> Memory:
+        """Return an empty memory with room for the longest window."""
+        ranges, slots = np.unique([window.range for window in self.windows], return_inverse=True)
+        make = KERNELS[technique].make
+        return make(self.op | FLOAT, ranges.astype(np.int64), slots.astype(np.int64), self.capacity)
+
+    def seconds(self, technique: str, times: int = 3) -> float:
+        """Return the CPU seconds of a technique over the whole stream, the least of some runs."""
+        out = np.empty((self.answers, self.rows.shape[1]))
+        spent = []
+        for _ in range(times):
+            memory = self.memory(technique)
+            started = process_time()
+            KERNELS[technique].advance(memory, self.steps, self.rows.view(np.int64), out.view(np.int64))
+            spent.append(process_time() - started)
+        return min(spent)
+
+
+def techniques_for(component: str) -> list[str]:
+    """Return the techniques that may answer a component, in the order of the legend."""
+    return [technique for technique in NAMES if allowed(technique, component)]
+
+
+def measure(size: Size, progress: Progress) -> list[Figure]:
+    """Return experiments 1 to 4."""
+    figures = []
+    for number, component in ((10, "sum"), (11, "max")):
+        progress(f"experiment 1: one {component} over the whole window")
+        windows = size.of((4, 64), (1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536), tuple(4**n for n in range(14)))
+        figures.append(single_figure(number, component, windows, size.of(2_000, 200_000, 1_000_000)))
+    for number, component in ((12, "sum"), (13, "max")):
+        progress(f"experiment 2: a {component} over every range up to the window")
+        figures.append(
+            multi_figure(number, component, size.of((4, 16), (1, 4, 16, 64, 256), (1, 4, 16, 64, 256, 1_024)))
+        )
+    progress("experiment 3: latency of an answer")
+    figures.append(latency_figure(size.of(64, 1_024, 1_024), size.of(5_000, 200_000, 1_000_000)))
+    progress("experiment 4: memory")
+    return [*figures, memory_figure(size.of((16, 64), (16, 256, 4_096, 65_536), (16, 256, 4_096, 65_536, 1_048_576)))]
+
+
+def single_figure(number: int, component: str, windows: Sequence[int], events: int) -> Figure:
+    """Return answers per second of one query by window size."""
+    points: Points = {}
+    for window in windows:
+        prepared = Prepared(component, [window], events + window)
+        for technique in techniques_for(component):
+            if technique == "panes" and window > MOST_NAIVE:
+                continue
+            line = points.setdefault(NAMES[technique], [])
+            line.append((window, prepared.answers / prepared.seconds(technique)))
+        if component == "sum":
+            line = points.setdefault(LITERAL, [])
+            line.append((window, prepared.answers / running_sum_seconds(prepared.values, window)))
+    title = f"Figure {number}: one {component} over the window, after every event"
+    readings = gain_readings(f"single_{component}", component, points)
+    return Figure(f"edbt-{number}", title, "window (events)", "answers per second", points, readings)
+
+
+def multi_figure(number: int, component: str, windows: Sequence[int]) -> Figure:
+    """Return slides per second of a query for every range from 1 to the window."""
+    points: Points = {}
+    for window in windows:
+        events = window + max(200, 2_000_000 // (window * 4))
+        prepared = Prepared(component, range(1, window + 1), events)
+        for technique in techniques_for(component):
+            if technique not in ONE_RANGE:
+                line = points.setdefault(NAMES[technique], [])
+                line.append((window, (events - window + 1) / prepared.seconds(technique)))
+    title = f"Figure {number}: a {component} over every range from 1 to the window, after every event"
+    readings = gain_readings(f"multi_{component}", component, points)
+    return Figure(f"edbt-{number}", title, "window (events), and queries", "slides per second", points, readings)
+
+
+def gain_readings(key: str, component: str, points: Points) -> list[Reading]:
+    """Return how much more SlickDeque does than the best of the paper's other techniques, mean and largest."""
+    slick = dict(points[NAMES[SLICK[component]]])
+    others = [dict(points[NAMES[name]]) for name in PAPERS - {SLICK[component]} if NAMES[name] in points]
+    gains = [rate / max(line[window] for line in others if window in line) - 1 for window, rate in slick.items()]
+    why = EXACT if component == "sum" else ""
+    return [Reading(f"{key}_mean", mean(gains), why), Reading(f"{key}_most", max(gains), why)]
+
+
+@njit(cache=True)
+def _running_sum(values: Any, window: int, out: Any) -> None:
+    """SlickDeque (Inv) as printed, with a float: plus the new, minus what leaves."""
+    answer = 0.0
+    for i in range(values.size):
+        answer += values[i]
+        if i >= window:
+            answer -= values[i - window]
+        out[i] = answer
+
+
+def running_sum_seconds(values: Any, window: int, times: int = 4) -> float:
+    """Return the CPU seconds of the plain float accumulator, compiled beforehand; the least of some runs."""
+    out, spent = np.empty(values.size), []
+    for _ in range(times):
+        started = process_time()
+        _running_sum(values, window, out)
+        spent.append(process_time() - started)
+    return max(min(spent), 1e-9)
+
+
+_LIBC = ctypes.CDLL(None)
+_clock_gettime = _LIBC.clock_gettime
+_clock_gettime.argtypes = [ctypes.c_int, ctypes.c_void_p]
+_clock_gettime.restype = ctypes.c_int
+MONOTONIC = 1
+
+
+@njit
+def _latencies(insert: Any, query: Any, memory: Memory, steps: Steps, rows: Any, out: Any, took: Any) -> None:
+    """Take the steps, and note the nanoseconds from an event's arrival to its answer."""
+    i = k = 0
+    stamp = np.zeros(2, np.int64)
+    began = 0
+    for step in range(len(steps.query)):
+        q = steps.query[step]
+        if q == INSERT:
+            _clock_gettime(MONOTONIC, stamp.ctypes)
+            began = stamp[0] * 1_000_000_000 + stamp[1]
+            begin_slide(memory, steps.start[step], steps.first[step])
+            insert(memory, rows, i)
+            i += 1
+        else:
+            query(memory, memory.slot_of_query[q], steps.first[step], out, k)
+            _clock_gettime(MONOTONIC, stamp.ctypes)
+            took[k] = stamp[0] * 1_000_000_000 + stamp[1] - began
+            k += 1
+
+
+def latency_figure(window: int, events: int) -> Figure:
+    """Return the quartiles of the nanoseconds per answer; as in the paper, the highest 0.005% are left out."""
+    places = {"min": 0.0, "25%": 25.0, "median": 50.0, "75%": 75.0, "max": 100.0}
+    points: Points = {}
+    for technique in NAMES:
+        component = "sum" if technique == "slick_deque_inv" else "max"
+        prepared = Prepared(component, [window], events + window)
+        module = import_module(f"jobs.kernels.techniques.{technique}")
+        out = np.empty((prepared.answers, prepared.rows.shape[1]))
+        took = np.zeros(prepared.answers, np.int64)
+        for _ in range(2):  # the first run compiles
+            _latencies(
+                module.insert, module.query, prepared.memory(technique), prepared.steps,
+                prepared.rows.view(np.int64), out.view(np.int64), took,
+            )  # fmt: skip
+        kept = np.sort(took)[: max(1, int(len(took) * 0.99995))]
+        points[NAMES[technique]] = [(place, float(np.percentile(kept, place))) for place in places.values()]
+    readings = latency_readings(points)
+    note = "Nanoseconds from the arrival of an event to its answer, reading the clock twice included. x: percentile."
+    title = f"Figure 14: latency of an answer, window of {window:,} events"
+    return Figure("edbt-14", title, "percentile", "nanoseconds", points, readings, log_x=False, note=note)
+
+
+def latency_readings(points: Points) -> list[Reading]:
+    """Return how much longer the second best takes, and the longest answer of DABA against SlickDeque's."""
+    readings = []
+    for key, name in (("latency_noninv", "slick_deque_noninv"), ("latency_inv", "slick_deque_inv")):
+        slick = [value for _, value in points[NAMES[name]]]
+        others = [points[NAMES[other]] for other in PAPERS if not other.startswith("slick")]
+        best = [min(line[place][1] for line in others) for place in range(len(slick))]
+        above = mean(least / own - 1 for least, own in zip(best, slick, strict=True))
+        readings.append(Reading(key, above, EXACT if key == "latency_inv" else ""))
+    longest = {name: points[NAMES[name]][-1][1] for name in ("daba", "slick_deque_noninv")}
+    return [*readings, Reading("latency_spike", longest["daba"] / longest["slick_deque_noninv"] - 1)]
+
+
+def memory_figure(windows: Sequence[int]) -> Figure:
+    """Return the bytes of every technique's arrays by window size, one query."""
+    points: Points = {}
+    for technique, name in NAMES.items():
+        component = "sum" if technique == "slick_deque_inv" else "max"
+        points[name] = []
+        for window in windows:
+            memory = Prepared(component, [window], 2).memory(technique)
+            points[name].append((window, float(sum(array.nbytes for array in memory))))
+    note = "Bytes of the flat arrays that hold the state of one query; the paper reads the resident set of a process."
+    return Figure("edbt-15", "Figure 15: memory by window", "window (events)", "bytes", points, note=note)

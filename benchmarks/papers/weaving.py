@@ -1,0 +1,199 @@
+"""Weave Share (CIKM 2011), figures 4 to 11 and 14: beside simpler plans, and as queries come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from statistics import mean
+from time import process_time
+
+from benchmarks.churn import change_once
+from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
+from optimizer import optimize
+from optimizer.plan.definition import Plan, Traffic
+from optimizer.planning.running_plan import Member, RunningPlan
+from optimizer.workloads.slides import factors, zipf_slides
+from tests.optimizer.strategies.literal import literal_greedy
+
+TITLE = "Weave Share beside simpler plans (CIKM 2011)"
+TECHNIQUE = "panes"  # a final reads every partial of its window, as in the paper
+POLICIES = {
+    "Weave Share": "weave_share",
+    "Insert-then-Weave": "insert_then_weave",
+    "Local Search": "local_search",
+    "Shared": "shared",
+    "Random": "random",
+    "No Share": "no_share",
+}
+UNITS = (
+    "the unit of the paper's slides is not printed; with slides in ticks of the input rate, edges are few beside events"
+)
+LONGEST_CHANGES = 120
+
+
+def plan(queries: int, rate: float, strategy: str, seed: int, o_max: int = 50, skew: float = 0.6) -> Plan:
+    """Plan one draw of the paper's workload."""
+    drawn = zipf_slides(queries, seed, o_max=o_max, z_skew=skew)
+    return optimize((drawn.range, drawn.slide), rate, strategy, TECHNIQUE)
+
+
+def share_of_shared(queries: int, rate: float, draws: int, o_max: int = 50, skew: float = 0.6) -> float:
+    """Return the cost of Weave Share over the cost of one shared tree, mean over some draws."""
+    plans = [plan(queries, rate, "weave_share", seed, o_max, skew) for seed in range(draws)]
+    return mean(each.cost / each.baselines["shared"] for each in plans)
+
+
+def measure(size: Size, progress: Progress) -> list[Figure]:
+    """Return the figures in the paper's order."""
+    draws = size.of(1, 2, 10)
+    figures = []
+    for number, rate, claim in ((4, 50.0, "low_rate_orders"), (5, 300.0, "medium_rate_orders")):
+        progress(f"figure {number}: cost by number of queries at {rate:g} events a second")
+        figures.append(
+            policies_figure(number, rate, claim, size.of((20, 50), (50, 250, 1_000), (50, 250, 500, 1_000)), draws)
+        )
+    progress("figures 6 and 7: normalised cost and trees")
+    figures += counts_figures(size.of((20, 50), (50, 100, 250, 500, 1_000), (50, 100, 250, 500, 1_000, 2_000)), draws)
+    progress("figure 8: input rate")
+    figures.append(rates_figure(size.of((50,), (250, 1_000, 2_000), (250, 1_000, 2_000)), draws))
+    progress("figure 9: overlap factor")
+    figures.append(overlaps_figure(size.of(50, 2_000, 2_000), draws))
+    progress("figure 10: skew of slides")
+    figures.append(skews_figure(size.of((20,), (100, 500), (100, 500, 1_000)), draws))
+    progress("figure 11: incremental weaving by tolerance")
+    figures.append(tolerances_figure(size.of(20, 100, 250)))
+    progress("figure 14: planning with and without optimizations")
+    return [*figures, optimizations_figure(size.of(8, 60, 250))]
+
+
+def policies_figure(number: int, rate: float, claim: str, counts: Sequence[int], draws: int) -> Figure:
+    """Return figure 4 or 5: cost by number of queries and policy."""
+    points: Points = {
+        label: [(n, mean(plan(n, rate, strategy, seed).cost for seed in range(draws))) for n in counts]
+        for label, strategy in POLICIES.items()
+    }
+    woven = dict(points["Weave Share"])[counts[-1]]
+    others = min(dict(points[name])[counts[-1]] for name in ("Insert-then-Weave", "Shared"))
+    title = f"Figure {number}: cost by number of queries, {rate:g} events a second"
+    readings = [Reading(claim, others / woven, UNITS)]
+    return Figure(f"cikm-{number}", title, "queries", "operations per second", points, readings)
+
+
+def counts_figures(counts: Sequence[int], draws: int) -> list[Figure]:
+    """Return figure 6, the cost over that of one shared tree, and figure 7, the trees."""
+    costs: Points = {}
+    trees: Points = {}
+    for rate in (50.0, 300.0, 10_000.0):
+        plans = {n: [plan(n, rate, "weave_share", seed) for seed in range(draws)] for n in counts}
+        name = f"{rate:g} events a second"
+        costs[name] = [(n, mean(each.cost / each.baselines["shared"] for each in drawn)) for n, drawn in plans.items()]
+        trees[name] = [(n, mean(len(each.trees) for each in drawn)) for n, drawn in plans.items()]
+    high = 1 - dict(costs["10000 events a second"]).get(1_000, 1.0)
+    readings = [Reading("high_rate_saving", high, UNITS)]
+    return [
+        Figure(
+            "cikm-6",
+            "Figure 6: Weave Share over one shared tree",
+            "queries",
+            "cost / shared",
+            costs,
+            readings,
+            log_y=False,
+        ),
+        Figure("cikm-7", "Figure 7: trees of Weave Share plans", "queries", "trees", trees, log_y=False),
+    ]
+
+
+def rates_figure(counts: Sequence[int], draws: int) -> Figure:
+    """Return figure 8: the cost over that of one shared tree by input rate."""
+    rates = (0.5, 5.0, 50.0, 500.0, 2_000.0, 3_000.0, 10_000.0)
+    points: Points = {f"{n:,} queries": [(rate, share_of_shared(n, rate, draws)) for rate in rates] for n in counts}
+    readings = []
+    for key, queries, rate in (
+        ("rate_saving_50", 250, 50.0),
+        ("rate_saving_2000", 250, 2_000.0),
+        ("rate_saving_3000", 250, 3_000.0),
+        ("rate_saving_1000_queries", 1_000, 10_000.0),
+        ("rate_saving_2000_queries", 2_000, 10_000.0),
+    ):
+        if queries in counts:
+            readings.append(Reading(key, 1 - dict(points[f"{queries:,} queries"])[rate], UNITS))
+    title = "Figure 8: Weave Share over one shared tree by input rate"
+    return Figure("cikm-8", title, "events a second", "cost / shared", points, readings, log_y=False)
+
+
+def overlaps_figure(queries: int, draws: int) -> Figure:
+    """Return figure 9: the cost over that of one shared tree by the largest overlap factor."""
+    overlaps = (50, 200, 500, 1_000, 2_000)
+    points: Points = {
+        f"{rate:g} events a second": [(o, share_of_shared(queries, rate, draws, o_max=o)) for o in overlaps]
+        for rate in (100.0, 10_000.0, 100_000.0)
+    }
+    at = dict(points["100000 events a second"])
+    readings = [
+        Reading("overlap_saving_200", 1 - at[200], UNITS),
+        Reading("overlap_saving_2000", 1 - at[2_000], UNITS),
+    ]
+    title = "Figure 9: Weave Share over one shared tree by overlap factor"
+    return Figure("cikm-9", title, "largest overlap factor", "cost / shared", points, readings, log_y=False)
+
+
+def skews_figure(counts: Sequence[int], draws: int) -> Figure:
+    """Return figure 10: the cost over that of one shared tree by skew, at 100 events a second and overlaps up to 10."""
+    skews = (0.0, 0.6, 1.2, 1.8, 2.4, 3.3)
+    points: Points = {
+        f"{n:,} queries": [(skew, share_of_shared(n, 100.0, draws, 10, skew)) for skew in skews] for n in counts
+    }
+    title = "Figure 10: Weave Share over one shared tree by skew of slides"
+    return Figure("cikm-10", title, "skew", "cost / shared", points, log_x=False, log_y=False)
+
+
+def tolerances_figure(queries: int) -> Figure:
+    """Return figure 11: how far a plan that follows its queries strays from an offline build, by tolerance."""
+    errors: list[tuple[float, float]] = []
+    builds: list[tuple[float, float]] = []
+    most = 0.0
+    for tolerance in (0.05, 0.1, 0.2, 0.3):
+        windows, rng = zipf_slides(2 * queries, 1).windows(), Random(7)
+        running = RunningPlan(Traffic(50.0), TECHNIQUE, strategy="weave_share", tolerance=tolerance)
+        running.adopt([{f"q{number}": Member(window)} for number, window in enumerate(windows[:queries])])
+        running.rebuild()
+        deviations, rebuilt = [], 0
+        for number in range(min(LONGEST_CHANGES, queries)):
+            change_once(running, windows, rng, number, queries // 2)
+            rebuilt += running.drift.changes == 0
+            deviations.append(running.exact_deviation())
+        errors.append((tolerance, mean(deviations)))
+        builds.append((tolerance, rebuilt))
+        most = max(most, mean(deviations) / tolerance)
+    return Figure(
+        "cikm-11",
+        "Figure 11: incremental Weave Share by tolerance",
+        "tolerance",
+        "relative error, and builds",
+        {"mean relative error": errors, "builds": builds},
+        [Reading("error_within_tolerance", most)],
+        log_x=False,
+        log_y=False,
+    )
+
+
+def optimizations_figure(queries: int) -> Figure:
+    """Return figure 14: the paper's greedy without any optimization beside Heddle, for the same queries."""
+    windows = factors(queries, 1, s_max=1_000, o_max=10, z_skew=0.7).windows()
+    started = process_time()
+    literal_greedy(windows, 100.0, TECHNIQUE)
+    literal = process_time() - started
+    started = process_time()
+    optimize(windows, 100.0, "weave_share", TECHNIQUE)
+    ours = process_time() - started
+    points: Points = {"literal": [(queries, literal)], "Heddle": [(queries, ours)]}
+    readings = [
+        Reading(
+            "optimizations",
+            literal / ours,
+            f"{queries} queries; slides are factors of 1,000, so that the literal one can mark its edges",
+        )
+    ]
+    note = "`literal` is the greedy loop as the paper prints it, edges merged for every pair in every round."
+    return Figure("cikm-14", "Figure 14: planning time", "queries", "CPU seconds", points, readings, note=note)

@@ -1,0 +1,73 @@
+"""`make evidence` writes a page of the same shape every time; its smallest part is run for real."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.evidence.figure import Figure, Reading, Size, load_claims
+from benchmarks.evidence.page import PREAMBLE, write_sections
+from benchmarks.evidence.parts import PARTS, Part, keep_part, kept_part, measure_part
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def part() -> Part:
+    return measure_part("factors", Size(small=True), lambda text: None)
+
+
+def test_a_part_is_kept_and_read_back(part: Part, tmp_path: Path) -> None:
+    assert kept_part("factors", tmp_path) is None
+    keep_part(part, tmp_path)
+    assert kept_part("factors", tmp_path) == part
+
+
+def test_a_section_has_plot_claims_and_numbers(part: Part, tmp_path: Path) -> None:
+    page = tmp_path / "evidence.md"
+    write_sections(page, [part], load_claims())
+    text = page.read_text()
+    assert text.startswith(PREAMBLE)
+    for figure in part.figures:
+        assert f"### {figure.title}\n\n![{figure.title}](evidence/{figure.name}.svg)" in text
+        assert (tmp_path / "evidence" / f"{figure.name}.svg").read_text().startswith("<?xml")
+    row = re.search(
+        r"5 tumbling windows of SequentialGen, with factor windows, at most \| 4.81 times \| (\S+) times", text
+    )
+    assert row
+    assert float(row[1]) == pytest.approx(4.81, rel=0.5)  # the model's boost beside the paper's measured one
+
+
+def test_a_section_replaces_itself_and_leaves_the_others(part: Part, tmp_path: Path) -> None:
+    page = tmp_path / "evidence.md"
+    other = Part("other", "Another part", [Figure("line", "A line", "x", "y", {"a": [(1, 2.0)]})], "a machine", "a day")
+    write_sections(page, [part, other], load_claims())
+    before = page.read_text()
+    changed = Part(part.name, "A new title", part.figures, part.machine, part.date)
+    write_sections(page, [changed], load_claims())
+    assert page.read_text() == before.replace(f"## {part.title}\n", "## A new title\n")
+
+
+def test_a_reading_without_a_claim_is_noticed(tmp_path: Path) -> None:
+    figure = Figure("line", "A line", "x", "y", {"a": [(1, 2.0)]}, [Reading("nobody_says_so", 1.0)])
+    with pytest.raises(KeyError, match="nobody_says_so"):
+        write_sections(tmp_path / "page.md", [Part("other", "Another", [figure], "a machine", "a day")], load_claims())
+
+
+def test_every_claim_belongs_to_a_part_or_a_benchmark() -> None:
+    """A claim that no script names would never be held against ours."""
+    scripts = "".join(path.read_text() for path in (ROOT / "benchmarks").rglob("*.py"))
+    printed_elsewhere = {"deviation_weave_share", "deviation_tri_weave", "deviation_both", "boost_correlation"}
+    assert {key for key in load_claims() if not _named(key, scripts)} == printed_elsewhere
+
+
+def _named(key: str, scripts: str) -> bool:
+    """Say whether a script names the key, whole or by the f-string that makes it."""
+    return f'"{key}"' in scripts or key.startswith(("single_", "multi_", "trades_", "randomgen_", "sequentialgen_"))
+
+
+def test_every_part_has_a_module() -> None:
+    for name, module in PARTS.items():
+        assert (ROOT / (module.replace(".", "/") + ".py")).exists(), name
