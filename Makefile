@@ -50,8 +50,10 @@ format: .venv/ready ## rewrite the code in the house style
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 
-docs: .venv/ready ## write the pages of docs/ that are generated from tables
+docs: .venv/ready ## write the generated pages of docs/, and build the site into build/site; SERVE=1 shows it
 	@$(PY) -m tools.pages
+	@$(MAKE) --no-print-directory .venv-docs/ready
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs $(if $(SERVE),serve,build --quiet)
 
 warm: .venv/ready ## compile the kernels and archive Spark's classes ahead of the first run
 	@$(PY) -m heddle warm
@@ -75,6 +77,12 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv --version >/dev/null 2>&1 || $(PY) -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
 	@$(PY) -m uv pip sync -q --compile-bytecode requirements.txt
 	@$(PY) -m uv pip install -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv-docs/ready: .venv/ready docs/requirements.txt
+	@echo "setting up .venv-docs ..."
+	@$(PY) -m venv --clear --without-pip .venv-docs
+	@$(PY) -m uv pip install -q --python .venv-docs/bin/python -r docs/requirements.txt
 	@touch $@
 
 # What the benchmarks compare with, on top of .venv: a line that begins with `import` is run when Python starts.
