@@ -37,22 +37,39 @@ class Load:
 
     @staticmethod
     def of_columns(ranges: NDArray[np.int64], slides: NDArray[np.int64]) -> Load:
-        """The load of windows given as columns, distinct already."""
+        """The load of windows given as columns, distinct already.
+
+        >>> Load.of_columns(np.array([16, 8]), np.array([4, 4])).overlap
+        6.0
+        """
         distinct, counts = np.unique(ranges, return_counts=True)
         return Load(len(ranges), float((ranges / slides).sum()), distinct, counts.astype(np.int64))
 
     def merge(self, other: Load) -> Load:
-        """The load of both."""
+        """The load of both.
+
+        >>> load = Load.of([Window(16, 4)]).merge(Load.of([Window(16, 8)]))
+        >>> load.queries, load.overlap, load.ranges.tolist(), load.counts.tolist()
+        (2, 6.0, [16], [2])
+        """
         ranges, index = np.unique(np.concatenate([self.ranges, other.ranges]), return_inverse=True)
         counts = np.bincount(index, np.concatenate([self.counts, other.counts]), len(ranges)).astype(np.int64)
         return Load(self.queries + other.queries, self.overlap + other.overlap, ranges, counts)
 
     @property
     def distinct_ranges(self) -> int:
-        """How many ranges there are; invertible techniques keep one accumulator each."""
+        """How many ranges there are; invertible techniques keep one accumulator each.
+
+        >>> Load.of([Window(16, 4), Window(16, 8), Window(8, 4)]).distinct_ranges
+        2
+        """
         return len(self.ranges)
 
     @property
     def max_range(self) -> int:
-        """The longest range."""
+        """The longest range.
+
+        >>> Load.of([Window(16, 4), Window(8, 4)]).max_range
+        16
+        """
         return int(self.ranges[-1]) if len(self.ranges) else 0

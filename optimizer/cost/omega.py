@@ -59,11 +59,19 @@ class OneLoad:
         self.longest = np.array([float(load.max_range)])
 
     def distinct_ranges(self) -> FloatArray:
-        """Return the number of ranges, in an array of one."""
+        """Return the number of ranges, in an array of one.
+
+        >>> OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4]))).distinct_ranges().tolist()
+        [2.0]
+        """
         return np.array([float(self.load.distinct_ranges)])
 
     def flat_fat_sums(self, edge_rates: FloatArray) -> FloatArray:
-        """Return the sum of f over the windows, in an array of one."""
+        """Return the sum of f over the windows, in an array of one.
+
+        >>> OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4]))).flat_fat_sums(np.array([0.25])).tolist()
+        [2.25]
+        """
         partials = self.load.ranges.astype(np.float64) * edge_rates[0]
         return np.array([self.load.counts @ flat_fat_operations(snap_to_whole(partials))])
 
@@ -82,7 +90,12 @@ def omega(technique: str, load: Load, edge_rate: Rate) -> float:
 def least_omegas(
     techniques: Sequence[str], trees: TreeLoads, edge_rates: FloatArray, prices: Mapping[str, float] = ONE_EACH
 ) -> FloatArray:
-    """Return what every tree pays per slice by the technique that is cheapest for it; `prices` are an operation's."""
+    """Return what every tree pays per slice by the technique that is cheapest for it; `prices` are an operation's.
+
+    >>> tree = OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4])))
+    >>> least_omegas(["panes", "slick_deque_inv"], tree, np.array([0.25]), {"slick_deque_inv": 2.0}).tolist()
+    [6.0]
+    """
     omegas = [OMEGA[name](trees, edge_rates) * prices.get(name, 1.0) for name in techniques]
     return omegas[0] if len(omegas) == 1 else np.minimum.reduce(omegas)
 
@@ -114,27 +127,48 @@ def cheapest_technique(
 
 
 def overlap_factors(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
-    """Return the summed overlap factors: Panes combines all the slides of every window."""
+    """Return the summed overlap factors: Panes combines all the slides of every window.
+
+    >>> overlap_factors(OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4]))), np.array([0.25])).tolist()
+    [6.0]
+    """
     return trees.overlap
 
 
 def three_per_query(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
-    """Return 3 Q: FlatFIT amortized; in Two-Stacks an insert, a share of a flip and an answer for every query."""
+    """Return 3 Q: FlatFIT amortized; in Two-Stacks an insert, a share of a flip and an answer for every query.
+
+    >>> three_per_query(OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4]))), np.array([0.25])).tolist()
+    [6.0]
+    """
     return 3.0 * trees.queries
 
 
 def five_per_query(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
-    """Return 5 Q: DABA."""
+    """Return 5 Q: DABA.
+
+    >>> five_per_query(OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4]))), np.array([0.25])).tolist()
+    [10.0]
+    """
     return 5.0 * trees.queries
 
 
 def two_per_range(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
-    """Return two per distinct range: an inverse adds the newest partial and takes the oldest off."""
+    """Return two per distinct range: an inverse adds the newest partial and takes the oldest off.
+
+    >>> two_per_range(OneLoad(Load.of_columns(np.array([16, 16]), np.array([4, 8]))), np.array([0.25])).tolist()
+    [2.0]
+    """
     return 2.0 * trees.distinct_ranges()
 
 
 def shared_deque(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
-    """Return 2 - 2/Pmax + Q + the sum of 1/i! up to Pmax: one deque shared by all queries, one look-up each."""
+    """Return 2 - 2/Pmax + Q + the sum of 1/i! up to Pmax: one deque shared by all queries, one look-up each.
+
+    >>> tree = OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4])))
+    >>> shared_deque(tree, np.array([0.25])).round(3).tolist()  # 2 - 2/4 + 2 + 1 + 1/2 + 1/6 + 1/24
+    [5.208]
+    """
     # Pmax is rounded to a number of terms, and half a partial must round as the exact rate says
     longest = np.maximum(1.0, snap_to_whole(2 * trees.longest * edge_rates) / 2)
     terms = np.minimum(np.rint(longest), len(INVERSE_FACTORIALS) - 1).astype(np.int64)
@@ -147,6 +181,10 @@ def mean_deque(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
 
     The i-th newest of Pmax partials is in the deque when none after it is larger, that is once in i times; equation 7
     of the TKDE paper prints the sum of 1/i! instead, which is 1.72 for any Pmax, where H(1024) is 7.51.
+
+    >>> tree = OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4])))
+    >>> mean_deque(tree, np.array([0.25])).round(3).tolist()  # 2 - 2/4 + 2 + 1 + 1/2 + 1/3 + 1/4
+    [5.583]
     """
     longest = np.maximum(1.0, snap_to_whole(2 * trees.longest * edge_rates) / 2)
     operations: FloatArray = 2 - 2 / longest + trees.queries + harmonic(np.rint(longest))
@@ -166,7 +204,11 @@ def harmonic(terms: FloatArray) -> FloatArray:
 
 
 def tree_walks(trees: TreeLoads, edge_rates: FloatArray) -> FloatArray:
-    """Return the sum of f(P): FlatFAT's path up the tree per update and its walk per look-up; B-Int by estimate."""
+    """Return the sum of f(P): FlatFAT's path up the tree per update and its walk per look-up; B-Int by estimate.
+
+    >>> tree_walks(OneLoad(Load.of_columns(np.array([16, 8]), np.array([4, 4]))), np.array([0.25])).tolist()
+    [2.25]
+    """
     return trees.flat_fat_sums(edge_rates)
 
 

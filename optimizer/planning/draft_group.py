@@ -128,14 +128,26 @@ def one_tree(problem: Problem) -> Draft:
 
 
 def steady_seconds(trees: Sequence[Tree], traffic: Traffic, prices: Prices) -> float:
-    """Return the CPU seconds that trees take per second of the stream, in batches as the schedule has them."""
+    """Return the CPU seconds that trees take per second of the stream, in batches as the schedule has them.
+
+    >>> from optimizer.plan.prices import Prices
+    >>> steady_seconds([], Traffic(1.2), Prices({"batch": 3.0})) * STEADY.batch  # nothing but a batch at a time
+    3.0
+    """
     return prices.seconds(count_operations(trees, traffic, STEADY), batches=1 / STEADY.batch)
 
 
 def shared_seconds(
     group: Group, technique: str, traffic: Traffic, recent: Recent | None, prices: Prices | None
 ) -> float:
-    """Return the CPU seconds per second of the stream that one tree for the group would take; 0 without prices."""
+    """Return the CPU seconds per second of the stream that one tree for the group would take; 0 without prices.
+
+    >>> from optimizer.strategies.contract.problem import make_problem
+    >>> from optimizer.windows.window import Window
+    >>> group = Group(make_problem(WindowSet.of([Window(16, 4), Window(8, 4)])), ("a", "b"), ())
+    >>> shared_seconds(group, "auto", Traffic(1.2), recent=None, prices=None)
+    0.0
+    """
     if prices is None:
         return 0.0
     trees = build_trees(group, one_tree(group.rows.problem), technique, traffic, recent, prices)

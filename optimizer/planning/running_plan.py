@@ -49,7 +49,16 @@ class Levels:
 
 
 class Posed:
-    """The queries of a running plan as a problem, and what forests of their windows cost."""
+    """The queries of a running plan as a problem, and what forests of their windows cost.
+
+    >>> running = RunningPlan(Traffic(rate=1.2), "panes", strategy="cascade")
+    >>> for query, window in (("a", Window(16, 4)), ("b", Window(10, 5))):
+    ...     running.add(query, window)
+    >>> posed = running.posed
+    >>> apart = posed.forest([frozenset("a"), frozenset("b")])
+    >>> list(map(sorted, posed.trees(apart))), round(posed.cost(apart), 3), posed.draft(apart).feeds
+    ([['a'], ['b']], 3.4, (2, 2, -1))
+    """
 
     def __init__(self, running: RunningPlan) -> None:
         self.ids = sorted(running.members)

@@ -34,14 +34,22 @@ class Atoms:
         self.weights = None if weights is None else np.array(weights, dtype=np.float64)
 
     def count(self, bits: int) -> int:
-        """The ticks of a period that the bits stand for."""
+        """The ticks of a period that the bits stand for.
+
+        >>> Atoms(12, [0b011, 0b101], 3, [1, 2, 3]).count(0b111)  # weights 1, 2 and 3
+        6
+        """
         if self._tables is None:
             return bits.bit_count()
         octets = bits.to_bytes(len(self._tables), "little")
         return sum(map(getitem, self._tables, octets))
 
     def bits_of(self, mask: int) -> int:
-        """The atoms of a set of classes, eight classes at a time; the last sets are remembered."""
+        """The atoms of a set of classes, eight classes at a time; the last sets are remembered.
+
+        >>> bin(Atoms(12, [0b011, 0b101], 3).bits_of(0b11))  # both classes
+        '0b111'
+        """
         bits = self._bits_of.get(mask)
         if bits is None:
             bits = self._join(mask)
@@ -63,20 +71,37 @@ class Atoms:
         return bits
 
     def row(self, bits: int) -> bytes:
-        """An edge set as 64-bit words, little end first."""
+        """An edge set as 64-bit words, little end first.
+
+        >>> Atoms(12, [], 12).row(0b1001).hex()
+        '0900000000000000'
+        """
         return bits.to_bytes(-(-self.size // 64) * 8, "little")
 
     def rows(self, edge_sets: Sequence[bytes]) -> Words:
-        """Edge sets as the rows of a matrix of words."""
+        """Edge sets as the rows of a matrix of words.
+
+        >>> atoms = Atoms(12, [], 12)
+        >>> atoms.rows([atoms.row(0b1001), atoms.row(0b1)]).tolist()
+        [[9], [1]]
+        """
         return np.frombuffer(b"".join(edge_sets), dtype="<u8").reshape(len(edge_sets), -1)
 
     def spread(self, rows: Words) -> Floats:
-        """Rows of words as rows of zeros and ones, one per atom."""
+        """Rows of words as rows of zeros and ones, one per atom.
+
+        >>> Atoms(12, [], 4).spread(np.array([[0b1001]], dtype=np.uint64)).tolist()
+        [[1.0, 0.0, 0.0, 1.0]]
+        """
         octets = np.ascontiguousarray(rows, dtype="<u8").view(np.uint8)
         return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").astype(np.float64)
 
     def rates(self, rows: Words) -> Floats:
-        """The rate of every row."""
+        """The rate of every row.
+
+        >>> Atoms(12, [], 12).rates(np.array([[0b1001001001], [0b1]], dtype=np.uint64)).round(4).tolist()
+        [0.3333, 0.0833]
+        """
         counts: Floats
         if self.weights is None:
             counts = np.bitwise_count(rows).sum(axis=1, dtype=np.float64)
@@ -86,7 +111,13 @@ class Atoms:
 
 
 def byte_tables(weights: Sequence[int]) -> list[list[int]]:
-    """For every eight atoms, the weight of each of the 256 ways to choose among them."""
+    """For every eight atoms, the weight of each of the 256 ways to choose among them.
+
+    >>> byte_tables([1, 2, 4])[0]  # nothing, the first, the second, both, ...
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    >>> len(byte_tables([1] * 12))
+    2
+    """
     tables = []
     for start in range(0, len(weights), 8):
         table = [0]

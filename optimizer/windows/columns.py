@@ -35,7 +35,11 @@ class WindowSet(Sequence[Window]):
 
     @classmethod
     def of(cls, windows: Iterable[Window]) -> WindowSet:
-        """The columns of these windows, in their order; all measured by one clock."""
+        """The columns of these windows, in their order; all measured by one clock.
+
+        >>> WindowSet.of([Window(16, 4), Window(8, 4)]).range.tolist()
+        [16, 8]
+        """
         listed = list(windows)
         table = np.array([(w.range, w.slide, w.offset) for w in listed], dtype=np.int64).reshape(-1, 3)
         return cls(table[:, 0], table[:, 1], table[:, 2], any(w.rows for w in listed))
@@ -73,11 +77,19 @@ class WindowSet(Sequence[Window]):
         return self.range, self.slide, self.offset
 
     def take(self, index: Any) -> WindowSet:
-        """The windows at these positions."""
+        """The windows at these positions.
+
+        >>> WindowSet.of([Window(16, 4), Window(8, 4)]).take([1]).tuples()
+        [(8, 4, 0)]
+        """
         return WindowSet(self.range[index], self.slide[index], self.offset[index], self.rows)
 
     def tuples(self) -> list[tuple[int, int, int]]:
-        """(range, slide, offset) of every window."""
+        """(range, slide, offset) of every window.
+
+        >>> WindowSet.of([Window(16, 4), Window(8, 4, 1)]).tuples()
+        [(16, 4, 0), (8, 4, 1)]
+        """
         return list(zip(self.range.tolist(), self.slide.tolist(), self.offset.tolist(), strict=True))
 
 

@@ -49,7 +49,11 @@ class EdgeSpace:
 
     @property
     def searched(self) -> Atoms | None:
-        """The atoms that searches look at; None where they count edges by recursion."""
+        """The atoms that searches look at; None where they count edges by recursion.
+
+        >>> EdgeSpace([((4, 0),), ((6, 0),)]).searched.length
+        12
+        """
         return self._searched
 
     @cached_property
@@ -66,16 +70,29 @@ class EdgeSpace:
 
     @property
     def searches_exactly(self) -> bool:
-        """Whether every rate that a search was given so far was counted, not estimated."""
+        """Whether every rate that a search was given so far was counted, not estimated.
+
+        >>> EdgeSpace([((4, 0),), ((6, 0),)]).searches_exactly
+        True
+        """
         return self._searched is self._atoms and (self._atoms is not None or self._recursive.searching)
 
     @property
     def exact(self) -> bool:
-        """Whether every `rate` given so far is exact."""
+        """Whether every `rate` given so far is exact.
+
+        >>> EdgeSpace([((4, 0),), ((6, 0),)]).exact
+        True
+        """
         return self._recursive.exact
 
     def rate(self, mask: int) -> Fraction:
-        """The edge rate of the classes in the mask."""
+        """The edge rate of the classes in the mask.
+
+        >>> space = EdgeSpace([((4, 0),), ((6, 0),)])
+        >>> space.rate(0b01), space.rate(0b11)
+        (Fraction(1, 4), Fraction(1, 3))
+        """
         rate = self._rates.get(mask)
         if rate is None:
             rate = self._count(mask) if self._atoms is None else self._share(self._atoms, mask)
@@ -94,7 +111,11 @@ class EdgeSpace:
         return f1.rate(edges) if edges else Fraction(0)
 
     def rate_float(self, mask: int) -> float:
-        """The edge rate as a float, for searches."""
+        """The edge rate as a float, for searches.
+
+        >>> EdgeSpace([((4, 0),), ((6, 0),)]).rate_float(0b01)
+        0.25
+        """
         rate = self._floats.get(mask)
         if rate is None and self._counter == F1:
             rate = float(self.rate(mask))
@@ -107,7 +128,11 @@ class EdgeSpace:
         return rate
 
     def pair_rates(self, mask: int, masks: Sequence[int]) -> Floats:
-        """The edge rates of `mask` merged with each of `masks`."""
+        """The edge rates of `mask` merged with each of `masks`.
+
+        >>> EdgeSpace([((4, 0),), ((2, 0),)]).pair_rates(0b01, [0b01, 0b10]).tolist()
+        [0.25, 0.5]
+        """
         atoms = self._searched
         if atoms is None:
             return np.array([self.rate_float(mask | other) for other in masks])
@@ -115,7 +140,13 @@ class EdgeSpace:
         return atoms.rates(rows | atoms.rows([self._row(atoms, mask)]))
 
     def pair_table(self, masks: Sequence[int]) -> PairTable:
-        """The same for a search that merges: the masks are kept as rows and rewritten in place."""
+        """The same for a search that merges: the masks are kept as rows and rewritten in place.
+
+        >>> table = EdgeSpace([((4, 0),), ((2, 0),)]).pair_table([0b01, 0b10])
+        >>> table.merge(0, 1)
+        >>> table.rates(0).tolist()
+        [0.5, 0.5]
+        """
         atoms = self._searched
         if atoms is None:
             return LoosePairs(self.rate_float, masks)
@@ -125,7 +156,12 @@ class EdgeSpace:
         return WeightedPairs(atoms, atoms.weights, rows)
 
     def contains(self, outer: int, inner: int) -> bool:
-        """Whether the edges of `outer` contain those of `inner`; an estimate never says yes."""
+        """Whether the edges of `outer` contain those of `inner`; an estimate never says yes.
+
+        >>> space = EdgeSpace([((4, 0),), ((2, 0),)])
+        >>> space.contains(outer=0b10, inner=0b01), space.contains(outer=0b01, inner=0b10)
+        (True, False)
+        """
         if inner & ~outer == 0:
             return True
         if self._atoms is not None:
@@ -139,7 +175,11 @@ class EdgeSpace:
         return few and self._recursive.contains(self.edges(outer), self.edges(inner))
 
     def class_rates(self) -> Floats:
-        """The edge rate of every class alone."""
+        """The edge rate of every class alone.
+
+        >>> EdgeSpace([((4, 0),), ((4, 0), (4, 1))]).class_rates().tolist()
+        [0.25, 0.5]
+        """
         single = [len(part) / part[0][0] if part[0][0] == part[-1][0] else 0.0 for part in self.classes]
         return np.array([rate or self.rate_float(1 << number) for number, rate in enumerate(single)])
 
@@ -168,15 +208,27 @@ class EdgeSpace:
         return gcd(*sizes), sizes, owners
 
     def composite_slide(self, mask: int) -> int:
-        """After how many ticks the edges of the mask repeat."""
+        """After how many ticks the edges of the mask repeat.
+
+        >>> EdgeSpace([((4, 0),), ((6, 0),)]).composite_slide(0b11)
+        12
+        """
         return period(progression for part in self._parts(mask) for progression in part)
 
     def edges(self, mask: int) -> Edges:
-        """The progressions of the mask."""
+        """The progressions of the mask.
+
+        >>> EdgeSpace([((4, 0),), ((6, 0),)]).edges(0b11)
+        ((4, 0), (6, 0))
+        """
         return union(self._parts(mask))
 
     def bounds(self, mask: int) -> tuple[Fraction, Fraction]:
-        """Between which two rates the true one lies; equal when it is exact."""
+        """Between which two rates the true one lies; equal when it is exact.
+
+        >>> EdgeSpace([((4, 0),), ((6, 0),)]).bounds(0b11)
+        (Fraction(1, 3), Fraction(1, 3))
+        """
         rate = self.rate(mask)
         return (rate, rate) if self._atoms is not None else self._recursive.bounds(self.edges(mask), rate)
 

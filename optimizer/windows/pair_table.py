@@ -28,11 +28,22 @@ class WordPairs:
         self._rows = rows
 
     def rates(self, row: int) -> Floats:
-        """The edge rate of `row` merged with every row, itself included."""
+        """The edge rate of `row` merged with every row, itself included.
+
+        >>> table = WordPairs(Atoms(4, [], 4), np.array([[0b0001], [0b0011]], dtype=np.uint64))
+        >>> table.rates(0).tolist()
+        [0.25, 0.5]
+        """
         return self._atoms.rates(self._rows | self._rows[row])
 
     def merge(self, into: int, other: int) -> None:
-        """Weave `other` into `into`; the row of `other` is left empty."""
+        """Weave `other` into `into`; the row of `other` is left empty.
+
+        >>> table = WordPairs(Atoms(4, [], 4), np.array([[0b0001], [0b0010]], dtype=np.uint64))
+        >>> table.merge(0, 1)
+        >>> table.rates(0).tolist()
+        [0.5, 0.5]
+        """
         self._rows[into] |= self._rows[other]
         self._rows[other] = 0
 
@@ -47,7 +58,13 @@ class WeightedPairs:
         self._length = atoms.length
 
     def rates(self, row: int) -> Floats:
-        """The edge rate of `row` merged with every row, itself included."""
+        """The edge rate of `row` merged with every row, itself included.
+
+        >>> atoms = Atoms(6, [], 2, [1, 2])
+        >>> table = WeightedPairs(atoms, atoms.weights, np.array([[0b01], [0b10]], dtype=np.uint64))
+        >>> table.rates(0).round(3).tolist()
+        [0.167, 0.5]
+        """
         inside = self._columns[:, row] > 0
         if 2 * np.count_nonzero(inside) <= len(inside):
             common: Floats = self._weights[inside] @ self._columns[inside]
@@ -58,7 +75,14 @@ class WeightedPairs:
         return rates
 
     def merge(self, into: int, other: int) -> None:
-        """Weave `other` into `into`; the row of `other` is left empty."""
+        """Weave `other` into `into`; the row of `other` is left empty.
+
+        >>> atoms = Atoms(6, [], 2, [1, 2])
+        >>> table = WeightedPairs(atoms, atoms.weights, np.array([[0b01], [0b10]], dtype=np.uint64))
+        >>> table.merge(0, 1)
+        >>> table.rates(1).round(3).tolist()
+        [0.5, 0.0]
+        """
         np.maximum(self._columns[:, into], self._columns[:, other], out=self._columns[:, into])
         self._columns[:, other] = 0
         self._totals[other] = 0.0
@@ -73,10 +97,20 @@ class LoosePairs:
         self._masks = list(masks)
 
     def rates(self, row: int) -> Floats:
-        """The edge rate of `row` merged with every row, itself included."""
+        """The edge rate of `row` merged with every row, itself included.
+
+        >>> LoosePairs(lambda mask: mask.bit_count() / 4, [0b01, 0b10]).rates(0).tolist()
+        [0.25, 0.5]
+        """
         return np.array([self._rate(self._masks[row] | mask) for mask in self._masks])
 
     def merge(self, into: int, other: int) -> None:
-        """Weave `other` into `into`; the row of `other` is left empty."""
+        """Weave `other` into `into`; the row of `other` is left empty.
+
+        >>> table = LoosePairs(lambda mask: mask.bit_count() / 4, [0b01, 0b10])
+        >>> table.merge(0, 1)
+        >>> table.rates(1).tolist()
+        [0.5, 0.0]
+        """
         self._masks[into] |= self._masks[other]
         self._masks[other] = 0

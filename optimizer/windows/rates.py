@@ -39,11 +39,19 @@ class RecursiveRates:
 
     @property
     def searching(self) -> bool:
-        """Whether there is budget left for searches."""
+        """Whether there is budget left for searches.
+
+        >>> RecursiveRates(500).searching
+        True
+        """
         return self._searches.left > 0
 
     def rate(self, edges: Edges) -> Fraction:
-        """The exact rate, or an estimate."""
+        """The exact rate, or an estimate.
+
+        >>> RecursiveRates(500).rate(((4, 0), (6, 1)))
+        Fraction(5, 12)
+        """
         if edges not in self._estimates:
             try:
                 return self._results.rate(edges, LEAST_BUDGET)
@@ -53,7 +61,11 @@ class RecursiveRates:
         return self._estimates[edges].rate
 
     def rate_float(self, edges: Edges) -> float | None:
-        """The rate as a float; None when the budget of searches is spent."""
+        """The rate as a float; None when the budget of searches is spent.
+
+        >>> RecursiveRates(500).rate_float(((4, 0), (8, 1)))
+        0.375
+        """
         if not edges:
             return 0.0
         try:
@@ -63,12 +75,21 @@ class RecursiveRates:
             return None
 
     def bounds(self, edges: Edges, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """Bounds that always hold: the rate itself when it is exact."""
+        """Bounds that always hold: the rate itself when it is exact.
+
+        >>> RecursiveRates(500).bounds(((4, 0),), Fraction(1, 4))
+        (Fraction(1, 4), Fraction(1, 4))
+        """
         estimated = self._estimates.get(edges)
         return (estimated.low, estimated.high) if estimated else (rate, rate)
 
     def contains(self, outer: Edges, inner: Edges) -> bool:
-        """Whether `inner` adds no edge to `outer`; when that cannot be counted, no."""
+        """Whether `inner` adds no edge to `outer`; when that cannot be counted, no.
+
+        >>> rates = RecursiveRates(500)
+        >>> rates.contains(((2, 0),), ((4, 0),)), rates.contains(((4, 0),), ((2, 0),))
+        (True, False)
+        """
         if all(any(p % q == 0 and r % q == t for q, t in outer) for p, r in inner):
             return True
         try:
@@ -87,7 +108,12 @@ class Budgeted(Generic[Number]):
         self.left = budget
 
     def rate(self, edges: Edges, least: int = 0) -> Number:
-        """The rate, counted in the edges' own steps; whatever is left of the budget, `least` may be spent."""
+        """The rate, counted in the edges' own steps; whatever is left of the budget, `least` may be spent.
+
+        >>> budgeted = Budgeted(Recursion(1.0), 500)
+        >>> budgeted.rate(((4, 0), (8, 1))), budgeted.left < 500
+        (0.375, True)
+        """
         if not edges:
             return self._recursion.zero
         step, shift = common_step(edges)

@@ -23,7 +23,13 @@ class SliceManager:
     _queue: list[tuple[int, Progression]] = field(default_factory=list)
 
     def join(self, window: Window) -> None:
-        """Add a window: its edges count from the first one after `now`."""
+        """Add a window: its edges count from the first one after `now`.
+
+        >>> manager = SliceManager()
+        >>> manager.join(Window(8, 4))
+        >>> manager.peek()
+        4
+        """
         edges = progressions(window, self.slicing)
         self.windows[window] += 1
         for progression in edges:
@@ -33,20 +39,41 @@ class SliceManager:
             self._users[progression] += 1
 
     def leave(self, window: Window) -> None:
-        """Remove a window that has joined."""
+        """Remove a window that has joined.
+
+        >>> manager = SliceManager()
+        >>> for window in (Window(8, 4), Window(9, 3)):
+        ...     manager.join(window)
+        >>> manager.leave(Window(9, 3))
+        >>> manager.peek()
+        4
+        """
         if not self.windows[window]:
             raise HeddleError(f"{window} has not joined; only a window that has joined can leave")
         self.windows[window] -= 1
         self._users.subtract(progressions(window, self.slicing))
 
     def peek(self) -> int | None:
-        """The next edge; None when no window is left."""
+        """The next edge; None when no window is left.
+
+        >>> manager = SliceManager()
+        >>> manager.peek()
+        >>> manager.join(Window(8, 4))
+        >>> manager.peek(), manager.now
+        (4, 0)
+        """
         while self._queue and not self._users[self._queue[0][1]]:
             del self._users[heappop(self._queue)[1]]
         return self._queue[0][0] if self._queue else None
 
     def next_edge(self) -> int | None:
-        """Move on to the next edge."""
+        """Move on to the next edge.
+
+        >>> manager = SliceManager()
+        >>> manager.join(Window(10, 4))  # ends 2 after it starts, modulo its slide
+        >>> manager.next_edge(), manager.next_edge(), manager.now
+        (2, 4, 4)
+        """
         edge = self.peek()
         if edge is not None:
             self.now = edge
@@ -56,7 +83,13 @@ class SliceManager:
         return edge
 
     def slices(self, until: int) -> Iterator[tuple[int, int]]:
-        """The slices [start, end) that close no later than `until`."""
+        """The slices [start, end) that close no later than `until`.
+
+        >>> manager = SliceManager()
+        >>> manager.join(Window(10, 4))
+        >>> list(manager.slices(until=7))
+        [(0, 2), (2, 4), (4, 6)]
+        """
         while (end := self.peek()) is not None and end <= until:
             start = self.now
             self.next_edge()

@@ -19,10 +19,18 @@ class Window:
 
     @property
     def fragment(self) -> int:
-        """Where a pair is cut: the distance from a window's start edge to the end edge that follows it."""
+        """Where a pair is cut: the distance from a window's start edge to the end edge that follows it.
+
+        >>> Window(10, 4).fragment, Window(8, 4).fragment
+        (2, 0)
+        """
         return self.range % self.slide
 
     @property
     def overlap_factor(self) -> float:
-        """How many windows hold one event on average; what Spark multiplies every event by."""
+        """How many windows hold one event on average; what Spark multiplies every event by.
+
+        >>> Window(10, 4).overlap_factor
+        2.5
+        """
         return self.range / self.slide

@@ -19,14 +19,27 @@ OVERLAP = 1.1  # the times that tables span, of the time that they span together
 
 
 def label(grouping: Grouping, tree: TreeProgram) -> str:
-    """Return what parcels and state files call a tree's slices: keys, edges, and which of several such trees."""
+    """Return what parcels and state files call a tree's slices: keys, edges, and which of several such trees.
+
+    >>> tree = TreeProgram("t1", ((10, 0),), "events", 10, (), (), {})
+    >>> label(Grouping(("k", "n"), (pa.string(), pa.int64()), (tree,)), tree)
+    'k,n|96d6ab3cae7c9fff|t1'
+    """
     return f"{grouping.name}|{tree.digest}|{tree.id}"
 
 
 def pack_by_bucket(
     partials: Iterable[tuple[Grouping, TreeProgram, Slices | pa.Table]], count: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield every bucket that has partials, with its tables packed; partials that need not be joined come as tables."""
+    """Yield every bucket that has partials, with its tables packed; partials that need not be joined come as tables.
+
+    >>> tree = TreeProgram("t1", ((10, 0),), "events", 10, (), (), {})
+    >>> grouping = Grouping(("k",), (pa.string(),), (tree,))
+    >>> table = pa.table({"key k": list("abcde"), "start": [0] * 5})
+    >>> parcels = pack_by_bucket([(grouping, tree, table)], count=2)
+    >>> {bucket: sum(part.num_rows for part in unpack(content).values()) for bucket, content in parcels}
+    {0: 2, 1: 3}
+    """
     tables_of: dict[int, dict[str, pa.Table]] = {}
     for grouping, tree, slices in partials:
         if isinstance(slices, pa.Table):
@@ -100,7 +113,15 @@ def merge_tables(
     edges: Edges = (),
 ) -> Slices:
     """Return a tree's slices from its tables, or its chunks between some edges: with the measures of its partials, or
-    with more."""
+    with more.
+
+    >>> from jobs.kernels.algebra.operators import MAX
+    >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
+    >>> tree = TreeProgram("t1", ((10, 0),), "events", 10, (largest,), (), {})
+    >>> tables = [pa.table({"key k": ["a"], "start": [0], "rows max(x) 0": [x]}) for x in (3, 5)]
+    >>> merge_tables(Grouping(("k",), (pa.string(),), (tree,)), tree, tables).rows["max(x)"][:, 0].tolist()
+    [5]
+    """
     names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
     return from_tables(tables, names, measures or tree.partial_measures, edges)
 
@@ -117,5 +138,9 @@ def pack(tables: Mapping[str, pa.Table]) -> bytes:
 
 
 def unpack(content: bytes) -> dict[str, pa.Table]:
-    """Return the tables of packed bytes by label; see `pack`."""
+    """Return the tables of packed bytes by label; see `pack`.
+
+    >>> sorted(unpack(pack({"a": pa.table({"n": [1]}), "b": pa.table({"n": [2]})})))
+    ['a', 'b']
+    """
     return read_tables(pa.BufferReader(content))

@@ -25,22 +25,54 @@ class Feed:
 
     @property
     def folded_measures(self) -> tuple[MeasureProgram, ...]:
-        """The measures that events are folded into: those of its own partials, and those it lends to coarser trees."""
+        """The measures that events are folded into: those of its own partials, and those it lends to coarser trees.
+
+        >>> from jobs.kernels.algebra.operators import COUNT, MAX
+        >>> count = MeasureProgram("count(*)", "count", COUNT, "int64", "", "", "")
+        >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
+        >>> fine, coarse = (TreeProgram("t", ((10, 0),), "events", 10, (each,), (), {}) for each in (count, largest))
+        >>> feed = Feed(Grouping(("k",), (pa.string(),), (fine,)), fine, None, [coarse])
+        >>> [measure.key for measure in feed.folded_measures]
+        ['count(*)', 'max(x)']
+        """
         measures = {measure.key: measure for tree in (self.tree, *self.coarser) for measure in tree.partial_measures}
         return tuple(measures[key] for key in sorted(measures))
 
     @property
     def measures(self) -> tuple[MeasureProgram, ...]:
-        """All measures that are made from its partials, in its own tree and in coarser ones."""
+        """All measures that are made from its partials, in its own tree and in coarser ones.
+
+        >>> from jobs.kernels.algebra.operators import COUNT
+        >>> count = MeasureProgram("count(*)", "count", COUNT, "int64", "", "", "")
+        >>> fine, coarse = (TreeProgram(id, ((10, 0),), "events", 10, (count,), (), {}) for id in "ab")
+        >>> [measure.key for measure in Feed(Grouping(("k",), (pa.string(),), (fine,)), fine, None, [coarse]).measures]
+        ['count(*)', 'count(*)']
+        """
         return tuple(measure for tree in (self.tree, *self.coarser) for measure in tree.measures)
 
     @property
     def reach(self) -> int:
-        """How far back its events are needed: the longest range of all its windows."""
+        """How far back its events are needed: the longest range of all its windows.
+
+        >>> fine, coarse = (TreeProgram("t", ((10, 0),), "events", reach, (), (), {}) for reach in (20, 60))
+        >>> Feed(Grouping(("k",), (pa.string(),), (fine,)), fine, None, [coarse]).reach
+        60
+        """
         return max(tree.reach for tree in (self.tree, *self.coarser))
 
     def without_lent(self, slices: Slices) -> Slices:
-        """Return its slices without the measures that it only lends."""
+        """Return its slices without the measures that it only lends.
+
+        >>> import numpy as np
+        >>> from jobs.kernels.algebra.operators import COUNT, MAX, lift
+        >>> count = MeasureProgram("count(*)", "count", COUNT, "int64", "", "", "")
+        >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
+        >>> fine, coarse = (TreeProgram("t", ((10, 0),), "events", 10, (each,), (), {}) for each in (count, largest))
+        >>> rows = {"count(*)": lift(COUNT, np.array([3])), "max(x)": lift(MAX, np.array([7]))}
+        >>> slices = Slices(pa.table({"k": ["a"]}), np.array([0, 1]), np.array([0]), rows, {})
+        >>> list(Feed(Grouping(("k",), (pa.string(),), (fine,)), fine, None, [coarse]).without_lent(slices).rows)
+        ['count(*)']
+        """
         if not self.coarser:
             return slices
         carried = {name for measure in self.tree.partial_measures for name in measure.columns}
@@ -52,7 +84,15 @@ class Feed:
 
 
 def feeds(program: Program) -> list[Feed]:
-    """Return the trees that keep state, each after the one that it is rolled up from."""
+    """Return the trees that keep state, each after the one that it is rolled up from.
+
+    >>> fine = TreeProgram("fine", ((10, 0),), "events", 10, (), (), {})
+    >>> coarse = TreeProgram("coarse", ((20, 0),), "events", 20, (), (), {}, rolled_from="fine")
+    >>> by_k = Grouping(("k",), (pa.string(),), (coarse,))
+    >>> by_both = Grouping(("k", "i"), (pa.string(), pa.int64()), (fine,))
+    >>> [feed.tree.id for feed in feeds(Program("ts", (), (), (by_k, by_both), 0, "", {}, {}))]
+    ['fine', 'coarse']
+    """
     roots = {tree.id: (grouping, tree) for grouping, tree in program.roots()}
     rolled: dict[str, list[TreeProgram]] = {}
     for _, tree in roots.values():
@@ -77,7 +117,19 @@ def _coarser(rolled: dict[str, list[TreeProgram]], id: str) -> list[TreeProgram]
 
 
 def roll_up(finer: Slices, feed: Feed) -> Slices:
-    """Return the partials of a feed, folded from those of the finer feed that it is rolled up from."""
+    """Return the partials of a feed, folded from those of the finer feed that it is rolled up from.
+
+    >>> import numpy as np
+    >>> from jobs.kernels.algebra.operators import COUNT, lift
+    >>> count = MeasureProgram("count(*)", "count", COUNT, "int64", "", "", "")
+    >>> fine, coarse = (TreeProgram("t", ((slide, 0),), "events", slide, (count,), (), {}) for slide in (10, 20))
+    >>> by_both = Feed(Grouping(("k", "i"), (pa.string(), pa.int64()), (fine,)), fine)
+    >>> by_k = Feed(Grouping(("k",), (pa.string(),), (coarse,)), coarse, by_both)
+    >>> keys, rows = pa.table({"k": ["a", "a"], "i": [1, 2]}), {"count(*)": lift(COUNT, np.array([3, 4]))}
+    >>> rolled = roll_up(Slices(keys, np.array([0, 1, 2]), np.array([0, 10]), rows, {}), by_k)
+    >>> rolled.keys.to_pydict(), rolled.start.tolist(), rolled.rows["count(*)"][:, 0].tolist()
+    ({'k': ['a']}, [0], [7])
+    """
     assert feed.finer is not None
     keys = key_codes(_keys(finer.keys, feed.finer.tree, feed.grouping, feed.tree))
     rows = {measure.key: finer.rows[measure.key].copy() for measure in feed.folded_measures}

@@ -34,7 +34,23 @@ class TreeShards:
                 shards.rows[base.key][:, 1] = np.arange(len(shards.start))
 
     def slices(self, measures: Sequence[MeasureProgram]) -> tuple[Slices, int]:
-        """Return the tree's slices with some measures, and how many shards were folded for all of them together."""
+        """Return the tree's slices with some measures, and how many shards were folded for all of them together.
+
+        >>> from jobs.engine.events.signatures import signature_column
+        >>> from jobs.engine.program.program import Input
+        >>> from jobs.kernels.algebra.operators import lift
+        >>> base = MeasureProgram("count(*)", "count", COUNT, "int64", "", "", "")
+        >>> passing = MeasureProgram("count p", "count", COUNT, "int64", "", "", "p")
+        >>> bases, bits = {"count p": base}, (Input("p", "x > 0"),)
+        >>> tree = TreeProgram("t", ((10, 0),), "events", 10, (passing,), (), {}, bits=bits, bases=bases)
+        >>> signatures = signature_column(np.array([[False], [True]]))  # 3 events that do not pass p, and 4 that do
+        >>> keys = pa.table({"k": ["a", "a"]}).append_column(SIGNATURE, signatures)
+        >>> rows = {"count(*)": lift(COUNT, np.array([3, 4]))}
+        >>> shards = Slices(keys, np.array([0, 1, 2]), np.array([0, 0]), rows, {})
+        >>> slices, folded = TreeShards(shards, Grouping(("k",), (pa.string(),), (tree,)), tree).slices([passing])
+        >>> slices.rows["count p"][:, 0].tolist(), folded
+        ([4], 1)
+        """
         bits = np.array(sorted({self.bit[measure.where] for measure in measures if measure.where}), np.int64)
         everything = any(not measure.where for measure in measures)
         needed = np.flatnonzero(everything | np.asarray(self.tests[:, bits].any(axis=1))[self.code])

@@ -37,16 +37,32 @@ class Slices:
 
     @property
     def group(self) -> Ints:
-        """The group of every slice."""
+        """The group of every slice.
+
+        >>> Slices(pa.table({"k": ["a", "b"]}), np.array([0, 1, 3]), np.array([0, 0, 10]), {}, {}).group.tolist()
+        [0, 1, 1]
+        """
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def since(self, time: int) -> Slices:
-        """Return the slices that start at `time` or later."""
+        """Return the slices that start at `time` or later.
+
+        >>> slices = Slices(pa.table({"k": ["a", "b"]}), np.array([0, 1, 3]), np.array([0, 0, 10]), {}, {})
+        >>> later = slices.since(5)
+        >>> later.start.tolist(), later.offsets.tolist()
+        ([10], [0, 0, 1])
+        """
         later = self.start >= time
         return self if later.all() else self.take(np.flatnonzero(later))
 
     def take(self, positions: Ints) -> Slices:
-        """Return the slices at some positions, in order."""
+        """Return the slices at some positions, in order.
+
+        >>> slices = Slices(pa.table({"k": ["a", "b"]}), np.array([0, 1, 3]), np.array([0, 0, 10]), {}, {})
+        >>> few = slices.take(np.array([0, 2]))
+        >>> few.start.tolist(), few.offsets.tolist()
+        ([0, 10], [0, 1, 2])
+        """
         groups = len(self.offsets) - 1
         sizes = np.bincount(self.group[positions], minlength=groups)
         return Slices(

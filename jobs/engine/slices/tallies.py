@@ -30,12 +30,22 @@ class Tally(NamedTuple):
 
     @property
     def codes(self) -> Ints:
-        """Whole numbers in the order of the values, equal where these are."""
+        """Whole numbers in the order of the values, equal where these are.
+
+        >>> Tally(np.array([0, 3]), pa.array(["b", "a", "b"]), np.array([1, 1, 1])).codes.tolist()
+        [1, 0, 1]
+        """
         return order_codes(value_of(self.values).numbers)
 
 
 def tally_events(measure: MeasureProgram, value: Value, valid: Bools | None, chosen: Ints | None) -> tuple[Ints, Tally]:
-    """Return the events that count, by their places among the chosen ones, and a tally of one entry for each."""
+    """Return the events that count, by their places among the chosen ones, and a tally of one entry for each.
+
+    >>> distinct = MeasureProgram("d", "registers", 0, "int64", "x", "", "", deviation=0.3)
+    >>> places, tally = tally_events(distinct, value_of(pa.array([7, 5, 7])), np.array([True, False, True]), None)
+    >>> places.tolist(), tally.values[0] == tally.values[1]  # equal values have the same register
+    ([0, 2], True)
+    """
     column = value.column if chosen is None else value.column.take(pa.array(chosen))
     places = np.arange(len(column)) if valid is None else np.flatnonzero(valid)
     if len(places) < len(column):
@@ -48,7 +58,14 @@ def tally_events(measure: MeasureProgram, value: Value, valid: Bools | None, cho
 
 
 def fold_tally(measure: MeasureProgram, events: tuple[Ints, Tally], cell: Ints, cells: int) -> dict[str, pa.Array]:
-    """Return the columns of a measure, from the cells of all events and a tally of those that count."""
+    """Return the columns of a measure, from the cells of all events and a tally of those that count.
+
+    >>> distinct = MeasureProgram("d", "registers", 0, "int64", "x", "", "")
+    >>> tally = Tally(np.arange(4), pa.array([9, 4, 9]), np.array([1, 3, 2]))  # three events: registers and ranks
+    >>> columns = fold_tally(distinct, (np.array([0, 1, 2]), tally), cell=np.array([0, 0, 0]), cells=1)
+    >>> {name: column.to_pylist() for name, column in columns.items()}
+    {'values d': [[4, 9]], 'numbers d': [[3, 2]]}
+    """
     places, tally = events
     return _columns(measure, tally, _merge(measure, tally, cell[places], cells))
 
@@ -64,6 +81,12 @@ def merge_tallies(
     """Return the columns of a measure, merged from those of partials: row rows[i] of them falls into cell[i].
 
     They are the measure's own, or those of another one, `source`.
+
+    >>> distinct = MeasureProgram("d", "registers", 0, "int64", "x", "", "")
+    >>> slices = {"values d": pa.array([[4, 9], [9]]), "numbers d": pa.array([[1, 2], [5]])}
+    >>> columns = merge_tallies(distinct, slices, None, cell=np.array([0, 0]), cells=1)
+    >>> {name: column.to_pylist() for name, column in columns.items()}
+    {'values d': [[4, 9]], 'numbers d': [[1, 5]]}
     """
     tally = read_tally(source or measure, carried, rows)
     entries = np.repeat(cell, np.diff(tally.offsets))
@@ -71,7 +94,14 @@ def merge_tallies(
 
 
 def read_tally(measure: MeasureProgram, carried: Mapping[str, pa.Array], rows: Ints | None = None) -> Tally:
-    """Return the tally of some slices, or of all, from their columns."""
+    """Return the tally of some slices, or of all, from their columns.
+
+    >>> distinct = MeasureProgram("d", "registers", 0, "int64", "x", "", "")
+    >>> slices = {"values d": pa.array([[4, 9], [9]]), "numbers d": pa.array([[1, 2], [5]])}
+    >>> tally = read_tally(distinct, slices)
+    >>> tally.offsets.tolist(), tally.values.to_pylist(), tally.numbers.tolist()
+    ([0, 2, 3], [4, 9, 9], [1, 2, 5])
+    """
     values, numbers = (to_array(carried[name]) for name in measure.tally)
     if rows is not None:
         values, numbers = values.take(pa.array(rows)), numbers.take(pa.array(rows))
@@ -94,7 +124,13 @@ def _columns(measure: MeasureProgram, tally: Tally, merged: Merged) -> dict[str,
 
 
 def hash_values(column: pa.Array) -> Hashes:
-    """Return the hashes of values without a null, as Spark hashes values of their type."""
+    """Return the hashes of values without a null, as Spark hashes values of their type.
+
+    >>> hash_values(pa.array(["a", "b", "a"])).tolist()[::2]
+    [9864288744972464332, 9864288744972464332]
+    >>> hash_values(pa.array([1.0, -0.0, 0.0])).tolist()[1:]
+    [13194218611613725804, 13194218611613725804]
+    """
     if pa.types.is_dictionary(column.type):
         of_value: Hashes = hash_values(column.dictionary)[np.asarray(column.indices)]
         return of_value

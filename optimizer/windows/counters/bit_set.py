@@ -21,7 +21,11 @@ MOST_MARKS = 1 << 26
 
 
 def applies(edges: Edges) -> bool:
-    """Up to a period of a million ticks."""
+    """Up to a period of a million ticks.
+
+    >>> applies(((4, 0), (6, 0))), applies(((1 << 21, 0),))
+    (True, False)
+    """
     return is_period_within(edges, LONGEST)
 
 
@@ -79,6 +83,10 @@ def atoms(classes: Sequence[Edges]) -> Atoms | None:
     """Every tick of a period is an atom, or every set of ticks that no class tells apart if that leaves few.
 
     None where the period, or all classes together, are too long.
+
+    >>> few = atoms([((4, 0),), ((6, 0),)])  # the first has 0, 4 and 8 of 12 ticks, the second 0 and 6
+    >>> few.length, few.count(few.bits_of(0b01)), few.count(few.bits_of(0b11))
+    (12, 3, 4)
     """
     everything = all_progressions(classes)
     step, shift = common_step(everything)

@@ -30,7 +30,12 @@ class Lattice:
         self._multiples: dict[int, int] = {}
 
     def multiples(self, size: int) -> int:
-        """The ticks that `size` divides, as a mask over the divisors of L."""
+        """The ticks that `size` divides, as a mask over the divisors of L.
+
+        >>> whole = Lattice({2: 2, 3: 1})
+        >>> list(whole.weights), bin(whole.multiples(6))
+        ([1, 2, 3, 4, 6, 12], '0b110000')
+        """
         mask = self._multiples.get(size)
         if mask is None:
             mask = sum(1 << place for place, divisor in enumerate(self.weights) if divisor % size == 0)
@@ -38,7 +43,11 @@ class Lattice:
         return mask
 
     def rate(self, edges: Edges) -> Fraction:
-        """One OR per slide, one look-up per eight divisors."""
+        """One OR per slide, one look-up per eight divisors.
+
+        >>> Lattice({2: 2, 3: 1}).rate(((4, 0), (6, 0)))
+        Fraction(1, 3)
+        """
         mask, multiples = 0, self._multiples
         for size, _ in edges:
             mask |= multiples.get(size) or self.multiples(size)
@@ -50,7 +59,11 @@ _LATTICES: dict[int, Lattice] = {}
 
 
 def lattice(sizes: Iterable[int]) -> Lattice:
-    """The divisor lattice of the composite slide of some slides; the last few are kept."""
+    """The divisor lattice of the composite slide of some slides; the last few are kept.
+
+    >>> lattice([4, 6]).length
+    12
+    """
     sizes = list(sizes)
     length = lcm(*sizes)
     divisor_lattice = _LATTICES.get(length)
@@ -62,7 +75,11 @@ def lattice(sizes: Iterable[int]) -> Lattice:
 
 
 def applies(edges: Edges) -> bool:
-    """Whether all progressions meet in one tick, and the period has few enough divisors."""
+    """Whether all progressions meet in one tick, and the period has few enough divisors.
+
+    >>> applies(((4, 0), (6, 2))), applies(((4, 0), (6, 1)))  # both have 8; an even tick is none of the last one's
+    (True, False)
+    """
     if any(residue for _, residue in edges) and common_edges(edges) is None:
         return False
     if lcm(*[size for size, _ in edges]) in _LATTICES:
@@ -81,7 +98,14 @@ def rate(edges: Edges) -> Fraction:
 
 
 def atoms(classes: Sequence[Edges]) -> Atoms | None:
-    """The divisor masks of all classes over one lattice; None where they do not apply."""
+    """The divisor masks of all classes over one lattice; None where they do not apply.
+
+    >>> few = atoms([((4, 0),), ((6, 0),)])
+    >>> few.length, few.count(few.bits_of(0b01)), few.count(few.bits_of(0b11))
+    (12, 3, 4)
+    >>> atoms([((4, 0),), ((6, 1),)]) is None
+    True
+    """
     everything = all_progressions(classes)
     if not applies(everything):
         return None

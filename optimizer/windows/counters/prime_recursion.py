@@ -30,7 +30,11 @@ class BudgetError(Exception):
 
 
 def applies(edges: Edges) -> bool:
-    """Always; how long it takes depends on how the primes are shared."""
+    """Always; how long it takes depends on how the primes are shared.
+
+    >>> applies(((4, 0), (6, 0)))
+    True
+    """
     return True
 
 
@@ -53,7 +57,11 @@ class Recursion(Generic[Number]):
         self.left = 0
 
     def missed(self, edges: Edges, budget: int = BUDGET) -> Number:
-        """The share of ticks that no progression hits; `left` tells what it left of the budget."""
+        """The share of ticks that no progression hits; `left` tells what it left of the budget.
+
+        >>> Recursion(Fraction(1)).missed(((4, 0), (6, 0))), Recursion(1.0).missed(((4, 0),))
+        (Fraction(2, 3), 0.75)
+        """
         self.left = budget
         if len(self._memo) > MOST_COMPONENTS:
             self._memo.clear()

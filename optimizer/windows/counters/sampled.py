@@ -39,7 +39,12 @@ class Estimate:
 
 
 def estimate(edges: Edges, budget: int) -> Estimate:
-    """Count the densest progressions exactly, as many as the budget allows; sample what the others add."""
+    """Count the densest progressions exactly, as many as the budget allows; sample what the others add.
+
+    >>> some = estimate(((4, 0), (6, 0)), budget=1)  # two progressions are bounded exactly: 1/4 + 1/6 - 1/12
+    >>> some.low, some.high, some.low <= some.rate <= some.high
+    (Fraction(1, 3), Fraction(1, 3), True)
+    """
     ordered = drop_contained(edges)
     counted, exact = _counted(ordered, budget)
     others = ordered[counted:]
@@ -107,6 +112,10 @@ def atoms(classes: Sequence[Edges]) -> Atoms:
     """Random edges as atoms: a progression has its share of them by density, and an edge that many have weighs less.
 
     The weight of the atoms that a mask has is an estimate of its rate without bias, and no mask outweighs a larger one.
+
+    >>> some = atoms([((4, 0),), ((6, 0),)])
+    >>> round(some.count(some.bits_of(0b11)) / some.length, 1)  # about 1/3
+    0.3
     """
     edges = all_progressions(classes)
     step, shift = common_step(edges)
@@ -146,7 +155,11 @@ def _random_ticks(edges: Sequence[Progression], rng: np.random.Generator) -> Tic
 
 
 def hits(edges: Iterable[Progression], ticks: Ticks) -> Iterable[tuple[Progression, Ticks]]:
-    """Yield every progression with the places of the ticks that are edges of it; progressions ascend."""
+    """Yield every progression with the places of the ticks that are edges of it; progressions ascend.
+
+    >>> [(edge, places.tolist()) for edge, places in hits([(4, 0), (6, 0)], np.array([0, 4, 6]))]
+    [((4, 0), [0, 1]), ((6, 0), [0, 2])]
+    """
     for size, progressions in groupby(edges, key=itemgetter(0)):
         rest = ticks - ticks // size * size  # numpy divides by one number quicker than it takes a remainder
         residues = [residue for _, residue in progressions]
