@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jobs.host.command_line import Folder
+from optimizer.plan.explain import counted
 
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
@@ -56,12 +57,13 @@ def _console() -> Console:
 
 
 def _counts(loaded: Catalog) -> str:
-    streams, statements, queries = len(loaded.streams), len(loaded.statements), len(loaded.queries)
-    return f"{streams} streams, {statements:,} statements, {queries:,} queries"
+    counts = {"stream": len(loaded.streams), "statement": len(loaded.statements)}
+    named = ", ".join(f"{count:,} {name if count == 1 else name + 's'}" for name, count in counts.items())
+    return f"{named}, {counted(len(loaded.queries))}"
 
 
 def _table(loaded: Catalog, stream: str) -> Table:
-    table = Table(title=f"{stream}: {len(loaded.of_stream(stream)):,} queries", box=SIMPLE_HEAD, title_justify="left")
+    table = Table(title=f"{stream}: {counted(len(loaded.of_stream(stream)))}", box=SIMPLE_HEAD, title_justify="left")
     table.add_column("statement", no_wrap=True)
     for name in ("selects", "range / slide", "where", "by", "woven"):
         table.add_column(name, overflow="fold")

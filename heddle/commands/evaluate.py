@@ -30,17 +30,21 @@ Master = Annotated[str, typer.Option(help="The Spark to run on.")]
 def evaluate(
     request: Request,
     champion: Annotated[bool, typer.Option("--champion", help="By the plan in force.")] = False,
-    master: Master = MASTER,
+    master: Annotated[
+        str, typer.Option(help=f"The Spark to run on, as {MASTER}; left out, few events need none.", show_default=False)
+    ] = "",
     local: Annotated[bool, typer.Option("--local", help="In this process, without Spark.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,
 ) -> None:
     """Evaluate what has arrived. Ctrl-C stops after the batch in hand; the next run carries on from there."""
+    from jobs.runs.few_events import reason_for_one_process
     from jobs.runs.report import print_batch
     from jobs.runs.request import evaluate_request
     from jobs.spark.session import session_for
 
     if champion:
         request = replace(request, plan=_champion(request.catalog, request.stream))
+    why = "" if master or local else reason_for_one_process(request)
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("starting") as status:
 
@@ -52,11 +56,13 @@ def evaluate(
                 console.print(line)
 
         def start(working: bool) -> SparkSession:
-            session = session_for(master)(working)
+            session = session_for(master or MASTER)(working)
             status.update("evaluating")
             return session
 
-        report = evaluate_request(request, None if local else start, console.print, progress)
+        if why:
+            console.print(why)
+        report = evaluate_request(request, None if local or why else start, console.print, progress)
     if as_json:
         typer.echo(json.dumps(report.to_dict(), indent=1))
     else:
@@ -84,7 +90,7 @@ def _show(report: RunReport, request: Request) -> None:
         estimate = f"; estimated {report.estimated_seconds:.2f}" if report.estimated_seconds is not None else ""
         console.print(f"CPU seconds in tasks: {sum(report.step_seconds.values()):.2f}{estimate} ({steps})")
     console.print(
-        f"{report.events:,} events in {report.batches} batches, {report.results:,} results, "
+        f"{report.events:,} events in {_many(report.batches, 'batch', 'batches')}, {report.results:,} results, "
         f"{report.late:,} late events ({report.windows_missed:,} windows missed); "
         f"{report.wall_seconds:.1f} s, {report.cpu_seconds:.1f} CPU seconds"
     )
@@ -97,6 +103,15 @@ def _show(report: RunReport, request: Request) -> None:
     if report.without_time:
         console.print(f"{report.without_time:,} events have no time and were left out")
     console.print(_next(report.stream, request.catalog, request.warehouse), style="dim")
+
+
+def _many(count: int, one: str, several: str) -> str:
+    """Return a count with the right form of its noun.
+
+    >>> _many(1, "batch", "batches"), _many(2, "batch", "batches")
+    ('1 batch', '2 batches')
+    """
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def _next(stream: str, folder: str, warehouse: str) -> str:

@@ -26,15 +26,17 @@ Stream = Annotated[str, typer.Argument(metavar="STREAM", help="The stream.")]
 @plans.command()
 def history(stream: Stream) -> None:
     """List every version with its cost, and when it was promoted."""
-    table = Table(box=SIMPLE_HEAD)
-    for name in ("version", "strategy", "technique", "queries", "trees", "cost", "saving", "promoted"):
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("version", "strategy", "queries", "trees", "cost", "saving", "promoted"):
         table.add_column(name, overflow="fold")
     for version in _versions(_store(), stream):
         mark = f"{version.number} champion" if version.champion else str(version.number)
-        when = version.promoted[-1][:19].replace("T", " ") if version.promoted else ""
+        when = version.promoted[-1][:16].replace("T", " ") if version.promoted else ""
         counts = (str(version.queries), str(version.trees), f"{version.cost:.6g}", f"{version.saving:z.1%}")
-        table.add_row(mark, version.strategy, version.technique, *counts, when)
-    Console(highlight=False).print(table)
+        table.add_row(mark, version.strategy, *counts, when)
+    console = Console(highlight=False, markup=False)
+    console.print(table)
+    console.print(f"Next: heddle plans show {stream}", style="dim")
 
 
 @plans.command()

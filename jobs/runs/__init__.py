@@ -2,6 +2,7 @@
 
 - backfill: A past interval computed anew: into a warehouse of its own, or in place of quarantined batches.
 - compare: The same events under several strategies and techniques.
+- few_events: Whether a run is better off without Spark: events are few, and the engine alone can evaluate all of it.
 - follow_catalog: A catalog that changes while a run goes on: queries join and leave between two batches.
 - in_process: The same evaluation in one process, without Spark: for small streams, and to see what Spark costs.
 - lanes: Which lane every query of a stream takes, and why.

@@ -155,3 +155,10 @@ def test_a_time_that_is_none(tmp_path: Path, time: str, line: str) -> None:
     with pytest.raises(HeddleError) as refused:
         run("evaluate", tmp_path / "catalog", "--stream", "s", "--warehouse", tmp_path / "warehouse", "--local")
     assert line in str(refused.value)
+
+
+def test_few_events_take_no_spark_where_none_is_named(world: Readings, tmp_path: Path) -> None:
+    asked = ("evaluate", world.folder / "catalog", "--stream", STREAM, "--warehouse", tmp_path / "few")
+    said = run(*asked)
+    assert "events are few: in this process, without Spark" in said.stderr
+    assert "in this process, as this warehouse was begun" in run(*asked).stderr

@@ -66,10 +66,15 @@ def see_the_plan(browser: Chrome, ui: Interface) -> None:
     assert figure(browser, "version").startswith("2")
     tree = see(browser, "//details[contains(@class,'tree')]")
     assert tree.get_attribute("open") is None
-    press(browser, "//*[name()='svg']//*[name()='a']")
-    see(browser, "//details[@open]//tr[@data-query]")
+    press(browser, "//ul[@class='nest']//a")
+    see(browser, "//details[@open]//tr")
     see(browser, "//input[@id='find']").send_keys("peak_10m")
-    assert see(browser, "//*[@id='found']").text == "1 query"
+    assert see(browser, "//*[@id='found']").text == "1 of 4 queries"
+    assert "find=peak_10m" in browser.execute_script("return location.search")
+    press(browser, "//th[@data-sort='share']/button")
+    assert see(browser, "//th[@data-sort='share']").get_attribute("aria-sort") == "descending"
+    press(browser, "//a[.='peak_10m']")
+    assert "GROUP BY machine" in see(browser, "//pre").text
 
 
 def look(browser: Chrome, ui: Interface, theme: str, pictures: Path, axe: str) -> None:
@@ -80,6 +85,7 @@ def look(browser: Chrome, ui: Interface, theme: str, pictures: Path, axe: str) -
     enter_frame(browser, "Heddle")
     see(browser, "//nav//a[@aria-current][.='events']")
     assert browser.execute_script("return getComputedStyle(document.documentElement).colorScheme") == theme
+    assert browser.find_elements("css selector", "svg polyline")
     browser.save_screenshot(str(pictures / f"page-{theme}.png"))
     for tree in browser.find_elements("css selector", "details"):
         browser.execute_script("arguments[0].open = true", tree)
@@ -96,9 +102,9 @@ def without_a_mouse(browser: Chrome) -> None:
     assert focused(browser, "textContent") == "Skip to the content"
     keys(browser, Keys.ENTER)
     assert focused(browser, "id") == "content"
-    for _ in range(20):
+    for _ in range(80):
         keys(browser, Keys.TAB)
-        if "fed by" in focused(browser, "ariaLabel"):
+        if "of the cost" in focused(browser, "ariaLabel"):
             break
     name = focused(browser, "ariaLabel").partition(";")[0]
     keys(browser, Keys.ENTER)
