@@ -21,6 +21,7 @@ from jobs.tracking.store import Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
+from optimizer.plan.explain import counted
 from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 from optimizer.planning.names import find_strategy
@@ -145,15 +146,19 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
         raise HeddleError(f"stream {wish.stream} has no queries to plan; add one to the catalog")
     measured = measure_stream(catalog, wish.stream, lambda: spark_session(MEASURING), wish.rate, wish.keys)
     traffic = Traffic(measured.rate, measured.keys, MICROSECONDS)
-    fitted = prices(store, wish.stream) or load_prices()  # before the first run, what `heddle calibrate` has measured
+    fitted, technique = prices(store, wish.stream), wish.technique
+    if (
+        fitted is None
+    ):  # before the first run: by what `heddle calibrate` has measured, which tells no technique's worth
+        fitted, technique = load_prices(), TECHNIQUE if technique == MEASURED else technique
     order = _describe_order(measured)
     say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {order}")
     recent = measured.recent if wish.keys is None else None  # keys that are given count in every slice
-    plans = candidates(catalog, wish.stream, traffic, wish.strategies, wish.technique, fitted, recent)
+    plans = candidates(catalog, wish.stream, traffic, wish.strategies, technique, fitted, recent)
     for name, cost in sorted(plans.costs.items(), key=lambda item: item[1]):
+        in_seconds = f"{cost / plans.best.rate * 1e6:.4g} CPU ms per 1,000 events"
         operations = f"{plans.in_operations[name]:,.0f} {OPERATIONS}"
-        price = "" if plans.unit == OPERATIONS else f"{cost / plans.best.rate * 1e6:.4g} CPU ms per 1,000 events, "
-        say(f"{wish.stream}: {name} costs {price}{operations}")
+        say(f"{wish.stream}: {name} costs {operations if plans.unit == OPERATIONS else in_seconds}")
     now = champion(store, wish.stream)
     decision = decide(plans.best, plan_of(store, now) if now else None, fitted)
     figures = measured.figures
@@ -180,9 +185,8 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
         promote(store, version)
     conclude(store, run, version, decision, promoted)
     queries = sum(len(tree.queries) for tree in plan.trees)
-    summary = (
-        f"{queries} queries in {len(plan.trees)} trees by {plan.strategy}, {plan.saving:z.1%} below one tree per query"
-    )
+    trees = f"{len(plan.trees)} {'tree' if len(plan.trees) == 1 else 'trees'}"
+    summary = f"{counted(queries)} in {trees} by {plan.strategy}, {plan.saving:z.1%} below one tree per query"
     number = version.number if version else None
     verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
     say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")
