@@ -6,7 +6,7 @@
 - cliffs: What must not grow: the price of a row with the keys, of a measure with the measures, of events with files.
 - edge_rates: How much quicker divisor masks count edges than marking bits or F1 does.
 - engine: The engine against a scan by plain Spark, against native Spark and against polars, in CPU seconds.
-- estimates: How far the estimated throughput is from the measured one, for techniques, strategies and catalogs.
+- estimates: How far estimated CPU seconds are from measured ones, for techniques, strategies and catalogs.
 - exactness: Random catalogs on Spark against `spark.sql` of the user's own text, row by row, in both lanes.
 - faults: Runs whose driver, JVM or Python worker is killed at every step, against runs without a fault.
 - generate: Generating events against writing them, in CPU seconds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,13 +52,16 @@ def write_events(folder: Path, events: int, keys: int, files: int = 10, rate: in
         pq.write_table(table, folder / f"part-{number:06d}.parquet")
 
 
-def write_queries(folder: Path, windows: list[Window], grouped: bool) -> Catalog:
-    """The windows as max and sum queries, half and half."""
+BOTH = ("sum(value)", "max(value)")
+
+
+def write_queries(folder: Path, windows: list[Window], grouped: bool, selects: Sequence[str] = BOTH) -> Catalog:
+    """Write the windows as max and sum queries, half and half, or with other aggregates in turn."""
     folder.mkdir(parents=True)
     lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
     keys = ", group_by: [machine]" if grouped else ""
     for number, window in enumerate(windows):
-        select = "max(value)" if number % 2 else "sum(value)"
+        select = selects[number % len(selects)]
         clock = f"range: {window.range} seconds, slide: {window.slide} seconds"
         lines.append(f"  - {{id: q{number:04d}, stream: events, select: {select}{keys}, {clock}}}")
     (folder / "catalog.yaml").write_text("\n".join(lines))

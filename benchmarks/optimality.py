@@ -17,7 +17,7 @@ from benchmarks.planning import PRICES, RATE, TECHNIQUE, irregular
 from optimizer import optimize
 from optimizer.plan.definition import Traffic
 from optimizer.planning.defaults import STRATEGY
-from optimizer.planning.draft_group import Group, build_trees, cost_model, steady_seconds
+from optimizer.planning.draft_group import Group, build_trees, cost_model, stream_seconds
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.cascade import exact
 from optimizer.strategies.contract.pricing import Pricing
@@ -70,7 +70,7 @@ def least_seconds(workload: Workload) -> float:
 
     def seconds(forest: list[int]) -> float:
         draft = as_draft(add_helpers(cascades.feed(forest), cascades), units)
-        return steady_seconds(build_trees(group, draft, TECHNIQUE, TRAFFIC, prices=PRICES), TRAFFIC, PRICES)
+        return stream_seconds(build_trees(group, draft, TECHNIQUE, TRAFFIC, prices=PRICES), TRAFFIC, PRICES)
 
     return min(map(seconds, partitions(len(units))))
 

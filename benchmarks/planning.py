@@ -17,7 +17,7 @@ import numpy as np
 
 from optimizer import optimize
 from optimizer.plan.definition import Plan
-from optimizer.plan.prices import Prices
+from optimizer.plan.prices import TYPICAL, Prices
 from optimizer.planning.defaults import STRATEGY
 from optimizer.workloads import Workload
 from optimizer.workloads.slides import factors, zipf_slides
@@ -26,28 +26,7 @@ RATE = 10.0
 SIZES = (100, 1_000, 10_000, 100_000)
 OTHERS = ("insert_then_weave", "local_search", "shared")
 TECHNIQUE = "two_stacks_block"
-# seconds of a tree, a slice, a fold and so on, about as a laptop takes them; a search does not depend on the digits
-PRICES = Prices(
-    {
-        "event.read": 2e-9,
-        "event.cell": 8e-9,
-        "partial": 2e-9,
-        "slice.made": 6e-8,
-        "slice.loaded": 2e-8,
-        "slice.merged": 2e-8,
-        "slice.saved": 2e-8,
-        "level": 5e-9,
-        "grid.tick": 2e-9,
-        "window.dense": 3e-9,
-        "window.bound": 1e-8,
-        "window.folded": 1e-8,
-        "answer": 1e-8,
-        "row": 2e-8,
-        "query": 1e-5,
-        "tree": 2e-3,
-        f"final.{TECHNIQUE}": 1e-9,
-    }
-)
+PRICES = Prices(TYPICAL)  # a typical machine's: a search does not depend on the digits
 CURRENCIES = {"operations": None, "seconds": PRICES}
 
 

@@ -17,7 +17,7 @@ from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.raw_events import PastBatch
-from optimizer.plan.counts import CELL, PARTIAL
+from optimizer.plan.counts import CELL, PARTIAL, ROLLED
 from optimizer.windows.window import BEGINNING
 
 Kind = Literal["batch", "adopt"]
@@ -96,10 +96,15 @@ class FeedReport:
     operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree
     done: Tally = field(default_factory=dict)
 
-    def count_cells(self, tree: str, inputs: int, folds: int) -> None:
-        """Count events, or partials, that were given their slices in a tree, and so many folds of its measures."""
+    def count_cells(self, tree: str, inputs: int, folds: int, counts: Mapping[str, int] = {}) -> None:
+        """Count events that were given their slices in a tree, so many folds of its measures, and more beside it."""
         self.operations[tree] = self.operations.get(tree, 0) + folds
-        tally(self.done, tree, {CELL: inputs, PARTIAL: folds})
+        tally(self.done, tree, {CELL: inputs, PARTIAL: folds, **counts})
+
+    def count_rolled(self, tree: str, slices: int, measures: int) -> None:
+        """Count slices of a finer grouping that were folded into the measures of a coarser one."""
+        self.operations[tree] = self.operations.get(tree, 0) + slices * measures
+        tally(self.done, tree, {ROLLED: slices * (1 + measures)})
 
 
 @dataclass

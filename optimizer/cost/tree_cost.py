@@ -62,6 +62,7 @@ class Currency:
     slice: float = 0.0  # a slice that a tree makes of events, exchanges and retains, for one measure
     level: float = 1.0  # a finer slice folded into a tree that its feeder feeds, for one measure
     tree: float = 0.0  # a tree, per tick
+    root: float = 0.0  # beside that, a tree that reads events, per tick
     final: Mapping[str, float] = field(default_factory=dict)  # an operation of Omega, by technique; 1 where not named
     events: float = 0.0  # per tick and key, where slices without an event are not made; 0: all are
 
@@ -88,7 +89,7 @@ class Currency:
         [3.6]
         """
         paid: FloatArray = events * self.event + (events * self.fold + self.slices(rates) * self.slice) * measures
-        return paid + self.tree
+        return paid + self.tree + self.root
 
     def level_feed(self, rates: FloatArray, measures: FloatArray) -> FloatArray:
         """Return what trees pay per tick that read the partials of a feeder with these edge rates.

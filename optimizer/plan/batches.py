@@ -1,29 +1,25 @@
-"""The batches that a stream comes in: what each of them loads, merges, answers and saves, in seconds of the stream.
-
-A slice belongs to a second of the stream, so that a count in seconds, times the slices per second, is one in slices.
-"""
+"""The batches that a stream comes in, in seconds of the stream: what each brings, and which windows end with it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-MOST_STEPS = 512  # batches that are looked at one by one
+MOST_BATCHES = 512  # of a run that are told apart
+MOST_STEPS = 24  # batches that are looked at one by one; those between them are like their neighbours
 STEADY_STEPS = 4  # batches of an endless stream that are looked at
 
 
 @dataclass(frozen=True)
 class Step:
-    """A batch as a tree sees it, in seconds of the stream."""
+    """A batch: its clock, and what it brings."""
 
     after: float  # windows that end up to it are out already
     until: float  # windows that end up to it end now
-    low: float  # the first slice that any window may hold
-    high: float  # the end of the last slice that is read
-    loaded: float
-    saved: float
-    added: float
+    high: float  # the end of its events
+    added: float  # seconds of its events
+    weight: float = 1.0  # batches that it stands for
 
     @property
     def answers(self) -> bool:
@@ -32,17 +28,8 @@ class Step:
 
     @property
     def ends(self) -> float:
-        """The seconds in which windows end, since the first slice."""
-        return self.until - max(self.after, self.low)
-
-    @property
-    def span(self) -> float:
-        """The seconds that have slices."""
-        return self.high - self.low
-
-    def scanned(self, seconds: float) -> float:
-        """Return the seconds whose slices the windows of this length hold."""
-        return self.until - max(self.low, self.after - seconds)
+        """The seconds in which windows end."""
+        return self.until - self.after
 
 
 @dataclass(frozen=True)
@@ -52,36 +39,51 @@ class Schedule:
     batch: float  # seconds
     batches: float = 1.0  # of one run; infinitely many for an endless stream, whose every run is one batch
 
-    def steps(self, reaches: Sequence[float]) -> list[list[Step]]:
-        """Return the batches as trees see them that retain their slices for some seconds.
+    def steps(self, reach: float) -> list[Step]:
+        """Return the batches of a run; of an endless stream some that come after its slices were kept for `reach`.
 
-        A run of several batches answers each with the next one, and the last with a closing. A batch loads the slices
-        of the windows that end with it, and saves its own. (Chunks, by which it loads less, are not counted here.)
+        A run of several batches answers each with the next one, and the last with a closing.
 
-        >>> [[(step.low, step.high, step.until, step.loaded) for step in steps] for steps in Schedule(10, 3).steps([5])]
-        [[(0, 0, 0, 0.0), (0, 10, 10, 10.0), (5, 20, 20, 15.0), (15, 30, 30, 15.0)]]
+        >>> [(step.after, step.until, step.high, step.added) for step in Schedule(10, 3).steps(5)]
+        [(0, 0, 10, 10), (0, 10, 20, 10), (10, 20, 30, 10), (20, 30, 30, 0)]
+        >>> [(step.after, step.until, step.weight) for step in Schedule(10, 50).steps(5)][:4]
+        [(0, 0, 1.0), (0, 10, 1.0), (10, 20, 3.0), (40, 50, 3.0)]
         """
-        made: list[list[Step]] = [[] for _ in reaches]
-        for after, until, high, added in self._clock(max(reaches)):
-            for reach, steps in zip(reaches, made, strict=True):
-                low, end = max(0, after - reach), min(until, high)
-                loaded = max(0.0, float(min(end, high - added) - low)) if until > after else 0.0
-                saved = high - max(high - added, until - reach) if added else 0.0
-                steps.append(Step(after, until, low, end, loaded, max(0.0, float(saved)), added))
-        return made if math.isfinite(self.batches) else [steps[-STEADY_STEPS:] for steps in made]
+        steps = list(self._steps(reach))
+        if not math.isfinite(self.batches):
+            return steps[-STEADY_STEPS:]
+        if len(steps) <= MOST_STEPS:
+            return steps
+        middle = steps[2:-1]  # the first answers nothing, the second begins, the last brings nothing
+        every = math.ceil(len(middle) / (MOST_STEPS - 3))
+        some = middle[::every]
+        alike = len(middle) / len(some)
+        return [*steps[:2], *(Step(s.after, s.until, s.high, s.added, alike) for s in some), steps[-1]]
 
-    def _clock(self, reach: float) -> Iterator[tuple[float, float, float, float]]:
-        """Yield of every batch (after, until, end of its events, seconds of its events)."""
-        length, count = self.batch, min(self.batches, MOST_STEPS)
+    def merges(self, files: int, reach: float) -> float:
+        """Return how often a row is written again, if every so many files, one of each batch, make one of the next tier
+        and are dropped `reach` seconds after the watermark, which is behind by a batch, has passed them.
+
+        >>> Schedule(10, 20).merges(16, math.inf), Schedule(10, math.inf).merges(16, math.inf)  # 16 of 20; two tiers
+        (0.8, 2.0)
+        """
+        total, span = 0.0, files
+        while span <= min(self.batches, MOST_BATCHES) and (span - 2) * self.batch <= reach:
+            total += math.floor(self.batches / span) * span / self.batches if math.isfinite(self.batches) else 1.0
+            span *= files
+        return total
+
+    def _steps(self, reach: float) -> Iterator[Step]:
+        length, count = self.batch, min(self.batches, MOST_BATCHES)
         if self.batches == 1:
-            yield 0, length, length, length
+            yield Step(0, length, length, length)
         elif math.isfinite(self.batches):
             for number in range(round(count)):
-                yield max(0, number - 1) * length, number * length, (number + 1) * length, length
-            yield (count - 1) * length, count * length, count * length, 0
+                yield Step(max(0, number - 1) * length, number * length, (number + 1) * length, length)
+            yield Step((count - 1) * length, count * length, count * length, 0)
         else:
-            for number in range(min(MOST_STEPS, math.ceil(reach / length)) + STEADY_STEPS):
-                yield number * length, (number + 1) * length, (number + 1) * length, length
+            for number in range(min(MOST_BATCHES, math.ceil(reach / length)) + STEADY_STEPS):
+                yield Step(number * length, (number + 1) * length, (number + 1) * length, length)
 
 
 STEADY = Schedule(300.0, math.inf)  # as the DAG's schedule has it

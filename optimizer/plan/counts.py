@@ -8,135 +8,57 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from optimizer.algebra.techniques import BLOCK
-from optimizer.plan.batches import Schedule, Step
 from optimizer.plan.cost import omega_of
-from optimizer.plan.definition import Demand, Measure, Traffic, Tree
+from optimizer.plan.definition import Demand, Measure, Tree
+from optimizer.plan.forest import Forest
+from optimizer.plan.retention import Handled
 from optimizer.windows.columns import FloatArray, IntArray, WindowSet
 
+EVENT = "event"  # an event that is read
 READ = "event.read"  # a value of an event, read or computed: a time, a key, an argument
 TESTED = "event.tested"  # an event that is tested by a predicate
-CELL = "event.cell"  # an event, or a finer grouping's slice, that is given its key and slice in a tree
-PARTIAL = "partial"  # an event, or such a slice, folded into one measure of a tree
+CELL = "event.cell"  # an event that is given its slice in a tree
+KEYED = "event.keyed"  # the same in a tree that has keys
+SIGNED = "event.signed"  # the same in a tree that keeps shards
+PARTIAL = "partial"  # an event folded into one measure of a tree
+MASKED = "partial.masked"  # an event that is looked at for one measure with a predicate
+ROLLED = "slice.rolled"  # a finer grouping's slice, given its key in a coarser one or folded into a measure of it
+SLICE = "slice"  # a slice that is made in a task, whatever its measures
 MADE = "slice.made"  # a slice, for one measure: made in a task and exchanged
 LOADED = "slice.loaded"  # a retained slice, for one measure, that a batch loads
 MERGED = "slice.merged"  # a slice, for one measure, loaded or exchanged, on its way into a tree's columns
 SAVED = "slice.saved"  # a slice, for one measure, that a batch writes to the state
+REWRITTEN = "slice.rewritten"  # such a slice when state files are merged
+CHUNKED = "level.chunked"  # a level of chunks that a batch keeps and reads
 UNFOLDED = "slice.unfolded"  # a shard folded into the slices of one predicate's measure
 LEVEL = "level"  # a slice of the feeder folded into one measure of a fed tree
 TICK = "grid.tick"  # a tick of a key's grid that is laid out for one measure
 DENSE = "window.dense"  # a window of one measure folded on a grid
+DENSE_QUERY = "query.dense"  # all windows of a range and slide in a batch that are folded so, for one measure
 BOUND = "window.bound"  # a window whose slices are looked up, where there is no grid
 FOLDED = "window.folded"  # such a window folded for one measure
+FOLDED_QUERY = "query.folded"  # all windows of a range and slide in a batch that are folded so, for one measure
 FOLDED_WIDE = "window.folded.wide"  # the same for moments, and for values that a selective measure carries
 STEP = "slice.step"  # a slice that a technique of the papers takes, for one measure
 STEP_ANSWER = "window.step"  # a window that such a technique answers
 FINAL = "final."  # before a technique's name: a combine operation of it
 ANSWER = "answer"  # a window of a query that ends with a value
 ROW = "row"  # such a window that is written
+ROW_MERGED = "row.merged"  # a row that is written again when result files are merged
 ANSWERED = "query"  # a query answered in a batch
 
 EVERYTHING = ("*",)
 # components that no grid takes
 WIDE = ("moments", "central_moments", "co_moments", "registers", "first", "last", "argmin", "argmax")
 LONG, ROOMY = 1024, 2  # jobs/kernels/columns/grid.py: when a grid pays
+RESULT_FILES, STATE_FILES = 16, 4  # that are merged: MERGE_AT of jobs/engine/warehouse
 PIECES = 16  # of the time before a stream's first full windows
-MOST_SAMPLED = 64  # trees whose slices are looked at; beyond, all of a tree are taken to be equally long
-SAMPLED = 1024  # slices
-
-
-class Forest:
-    """Trees of a plan, the stream they run on, and the batches that it comes in."""
-
-    def __init__(self, trees: Sequence[Tree], traffic: Traffic, schedule: Schedule) -> None:
-        self.trees = {tree.id: tree for tree in trees}
-        self.traffic, self.schedule = traffic, schedule
-        self._slices: dict[str, float] = {}
-
-    def feeder(self, tree: Tree) -> Tree | None:
-        """Return the tree that feeds a tree."""
-        return self.trees.get(tree.feed)
-
-    def root(self, tree: Tree) -> Tree:
-        """Return the tree whose slices a level is folded from in the end; a tree that is no level is its own."""
-        feeder = self.feeder(tree)
-        return self.root(feeder) if feeder is not None and feeder.group_by == tree.group_by else tree
-
-    @cached_property
-    def levels(self) -> dict[str, list[Tree]]:
-        """The trees that are folded from every root's slices."""
-        levels: dict[str, list[Tree]] = defaultdict(list)
-        for tree in self.trees.values():
-            if (root := self.root(tree)) is not tree:
-                levels[root.id].append(tree)
-        return levels
-
-    def ticks(self, tree: Tree) -> float:
-        """Return the ticks per second of a tree's clock, by key where it counts rows."""
-        if not tree.windows.rows:
-            return float(self.traffic.ticks)
-        return self.traffic.rate / self.traffic.active_keys(tree.group_by, math.inf)
-
-    def steps(self, tree: Tree) -> Sequence[Step]:
-        """Return the batches as a tree sees them."""
-        return self._steps[self.root(tree).id]
-
-    @cached_property
-    def _steps(self) -> dict[str, list[Step]]:
-        roots = [tree for tree in self.trees.values() if self.root(tree) is tree]
-        steps = self.schedule.steps([self._reach(root) for root in roots])
-        return {root.id: of_root for root, of_root in zip(roots, steps, strict=True)}
-
-    def _reach(self, root: Tree) -> float:
-        """Return the seconds that a root retains its slices: the longest range of its windows and of its levels'."""
-        ranges = [float(t.windows.range.max(initial=0)) for t in (root, *self.levels[root.id]) if t.queries]
-        return max(ranges, default=0.0) / self.ticks(root)
-
-    def per_second(self, tree: Tree, seconds: float) -> float:
-        """Return seconds that were added up over all batches as a share of the stream's; a run may have no events."""
-        added = sum(step.added for step in self.steps(tree))
-        return seconds / added if added else 0.0
-
-    def slices(self, tree: Tree) -> float:
-        """Return the slices that a tree has in a second of the stream; rows are slices of their own.
-
-        A slice is there for a key that has an event in it: one that a query takes, where predicates share shards.
-        """
-        if tree.id not in self._slices:
-            self._slices[tree.id] = self.traffic.rate if tree.windows.rows else self._slices_in_time(tree)
-        return self._slices[tree.id]
-
-    def _slices_in_time(self, tree: Tree) -> float:
-        edges, root = float(tree.edge_rate) * self.traffic.ticks, self.root(tree)
-        if not edges:
-            return 0.0
-        share = root.shards.events / self.traffic.rate if root.shards and root.sharded else 1.0
-        lengths = np.array([1 / edges]) if len(self.trees) > MOST_SAMPLED else sample_slices(tree) / self.traffic.ticks
-        return edges * float(self.traffic.active_keys_in(tree.group_by, share * lengths).mean())
-
-    def made(self, root: Tree) -> float:
-        """Return the slices, or shards, that a root makes in a second."""
-        return root.shards.shards if root.sharded and root.shards else self.slices(root)
-
-
-def sample_slices(tree: Tree) -> FloatArray:
-    """Return the lengths of some slices of a tree, in ticks.
-
-    >>> from fractions import Fraction
-    >>> from optimizer.plan.definition import EVENTS
-    >>> from optimizer.windows.window import Window
-    >>> windows = WindowSet.of([Window(4, 4), Window(6, 6)])
-    >>> sample_slices(Tree("t1", ("a",), windows, Fraction(1, 3), (), EVENTS, (), 0.0))[:5].tolist()
-    [4.0, 2.0, 2.0, 4.0, 4.0]
-    """
-    edges, span = tree.edges(), round(SAMPLED / float(tree.edge_rate))
-    places = np.unique(np.concatenate([np.arange(residue, span, period) for period, residue in edges]))
-    return np.diff(places).astype(float) if len(places) > 1 else np.array([1 / float(tree.edge_rate)])
 
 
 def folded_demands(tree: Tree) -> list[Demand]:
@@ -176,7 +98,7 @@ def count_stream(forest: Forest) -> dict[str, float]:
     measures = {measure for tree in trees for measure in tree.measures}
     arguments = {argument for measure in measures for argument in measure.arguments if measure.arguments != EVERYTHING}
     wheres = {measure.where for measure in measures} - {""}
-    return {READ: rate * (1 + len(columns) + len(arguments)), TESTED: rate * len(wheres)}
+    return {EVENT: rate, READ: rate * (1 + len(columns) + len(arguments)), TESTED: rate * len(wheres)}
 
 
 def count_tree(tree: Tree, forest: Forest) -> dict[str, float]:
@@ -192,9 +114,9 @@ def count_tree(tree: Tree, forest: Forest) -> dict[str, float]:
 
 def _level(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
     """Yield what it takes to fold a level: a slice of the feeder is folded in every batch that it takes part in."""
-    feeder = forest.trees[tree.feed]
-    spans = sum(step.span for step in forest.steps(tree) if step.answers)
-    yield LEVEL, forest.slices(feeder) * forest.per_second(tree, spans) * len(folded_demands(tree))
+    rates = forest.rates(forest.trees[tree.feed])
+    read = forest.per_second(tree, [batch.read(rates) for batch in forest.batches(tree)])
+    yield LEVEL, read * len(folded_demands(tree))
 
 
 def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
@@ -203,27 +125,39 @@ def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
     demands = folded_demands(tree)
     own = {demand.measure for demand in demands if demand.technique}
     own |= {demand.measure for level in forest.levels[tree.id] for demand in folded_demands(level)}
-    inputs = forest.traffic.rate if feeder is None else forest.made(feeder)
-    if shards:
-        held = len({(demand.measure.component, demand.measure.arguments) for demand in demands})
-        folds = inputs * held
+    held = len({(d.measure.component, d.measure.arguments) for d in demands}) if shards else len(own)
+    if feeder is None:
+        yield from _fed_by_events(tree, forest, held)
     else:
-        held = len(own)
-        folds = sum(
-            inputs * (forest.traffic.share(demand.measure.where) if feeder is None else 1) for demand in demands
-        )
-    steps, made = forest.steps(tree), forest.made(tree)
-    merged = [step.span for step in steps if step.answers]
-    yield CELL, inputs
-    yield PARTIAL, folds
-    yield MADE, made * held
-    yield LOADED, made * held * forest.per_second(tree, sum(step.loaded for step in steps))
-    yield MERGED, made * held * forest.per_second(tree, sum(merged))
-    yield SAVED, made * held * forest.per_second(tree, sum(step.saved for step in steps))
+        yield ROLLED, forest.made(feeder) * (1 + (held if shards else len(demands)))
+    batches, rates = forest.batches(tree), forest.kept_rates(tree)
+    read = forest.per_second(tree, [batch.read(rates) for batch in batches])
+    yield SLICE, forest.made(tree)
+    yield MADE, forest.made(tree) * held
+    yield LOADED, held * forest.per_second(tree, [float(batch.loaded @ rates) for batch in batches])
+    yield MERGED, held * (read + forest.per_second(tree, [float(batch.folded @ rates) for batch in batches]))
+    yield SAVED, held * forest.per_second(tree, [float(batch.saved @ rates) for batch in batches])
+    reaches = [level.reach / forest.ticks(tree) for level in forest.levels_of(tree)]
+    again = np.array([forest.schedule.merges(STATE_FILES, reach) for reach in reaches])
+    yield REWRITTEN, held * forest.per_second(tree, [float(batch.saved * again @ rates) for batch in batches])
+    chunked = len(reaches) - 1
+    yield CHUNKED, forest.per_second(tree, [float(chunked * (len(batch.spans) > 0)) for batch in batches])
     if shards:
-        spans = sum(step.span for step in steps if step.answers)
         more = len(own) / max(len({measure for measure in own if measure in tree.measures}), 1)
-        yield UNFOLDED, shards.shards * shards.beta * shards.measures * more * forest.per_second(tree, spans)
+        yield UNFOLDED, read * shards.beta * shards.measures * more
+
+
+def _fed_by_events(tree: Tree, forest: Forest, held: int) -> Iterator[tuple[str, float]]:
+    """Yield what it takes to fold the events into the slices of a tree, or into shards that hold so many measures."""
+    rate, demands = forest.traffic.rate, folded_demands(tree)
+    yield CELL, rate
+    yield KEYED, rate if tree.group_by else 0.0
+    if tree.sharded:
+        yield SIGNED, rate
+        yield PARTIAL, rate * held
+    else:
+        yield PARTIAL, sum(rate * forest.traffic.share(demand.measure.where) for demand in demands)
+        yield MASKED, rate * sum(bool(demand.measure.where) for demand in demands)
 
 
 class Answers:
@@ -232,8 +166,9 @@ class Answers:
     def __init__(self, tree: Tree, forest: Forest) -> None:
         self.tree, self.forest = tree, forest
         self.ticks, self.slices = forest.ticks(tree), forest.slices(tree)
-        self.steps = [step for step in forest.steps(tree) if step.answers]
-        self.dense = [] if tree.windows.rows else [step for step in self.steps if self._pays(step)]
+        self.rates = forest.rates(tree)
+        self.batches = [batch for batch in forest.batches(tree) if len(batch.spans)]
+        self.dense = [] if tree.windows.rows else [batch for batch in self.batches if self._pays(batch)]
 
     def counts(self) -> Iterator[tuple[str, float]]:
         """Yield the counts, per second of the stream."""
@@ -241,11 +176,13 @@ class Answers:
         yield ANSWER, float(self._ended(windows.range, windows.slide) @ queries)
         yield ROW, float(self._rows() @ queries)
         slides = windows.slide / self.ticks
-        yield ANSWERED, self._per_second(sum(float(np.minimum(step.ends / slides, 1) @ queries) for step in self.steps))
+        yield ANSWERED, self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1) @ queries))
         demands = [demand for demand in folded_demands(self.tree) if demand.technique]
         by_step = [demand for demand in demands if demand.technique != BLOCK]
         dense = [] if by_step else self.dense
-        share = sum(step.ends for step in dense) / max(sum(step.ends for step in self.steps), 1e-300)
+        sparse = [batch for batch in self.batches if batch not in dense]
+        ends = self._sum(lambda batch: batch.step.ends)
+        share = self._sum(lambda batch: batch.step.ends, dense) / ends if ends else 0.0
         for demand in by_step:
             yield from self._by_step(demand)
         blocks = [demand for demand in demands if demand.technique == BLOCK]
@@ -253,12 +190,18 @@ class Answers:
             wide = demand.measure.component in WIDE
             if dense and not wide:
                 yield from self._on_grid(demand, dense)
-            yield from self._by_bounds(demand, FOLDED_WIDE if wide else FOLDED, 1.0 if wide else 1 - share)
+            ended = float(self._ended(demand.windows.range, demand.windows.slide).sum())
+            yield FOLDED_WIDE if wide else FOLDED, ended * (1.0 if wide else 1 - share)
+            yield FOLDED_QUERY, self._folds(demand.windows, self.batches if wide else sparse)
+            yield f"{FINAL}{BLOCK}", self._joins(demand.windows, self.batches if wide else sparse)
         wide = any(demand.measure.component in WIDE for demand in blocks)
         yield BOUND, float(self._ended(windows.range, windows.slide).sum()) * (1.0 if wide or by_step else 1 - share)
 
-    def _per_second(self, total: float) -> float:
-        return self.forest.per_second(self.tree, total)
+    def _sum(self, value: Callable[[Handled], float], batches: Sequence[Handled] | None = None) -> float:
+        """Return what is done in some of the batches, or in all that answer, per second of the stream."""
+        some = self.batches if batches is None else batches
+        all_batches = self.forest.batches(self.tree)
+        return self.forest.per_second(self.tree, [value(batch) if batch in some else 0.0 for batch in all_batches])
 
     def _ended(self, ranges: IntArray | FloatArray, slides: IntArray, share: float = 1.0) -> FloatArray:
         """Return how many windows end in a second, with an event of their key, if so many of the events count."""
@@ -298,48 +241,69 @@ class Answers:
         lengths = np.concatenate([windows.range, windows.slide, windows.offset - windows.offset[:1]])
         return float(np.gcd.reduce(lengths)) / self.ticks
 
-    def _pays(self, step: Step) -> bool:
+    def _pays(self, batch: Handled) -> bool:
         """Say whether a batch lays out its slices on a grid, as jobs/kernels/columns/grid.py decides it."""
-        if step.span < (LONG - 1) * self._unit or 2 * step.ends < step.span:
+        span, ends = self._span(batch), batch.step.until - max(batch.step.after, batch.low / self.ticks)
+        if span < (LONG - 1) * self._unit or 2 * ends < span:
             return False
-        groups, windows = self._groups(step), self.tree.windows
-        gap = self.forest.traffic.longest_gap(self.tree.group_by, step.span)
+        groups, windows = self._groups(batch), self.tree.windows
+        gap = self.forest.traffic.longest_gap(self.tree.group_by, span)
         long = windows.slide[windows.range / self.ticks >= gap] / self.ticks
-        certain = float((step.ends / long).sum()) * groups
-        return self._grid_ticks(step) * groups <= ROOMY * self.slices * step.span + certain
+        certain = float((ends / long).sum()) * groups
+        return self._grid_ticks(batch) * groups <= ROOMY * batch.read(self.rates) + certain
 
-    def _groups(self, step: Step) -> float:
-        return self.forest.traffic.active_keys(self.tree.group_by, step.span)
+    def _span(self, batch: Handled) -> float:
+        """Return the seconds that a batch reads slices of."""
+        return (batch.high - batch.low) / self.ticks
 
-    def _grid_ticks(self, step: Step) -> float:
+    def _groups(self, batch: Handled) -> float:
+        return self.forest.traffic.active_keys(self.tree.group_by, self._span(batch))
+
+    def _grid_ticks(self, batch: Handled) -> float:
         """Return the ticks of a key's grid: those of its slices, and those that windows at its ends reach."""
         windows = self.tree.windows
         margin = float(windows.slide.max(initial=0)) / self.ticks
         finest = windows.range[windows.slide <= self._unit * self.ticks * (1 + 1e-9)] / self.ticks
-        return (step.span + margin + max(margin, float(finest.max(initial=0.0)))) / self._unit
+        return (self._span(batch) + margin + max(margin, float(finest.max(initial=0.0)))) / self._unit
 
-    def _on_grid(self, demand: Demand, dense: Sequence[Step]) -> Iterator[tuple[str, float]]:
+    def _on_grid(self, demand: Demand, dense: Sequence[Handled]) -> Iterator[tuple[str, float]]:
         per_key = float((self.ticks / demand.windows.slide).sum())
-        yield TICK, self._per_second(sum(self._grid_ticks(step) * self._groups(step) for step in dense))
-        yield DENSE, self._per_second(sum(per_key * step.ends * self._groups(step) for step in dense))
+        yield TICK, self._sum(lambda batch: self._grid_ticks(batch) * self._groups(batch), dense)
+        yield DENSE_QUERY, self._folds(demand.windows, dense)
+        yield DENSE, self._sum(lambda batch: per_key * batch.step.ends * self._groups(batch), dense)
 
-    def _by_bounds(self, demand: Demand, name: str, share: float) -> Iterator[tuple[str, float]]:
-        """Yield the folds of windows whose slices are looked up, and the operations of two stacks that flip once per
-        block: a flip joins the slices of a window, every other window the new slices and both stacks."""
-        windows = demand.windows
-        ended = self._ended(windows.range, windows.slide)
-        cycle = np.ceil(windows.range / windows.slide)
-        held = np.maximum(self.slices * windows.range / windows.slide / np.maximum(ended, 1e-300), 1.0)
-        fresh = held * windows.slide / windows.range
-        in_step = np.array([step.ends for step in self.steps])[:, None] / (windows.slide / self.ticks)
-        flips = np.maximum(in_step / cycle, np.minimum(in_step, 1)).sum(axis=0) / in_step.sum(axis=0)  # per window
-        joins = flips * (held - 1) + (1 - flips) * (fresh + 1 - 1 / held)
-        yield name, share * float(ended.sum())
-        yield f"{FINAL}{BLOCK}", share * float(ended @ joins)
+    def _folds(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
+        """Return how many windows have some that end in a batch, over all of some batches."""
+        slides = windows.slide / self.ticks
+        return self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1).sum()), batches)
+
+    def _joins(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
+        """Return the operations of two stacks that flip once per block: a flip joins the slices of a window, every
+        other window the new slices and both stacks."""
+        return self._sum(lambda batch: float(self._joins_in(windows, batch).sum()), batches)
+
+    def _joins_in(self, windows: WindowSet, batch: Handled) -> FloatArray:
+        """Return the operations of every window in one batch."""
+        times, rows = batch.rows_until(self.rates)
+        after, until = max(batch.step.after * self.ticks, batch.low), batch.step.until * self.ticks
+        in_batch = (until - after) / windows.slide
+        flips = np.maximum(in_batch / np.ceil(windows.range / windows.slide), np.minimum(in_batch, 1))
+        first = np.minimum(flips, 1)
+        keys = self._holding(windows.range / self.ticks)
+
+        def held(ends: FloatArray) -> FloatArray:
+            return np.asarray(np.interp(ends, times, rows) - np.interp(ends - windows.range, times, rows))
+
+        at_first, later = held(np.minimum(after + windows.slide, until)), held(np.minimum(after + windows.range, until))
+        fresh = float(np.interp(until, times, rows) - np.interp(after, times, rows))
+        flipped = first * np.maximum(at_first - keys, 0) + (flips - first) * np.maximum(later - keys, 0)
+        joined = 1 - np.minimum(keys / np.maximum(later, 1e-300), 1)  # a slice that is alone joins none
+        stepped = (in_batch - flips) / in_batch * (fresh + in_batch * keys * joined) * np.minimum(2 * joined, 1)
+        return np.asarray(flipped + stepped)
 
     def _by_step(self, demand: Demand) -> Iterator[tuple[str, float]]:
         """Yield the work of a technique of the papers, which takes every slice that a window may hold."""
-        slices = self.slices * self._per_second(sum(step.until - step.low for step in self.steps))
+        slices = self._sum(lambda batch: batch.read(self.rates))
         yield f"{FINAL}{demand.technique}", slices * omega_of(demand, float(self.tree.edge_rate))
         yield STEP, slices
         yield STEP_ANSWER, float(self._ended(demand.windows.range, demand.windows.slide).sum())

@@ -6,14 +6,16 @@ counts.py; `Operations.priced` names all of it.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from optimizer.plan.batches import STEADY, Schedule
 from optimizer.plan.cost import omega_of, tree_cost
-from optimizer.plan.counts import FINAL, PARTIAL, Forest, count_stream, count_tree
+from optimizer.plan.counts import FINAL, PARTIAL, RESULT_FILES, ROW, ROW_MERGED, count_stream, count_tree
 from optimizer.plan.definition import Demand, Plan, Traffic, Tree
+from optimizer.plan.forest import Forest
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Operations:
     finals: Mapping[str, float] = field(default_factory=dict)  # the papers' operations of all answers, by technique
     handled: Mapping[str, float] = field(default_factory=dict)  # what the engine does, by the name that has a price
     trees: int = 0  # in every batch
+    roots: int = 0  # of them, those that are no levels
 
     @property
     def total(self) -> float:
@@ -39,7 +42,7 @@ class Operations:
         """Return everything that has a price, by its name, in a run of so many batches; none is an endless run."""
         papers = {PARTIAL: self.partials, **{f"{FINAL}{name}": count for name, count in self.finals.items()}}
         done = batches + (batches > 1)  # several batches of a run are followed by a closing
-        fixed = {"tree": self.trees * done, "batch": done, "run": min(batches, 1.0)}
+        fixed = {"tree": self.trees * done, "root": self.roots * done, "batch": done, "run": min(batches, 1.0)}
         return {**papers, **self.handled, **fixed}
 
 
@@ -61,13 +64,22 @@ def count_operations(forest: Sequence[Tree], traffic: Traffic, schedule: Schedul
     for counts in counts_by_tree(forest, traffic, schedule).values():
         for name, count in counts.items():
             handled[name] += count
-    return Operations(max(total - sum(finals.values()), 0.0), dict(finals), dict(handled), len(forest))
+    partials = max(total - sum(finals.values()), 0.0)
+    return Operations(partials, dict(finals), dict(handled), len(forest), count_roots(forest))
+
+
+def count_roots(forest: Sequence[Tree]) -> int:
+    """Return how many trees are no levels of another tree of their grouping."""
+    grouping = {tree.id: tree.group_by for tree in forest}
+    return sum(grouping.get(tree.feed) != tree.group_by for tree in forest)
 
 
 def counts_by_tree(forest: Sequence[Tree], traffic: Traffic, schedule: Schedule) -> dict[str, dict[str, float]]:
     """Return what the engine does for every tree in a second of the stream, and under "" what it does for all."""
     made = Forest(forest, traffic, schedule)
-    return {"": count_stream(made), **{tree.id: count_tree(tree, made) for tree in forest}}
+    of_trees = {tree.id: count_tree(tree, made) for tree in forest}
+    merged = sum(counts.get(ROW, 0.0) for counts in of_trees.values()) * schedule.merges(RESULT_FILES, math.inf)
+    return {"": {**count_stream(made), ROW_MERGED: merged}, **of_trees}
 
 
 def schedule_for(plan: Plan, events: int, batches: float) -> Schedule:

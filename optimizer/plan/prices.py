@@ -11,24 +11,35 @@ from numpy.typing import NDArray
 from optimizer.algebra.techniques import BLOCK
 from optimizer.cost.tree_cost import Currency
 from optimizer.errors import HeddleError
-from optimizer.plan.batches import STEADY
+from optimizer.plan.batches import STEADY, Schedule
 from optimizer.plan.counts import (
     ANSWER,
     ANSWERED,
     BOUND,
     CELL,
+    CHUNKED,
     DENSE,
+    DENSE_QUERY,
+    EVENT,
     FINAL,
     FOLDED,
+    FOLDED_QUERY,
     FOLDED_WIDE,
+    KEYED,
     LEVEL,
     LOADED,
     MADE,
+    MASKED,
     MERGED,
     PARTIAL,
     READ,
+    REWRITTEN,
+    ROLLED,
     ROW,
+    ROW_MERGED,
     SAVED,
+    SIGNED,
+    SLICE,
     STEP,
     STEP_ANSWER,
     TESTED,
@@ -44,28 +55,28 @@ ROUNDS = 200
 PULL_OF_STEP = 0.03  # towards the prices of a typical machine, where a step's runs cannot tell prices apart
 LEAST = 0.25  # of a typical price: nothing is free
 STEPS = {  # what takes time in every step of a run
-    "read": (READ, TESTED, "batch"),
-    "feed": (READ, TESTED, CELL, PARTIAL, "tree", "batch"),
-    "exchange": (MADE, LOADED, "tree", "batch"),
+    "read": (EVENT, READ, TESTED, "batch"),
+    "feed": (EVENT, TESTED, CELL, KEYED, SIGNED, PARTIAL, MASKED, SLICE, "root", "batch"),
+    "exchange": (SLICE, MADE, ROLLED, "root", "batch"),
     "finals": (
-        *(MERGED, UNFOLDED, LEVEL, TICK, DENSE, BOUND, FOLDED, FOLDED_WIDE, STEP, STEP_ANSWER, ANSWER),
-        *(ANSWERED, "tree", "batch"),
+        *(LOADED, MERGED, CHUNKED, UNFOLDED, LEVEL, TICK, DENSE, DENSE_QUERY, BOUND, FOLDED, FOLDED_WIDE, FOLDED_QUERY),
+        *(STEP, STEP_ANSWER, ANSWER, ANSWERED, "root", "tree", "batch"),
     ),
-    "write": (ROW, SAVED, ANSWERED, "tree", "batch"),
+    "write": (ROW, ROW_MERGED, SAVED, REWRITTEN, CHUNKED, ANSWERED, "root", "batch"),
     "commit": ("batch",),
 }
 TYPICAL = {  # seconds, in every step that a thing takes time in
-    **dict.fromkeys((READ, TESTED, TICK, DENSE), 2e-9),
-    **dict.fromkeys((CELL, PARTIAL, FOLDED, BOUND, ANSWER), 6e-9),
-    **dict.fromkeys((FOLDED_WIDE, UNFOLDED), 1e-8),
-    **dict.fromkeys((LEVEL, f"{FINAL}{BLOCK}"), 2e-9),
-    **dict.fromkeys((MADE, LOADED, MERGED, SAVED, ROW), 3e-8),
-    **dict.fromkeys((STEP, STEP_ANSWER), 5e-8),
-    ANSWERED: 5e-5,
-    "tree": 2e-4,
-    "batch": 2e-3,
+    **dict.fromkeys((READ, TESTED, KEYED, PARTIAL, MASKED, FOLDED, ANSWER, f"{FINAL}{BLOCK}"), 2e-9),
+    **dict.fromkeys((CELL, SIGNED, FOLDED_WIDE, DENSE, LEVEL), 5e-9),
+    **dict.fromkeys((EVENT, MERGED, TICK, SLICE, MADE), 1.5e-8),
+    **dict.fromkeys((BOUND, ROLLED, ROW, ROW_MERGED, UNFOLDED, SAVED, REWRITTEN, LOADED), 3e-8),
+    **dict.fromkeys((STEP, STEP_ANSWER), 3e-7),
+    **dict.fromkeys((ANSWERED, DENSE_QUERY, FOLDED_QUERY), 5e-5),
+    "tree": 1e-4,
+    **dict.fromkeys((CHUNKED, "root"), 3e-4),
+    "batch": 5e-4,
 }
-TYPICAL_OPERATION = 1e-8  # of any technique
+TYPICAL_OPERATION = 3e-8  # of any technique
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,7 @@ class Prices:
 
     each: Mapping[str, float]
     error: float = 0.0  # mean of the relative errors over the runs it was fitted from
+    schedule: Schedule = STEADY  # the batches that plans are priced for
 
     @property
     def techniques(self) -> list[str]:
@@ -94,16 +106,18 @@ class Prices:
         """Whether the operations of all its techniques have a price."""
         return operations.finals.keys() <= set(self.techniques)
 
-    def currency(self, traffic: Traffic, group_by: tuple[str, ...], rows: bool, batch_seconds: float) -> Currency:
+    def currency(self, traffic: Traffic, group_by: tuple[str, ...], rows: bool) -> Currency:
         """Return these prices as a search counts them: per tick of a group's clock and per key."""
+        batch_seconds = self.schedule.batch
         keys, ticks = traffic.keys_of(group_by, rows), traffic.ticks_per_second(rows)
         kept = self.each.get(MERGED, 0.0) + self.each.get(SAVED, 0.0)
         return Currency(
-            event=self.each.get(CELL, 0.0),
+            event=self.each.get(CELL, 0.0) + (self.each.get(KEYED, 0.0) if group_by else 0.0),
             fold=self.each.get(PARTIAL, 0.0),
-            slice=self.each.get(MADE, 0.0) + kept,
+            slice=self.each.get(SLICE, 0.0) + self.each.get(MADE, 0.0) + kept,
             level=self.each.get(LEVEL, 0.0),
             tree=self.each.get("tree", 0.0) / (batch_seconds * ticks * keys),
+            root=self.each.get("root", 0.0) / (batch_seconds * ticks * keys),
             final={name: self.each[f"{FINAL}{name}"] for name in self.techniques},
             events=traffic.events_per_tick(rows) / keys,
         )

@@ -9,5 +9,6 @@
 - running_plan: A plan that queries join and leave one by one, by Incremental WeaveShare.
 - shards: Shards or separate evaluation, tree by tree: |T| + k * beta against alpha * |T|.
 - stream: From a catalog's stream to a plan: its queries grouped by clock and group-by columns.
+- union_groupings: Groupings that no query asks for: the union of two, where that pays.
 - windows: From windows to a plan: `optimize`, and what planning a stream shares with it.
 """

@@ -11,14 +11,15 @@ import numpy as np
 from optimizer.cost.load import Load
 from optimizer.cost.omega import cheapest_technique
 from optimizer.cost.tree_cost import RAW
-from optimizer.plan.batches import STEADY
 from optimizer.plan.cost import tree_cost
 from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
 from optimizer.plan.operations import count_operations
 from optimizer.plan.prices import Prices
+from optimizer.planning.defaults import STRATEGY
 from optimizer.planning.names import techniques_for
 from optimizer.planning.recent import Recent
 from optimizer.planning.shards import choose_shards
+from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import CostModel
@@ -29,6 +30,8 @@ from optimizer.windows.edge_space import rate_of_edges
 from optimizer.windows.edges import Edges
 
 BY_RULE = ("no_share", "shared", "random")  # strategies that do not search
+ALSO_TRIED = ("weave_share", "tri_weave", "factor_windows")  # by the default strategy, where prices tell plans apart
+FEW_WINDOWS = 200  # up to which it tries them
 FEW_TREES = 64  # below it one pass over the labels per tree is quicker than sorting them
 
 
@@ -104,13 +107,16 @@ def draft_group(
         drafts.append(card.draft(common, _model(group, common, technique, traffic, prices), watch))
     if prices and card.name not in BY_RULE:
         drafts.append(one_tree(problem))  # what a search cannot see, its levels, the prices can
+    if prices and card.name == STRATEGY and len(problem.windows) <= FEW_WINDOWS:
+        model = cost_model(group, technique, traffic, prices)
+        drafts += [STRATEGIES[name].draft(problem, model, watch) for name in ALSO_TRIED if not watch.stopped]
     if len(drafts) == 1:
         return drafts[0]
 
     def cost(draft: Draft) -> float:
         trees = build_trees(group, draft, technique, traffic, recent, prices)
         if prices:
-            return steady_seconds(trees, traffic, prices)
+            return stream_seconds(trees, traffic, prices)
         return sum(tree.cost for tree in trees)
 
     return min(drafts, key=cost)
@@ -127,14 +133,14 @@ def one_tree(problem: Problem) -> Draft:
     return Draft(np.zeros(len(problem.windows), dtype=np.int64), (RAW,), by_class=True)
 
 
-def steady_seconds(trees: Sequence[Tree], traffic: Traffic, prices: Prices) -> float:
-    """Return the CPU seconds that trees take per second of the stream, in batches as the schedule has them.
+def stream_seconds(trees: Sequence[Tree], traffic: Traffic, prices: Prices) -> float:
+    """Return the CPU seconds that trees take per second of the stream, in batches as the prices' schedule has them.
 
     >>> from optimizer.plan.prices import Prices
-    >>> steady_seconds([], Traffic(1.2), Prices({"batch": 3.0})) * STEADY.batch  # nothing but a batch at a time
+    >>> stream_seconds([], Traffic(1.2), Prices({"batch": 3.0})) * 300  # nothing but a batch every 300 seconds
     3.0
     """
-    return prices.seconds(count_operations(trees, traffic, STEADY), batches=1 / STEADY.batch)
+    return prices.seconds(count_operations(trees, traffic, prices.schedule), batches=1 / prices.schedule.batch)
 
 
 def shared_seconds(
@@ -151,7 +157,7 @@ def shared_seconds(
     if prices is None:
         return 0.0
     trees = build_trees(group, one_tree(group.rows.problem), technique, traffic, recent, prices)
-    return steady_seconds(trees, traffic, prices)
+    return stream_seconds(trees, traffic, prices)
 
 
 def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, prices: Prices | None = None) -> CostModel:
@@ -160,7 +166,7 @@ def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, pri
     rate = traffic.events_per_tick(rows) / traffic.keys_of(group.group_by, rows)
     if prices is None:
         return CostModel(rate, techniques)
-    return CostModel(rate, techniques, prices.currency(traffic, group.group_by, rows, STEADY.batch))
+    return CostModel(rate, techniques, prices.currency(traffic, group.group_by, rows))
 
 
 def _without_predicates(problem: Problem) -> Problem:

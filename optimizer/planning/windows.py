@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_seconds, steady_seconds
-from optimizer.planning.names import find_strategy
+from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_seconds, stream_seconds
+from optimizer.planning.names import AUTO, find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import roll_up_groupings
+from optimizer.planning.union_groupings import invent_groupings
 from optimizer.strategies.contract.bounds import SingleWindows
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
@@ -127,8 +129,15 @@ def plan_groups(
     >>> [(tree.id, tree.queries) for tree in plan.trees]
     [('t1', ('b',)), ('t2', ('a',))]
     """
-    drafts = [(group, draft_group(group, card, technique, traffic, watch, recent, prices)) for group in groups]
-    return plan_drafts(stream, card.name, drafts, technique, traffic, recent, prices)
+
+    def plan_with(name: str) -> Plan:
+        drafts = [(group, draft_group(group, card, name, traffic, watch, recent, prices)) for group in groups]
+        return plan_drafts(stream, card.name, drafts, name, traffic, recent, prices)
+
+    if prices is None or technique != AUTO:
+        return plan_with(technique)
+    # Omega counts operations alone; what a slice or an answer costs beside them is in the seconds of the whole plan
+    return min((plan_with(name) for name in (TECHNIQUE, AUTO)), key=lambda plan: plan.costs.seconds or math.inf)
 
 
 def plan_drafts(
@@ -157,12 +166,19 @@ def plan_drafts(
         shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
         no_share += scale * no_share_cost(group.rows, model, shares)
         shared += scale * shared_cost(group.rows.problem, model, shares)
-    numbered = _number_trees(roll_up_groupings(trees, recent, traffic) if recent else trees)
+    if recent:
+        rolled = roll_up_groupings(trees, recent, traffic)
+        trees, traffic = invent_groupings(rolled, recent, traffic, partial(_plan_cost, prices))
+    numbered = _number_trees(trees)
     exact = all(group.rows.problem.space.exact for group, _ in drafts)
-    seconds = steady_seconds(numbered, traffic, prices) if prices else None
+    seconds = stream_seconds(numbered, traffic, prices) if prices else None
     one_tree = sum(shared_seconds(group, technique, traffic, recent, prices) for group, _ in drafts) if prices else None
     costs = Costs(sum(t.cost for t in numbered), no_share, shared, seconds, one_tree)
     return Plan(stream, strategy, traffic, numbered, costs, exact=exact)
+
+
+def _plan_cost(prices: Prices | None, trees: Sequence[Tree], traffic: Traffic) -> float:
+    return stream_seconds(trees, traffic, prices) if prices else sum(tree.cost for tree in trees)
 
 
 def require_positive(value: float, name: str) -> float:

@@ -11,14 +11,14 @@ from jobs.engine.events.columns import Events, events_from, with_arrivals
 from jobs.engine.events.parquet import EventReader, Split, gather_tables, with_inputs
 from jobs.engine.feed.late import write_late_events
 from jobs.engine.feed.partials import fold_events, row_partials
-from jobs.engine.program.program import Grouping, Program, TreeProgram
+from jobs.engine.program.program import ALL, Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices.slices import Slices, to_table
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.work import FeedReport, Parcel, Work, tally
 from jobs.host.kill_points import step
-from optimizer.plan.counts import MADE, READ, TESTED
+from optimizer.plan.counts import EVENT, KEYED, MADE, MASKED, READ, SIGNED, SLICE, TESTED
 
 FOLD_AT = 32  # tables of partials kept at once
 TablePair = tuple[pa.Table, pa.Table]  # events as they were read, and as the columns the fold needs
@@ -58,7 +58,8 @@ def feed_tables(program: Program, work: Work, pairs: Iterable[TablePair]) -> tup
         watch.lap("read")
         tests = len(program.predicates)
         columns = inputs.num_columns - tests
-        tally(report.done, "", {READ: inputs.num_rows * columns, TESTED: inputs.num_rows * tests})
+        rows = inputs.num_rows
+        tally(report.done, "", {EVENT: rows, READ: rows * columns, TESTED: rows * tests})
         events = events_from(inputs, program)
         if work.counts:
             _count_events(report, events)
@@ -91,7 +92,7 @@ def _add_partials(report: FeedReport, tables: list[pa.Table], feed: Feed, events
         tables.append(row_partials(events, feed.grouping, feed.tree, work.emitted, work.batch))
         return
     tables.append(to_table(fold_events(events, feed, work.emitted)))
-    report.count_cells(feed.tree.id, len(events.times), _count_folds(events, feed))
+    report.count_cells(feed.tree.id, len(events.times), _count_folds(events, feed), _count_lookups(events, feed))
     if len(tables) >= FOLD_AT:
         tables[:] = [to_table(merge_tables(feed.grouping, feed.tree, tables, feed.folded_measures))]
 
@@ -105,17 +106,19 @@ def partials_by_tree(
         tree = feed.tree
         if tree.id in tables and (tree.rows or (not feed.coarser and hardly_overlap(tables[tree.id]))):
             table = pa.concat_tables(tables[tree.id], promote_options="permissive")
-            tally(report.done, tree.id, {MADE: table.num_rows * len(tree.partial_measures)})
+            tally(report.done, tree.id, {SLICE: table.num_rows, MADE: table.num_rows * len(tree.partial_measures)})
             yield feed.grouping, tree, table
             continue
         if feed.finer and feed.finer.tree.id in slices:
             finer = slices[feed.finer.tree.id]
             slices[tree.id] = roll_up(finer, feed)
-            report.count_cells(tree.id, len(finer.start), len(finer.start) * len(feed.folded_measures))
+            report.count_rolled(tree.id, len(finer.start), len(feed.folded_measures))
         elif tree.id in tables:
             slices[tree.id] = merge_tables(feed.grouping, tree, tables[tree.id], feed.folded_measures)
         if tree.id in slices:
-            tally(report.done, tree.id, {MADE: len(slices[tree.id].start) * len(tree.partial_measures)})
+            made = len(slices[tree.id].start)
+            tally(report.done, tree.id, {SLICE: made, MADE: made * len(tree.partial_measures)})
+        if tree.id in slices and tree.partial_measures:  # a grouping that no query asks for only lends
             yield feed.grouping, tree, feed.without_lent(slices[tree.id])
 
 
@@ -127,6 +130,13 @@ def _count_folds(events: Events, feed: Feed) -> int:
     wheres = {measure.where for measure in measures if measure.where}
     passing = {name: int(np.count_nonzero(events.predicates[name])) for name in wheres}
     return sum(passing[measure.where] if measure.where else len(events.times) for measure in measures)
+
+
+def _count_lookups(events: Events, feed: Feed) -> dict[str, int]:
+    """Return how many events had their key, their signature or the predicate of a measure looked up."""
+    total, signed = len(events.times), bool(feed.tree.bits)
+    masked = 0 if signed else sum(bool(measure.where) for measure in feed.folded_measures)
+    return {KEYED: total * (feed.grouping.keys != (ALL,)), SIGNED: total * signed, MASKED: total * masked}
 
 
 def _count_events(report: FeedReport, events: Events) -> None:

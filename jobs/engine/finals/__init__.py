@@ -2,7 +2,6 @@
 
 - answers: Answers as the user's SQL has them: finished from folded measures, nulls and types as Spark gives them.
 - chunks: What a batch adds to the levels of a tree: slices, chunks that close, late partials of closed chunks.
-- cover: The cover of the windows that end: from which level each stretch of time is read.
 - fold: The partials of the windows that end: one measure of a tree under one window, by the technique of the plan.
 - gather: A tree's slices in its bucket: from the batch's partials and the retained ones.
 - grid: The partials of windows by a grid: each measure is laid out once.

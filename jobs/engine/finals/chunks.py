@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.finals.cover import Span, within
 from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.slices import to_table
 from jobs.engine.warehouse.state_files import Kept, StateFiles, shelf_name
+from optimizer.plan.cover import Span
 
 
 class TreeLevels:
@@ -82,6 +83,19 @@ class TreeLevels:
         self.folded += sum(table.num_rows for table in filled)
         edges = self.tree.levels[number].edges
         return [to_table(merge_tables(self.grouping, self.tree, filled, edges=edges))]
+
+
+def within(table: pa.Table, spans: Sequence[Span]) -> pa.Table:
+    """Return the rows that start within one of some ascending spans.
+
+    >>> within(pa.table({"start": [10, 5, 0, 15]}), [(0, 5), (10, 15)])["start"].to_pylist()
+    [10, 0]
+    """
+    start = np.asarray(table["start"])
+    inside = np.zeros(len(start), np.bool_)
+    for low, high in spans:
+        inside |= (start >= low) & (start < high)
+    return table if inside.all() else table.take(pa.array(np.flatnonzero(inside)))
 
 
 def since(table: pa.Table, time: int) -> pa.Table:

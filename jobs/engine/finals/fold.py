@@ -20,7 +20,7 @@ from jobs.kernels.columns.grid import EndedWindows, lay_out_grid
 from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.techniques.stream import run_and_count
 from optimizer.algebra.techniques import BLOCK
-from optimizer.plan.counts import BOUND, FINAL, FOLDED, FOLDED_WIDE, STEP, STEP_ANSWER
+from optimizer.plan.counts import BOUND, FINAL, FOLDED, FOLDED_QUERY, FOLDED_WIDE, STEP, STEP_ANSWER
 from optimizer.windows.window import Window
 
 
@@ -103,7 +103,8 @@ class Finals:
             self._folded[measure.key, window] = _fold_block(measure, self.slices.columns(measure), windows)
             operations = count_operations(windows.lo, windows.hi)
             self._count(measure.key, operations)
-            self.tally({_name_of_folds(measure): len(windows.lo), f"{FINAL}{BLOCK}": operations})
+            folds = len(windows.lo)
+            self.tally({_name_of_folds(measure): folds, FOLDED_QUERY: folds > 0, f"{FINAL}{BLOCK}": operations})
 
     def _count(self, key: str, operations: int) -> None:
         self.operations[key] = self.operations.get(key, 0) + operations

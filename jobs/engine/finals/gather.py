@@ -8,14 +8,14 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from jobs.engine.finals.chunks import TreeLevels
-from jobs.engine.finals.cover import cover_windows
 from jobs.engine.finals.row_numbers import Bounds, dropped_label, number_rows
 from jobs.engine.finals.tree_columns import LevelColumns, RootColumns, TreeColumns
 from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.exchange import label, merge_tables
 from jobs.engine.slices.shards import TreeShards
 from jobs.engine.warehouse.state_files import ROWS, Kept, StateFiles
-from optimizer.plan.counts import LEVEL, LOADED, MERGED, SAVED, UNFOLDED
+from optimizer.plan.counts import CHUNKED, LEVEL, LOADED, MERGED, SAVED, UNFOLDED
+from optimizer.plan.cover import cover_windows
 from optimizer.plan.definition import EVENTS
 
 Tables = Mapping[str, list[pa.Table]]  # by label
@@ -50,13 +50,14 @@ def gather(
     if tree.rows:
         return _gather_rows(grouping, tree, state, fresh, clock)
     levels = TreeLevels(grouping, tree, state, fresh, clock)
-    spans = cover_windows(tree, *clock)
+    spans = cover_windows(tree.levels, tree.window_columns, *clock)
     levels.add_chunks(spans)
     tables = [table for number, of_level in enumerate(spans) for table in levels.read(number, of_level)]
     added, partials = levels.kept(), sum(table.num_rows for table in tables)
     saved = sum(kept.table.num_rows for kept in added.values())
     rows = {MERGED: partials + levels.folded, LOADED: levels.loaded, SAVED: saved}
     counts = {name: count * len(tree.partial_measures) for name, count in rows.items()}
+    counts[CHUNKED] = len(tree.levels) - 1 if tables else 0
     if not tables:
         return TreeSlices(None, 0, levels.folded, counts, added, {})
     slices, folds = _merge(grouping, tree, tables)

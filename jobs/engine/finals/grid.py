@@ -12,7 +12,7 @@ from jobs.kernels.columns.fold import Foldable, prepare
 from jobs.kernels.columns.fold_bounds import count_regular_operations
 from jobs.kernels.columns.grid import EndedWindows, Grid
 from jobs.kernels.columns.levels import Levels
-from optimizer.plan.counts import DENSE, TICK
+from optimizer.plan.counts import DENSE, DENSE_QUERY, TICK
 from optimizer.windows.window import Window
 
 
@@ -33,7 +33,7 @@ class OnGrid:
         self.grid = grid
         self._ended: dict[Window, EndedWindows] = {}
         self._levels: dict[str, tuple[Foldable, list[Levels]]] = {}
-        self.done = {TICK: 0, DENSE: 0}  # by the names of optimizer/plan/counts.py
+        self.done = {TICK: 0, DENSE: 0, DENSE_QUERY: 0}  # by the names of optimizer/plan/counts.py
 
     @staticmethod
     def takes(measure: MeasureProgram) -> bool:
@@ -49,6 +49,7 @@ class OnGrid:
     def folded(self, measure: MeasureProgram, partials: Columns, window: Window) -> Folded:
         """Return the folds of one measure, one per window."""
         foldable, levels = self._levels_of(measure, partials)
+        self.done[DENSE_QUERY] += 1
         self.done[DENSE] += self.grid.groups * self.grid.run(window).windows * len(levels)
         folds = foldable.join([self._fold(level, window) for level in levels])
         return Folded(folds.columns, folds.valid, folds.overflow)

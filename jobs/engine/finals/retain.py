@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.engine.finals.gather import TreeSlices
-from jobs.engine.program.levels import Level
 from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.slices import Slices, fold_into, to_table
@@ -23,7 +22,9 @@ from jobs.engine.warehouse.state_files import (
     shelf_name,
     tidy_files,
 )
-from jobs.engine.work import Work
+from jobs.engine.work import Tally, Work, tally
+from optimizer.plan.counts import REWRITTEN
+from optimizer.plan.levels import Level
 
 
 class LabelledLevel(NamedTuple):
@@ -42,14 +43,17 @@ def retain_slices(
     state: StateFiles,
     incoming: Mapping[str, list[pa.Table]],
     trees: Sequence[TreeSlices],
+    done: Tally,
 ) -> list[DataFile]:
-    """Return the bucket's state files after a batch."""
+    """Return the bucket's state files after a batch; add to what was done what is written again."""
     added = {name: kept for tree in trees for name, kept in tree.added.items()}
     new = save_state(state.storage, work.batch, bucket, added)
     levels = labelled_levels(program)
 
     def merge(name: str, tables: list[pa.Table]) -> Kept:
         grouping, tree, number, level = levels[name]
+        rows = sum(table.num_rows for table in tables)
+        tally(done, tree.id, {REWRITTEN: rows * len(tree.partial_measures)})
         needed = merge_tables(grouping, tree, tables).since(level.since(work.until))
         table = to_table(needed) if number or not tree.kept_edges else _join_slices(tree, needed, work.until)
         return Kept(table, level.reach, shelf_name(number, level.reach))

@@ -20,7 +20,7 @@ from jobs.engine.warehouse.state_files import StateFiles
 from jobs.engine.work import BucketReport, Work, tally
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
-from optimizer.plan.counts import ANSWERED, ROW
+from optimizer.plan.counts import ANSWERED, ROW, ROW_MERGED
 
 
 def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[bytes]) -> BucketReport:
@@ -58,7 +58,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
             watch.lap("write")
     step("results")
-    report.state = retain_slices(program, work, bucket, state, incoming, all_trees)
+    report.state = retain_slices(program, work, bucket, state, incoming, all_trees, report.done)
     step("state")
     _merge_files(storage, work, bucket, report)
     step("merged")
@@ -81,6 +81,7 @@ def _merge_files(storage: Storage, work: Work, bucket: int, report: BucketReport
     for group in result_files.mergeable(file for file in work.results if file.bucket == bucket):
         report.results.append(result_files.merge_files(storage, result_files.FOLDER, work.batch, group))
         report.merged += group
+        tally(report.done, "", {ROW_MERGED: sum(file.rows for file in group)})
     for group in result_files.mergeable(work.late) if bucket == 0 else []:
         report.late.append(result_files.merge_files(storage, late_files.FOLDER, work.batch, group))
         report.merged += group

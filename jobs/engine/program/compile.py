@@ -18,7 +18,6 @@ from jobs.engine.program.definition import (
     move_unfoldable,
 )
 from jobs.engine.program.lanes import split_by_lane
-from jobs.engine.program.levels import retained_levels
 from jobs.engine.program.program import (
     ALL,
     Coding,
@@ -39,6 +38,7 @@ from optimizer.catalog.model.source_files import folder_root
 from optimizer.catalog.sql.expressions import parse
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
+from optimizer.plan.levels import retained_levels
 from optimizer.plan.measures import demands_of, measures_of
 from optimizer.windows.edges import union
 from optimizer.windows.slicing import CUTTY
@@ -69,6 +69,7 @@ def compile_program(
     compiler = Compiler(catalog, stream.time, types, dict(_name_all("__v", values)), dict(_name_all("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
     compiler.group_by.update({tree.id: tree.group_by for tree in plan.trees})
+    compiler.lending = {tree.feed for tree in plan.trees if compiler.group_by.get(tree.feed) != tree.group_by}
     compiler.frame_trees = frame_trees
     compiled = [compiler.grouping(keys, [tree for tree in plan.trees if tree.group_by == keys]) for keys in groupings]
     return Program(
@@ -112,6 +113,7 @@ class Compiler:
     values: dict[str, str]
     predicates: dict[str, str]
     group_by: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of every tree
+    lending: set[str] = field(default_factory=set)  # trees that trees of another grouping are rolled up from
     frame_trees: frozenset[str] = frozenset()
 
     def grouping(self, keys: tuple[str, ...], trees: Sequence[Tree]) -> Grouping:
@@ -127,7 +129,7 @@ class Compiler:
         compiled: dict[str, TreeProgram] = {}
         for tree in reversed(ordered):
             below = [compiled[child.id] for child in children.get(tree.id, []) if child.id in compiled]
-            if tree.queries or below:
+            if tree.queries or below or tree.id in self.lending:
                 compiled[tree.id] = self._tree(tree, below)
         types = tuple(self.types[key] for key in keys) or (pa.bool_(),)
         return Grouping(keys or (ALL,), types, tuple(compiled[tree.id] for tree in ordered if tree.id in compiled))

@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.program.levels import Level, level_of
 from jobs.kernels.arrays import Ints
 from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.plan.definition import EVENTS
+from optimizer.plan.levels import Level, level_of
 from optimizer.windows.edges import Edges
 from optimizer.windows.window import Window
 

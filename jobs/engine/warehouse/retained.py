@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from jobs.engine.program.levels import Level
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
+from optimizer.plan.levels import Level
 from optimizer.windows.edges import Edges
 from optimizer.windows.window import BEGINNING
 

@@ -17,18 +17,19 @@ from jobs.runs.request import Options
 from optimizer.algebra.techniques import BLOCK
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.counts import ANSWERED, FINAL, LOADED, MERGED, SAVED, UNFOLDED
+from optimizer.plan.counts import ANSWERED, FINAL, LOADED, MERGED, REWRITTEN, SAVED, UNFOLDED
 from optimizer.planning.stream import plan_stream
 
 SECOND = 1_000_000
 REGULAR = ((60, 10), (300, 30), (120, 20), (600, 60))
 UNCERTAIN = {
-    SAVED: 0.2,
-    LOADED: 0.2,
-    MERGED: 0.2,
+    SAVED: 0.1,
+    LOADED: 0.1,
+    MERGED: 0.1,
     f"{FINAL}{BLOCK}": 0.5,  # joins of windows with few slices are fewer than their mean tells
     UNFOLDED: 0.5,  # predicates share folds, as far as their shards are alike
     ANSWERED: 0.1,
+    REWRITTEN: 0.7,  # files of a size are merged again, whatever their batch
 }
 CLOSE = 0.05
 
@@ -61,6 +62,17 @@ SETTINGS = {
     "shards": Setting(3, "shared", wheres=tuple(f"kind < {20 + 7 * n}" for n in range(10)), rate=100),
     "groupings": Setting(40, groupings=("[machine]", "[hall]", "[machine, hall]", "[]")),
     "batches": Setting(100, files=6),
+    "10,000 keys": Setting(10_000),
+    "10,000 keys in batches": Setting(10_000, "shared", files=8),
+    "a slow stream": Setting(10, rate=1, windows=((6000, 600), (1200, 120), (300, 60))),
+    "a fast stream": Setting(10, rate=1000, windows=((20, 1), (400, 5), (60, 2))),
+    "chunks of long windows": Setting(20, "shared", windows=((1500, 1), (600, 10), (1800, 60))),
+    "chunks of long windows in small batches": Setting(20, windows=((1500, 2), (600, 10), (1000, 20)), files=20),
+    "chunks of shards": Setting(
+        2, "shared", ((1200, 2), (600, 10)), wheres=tuple(f"kind < {20 + 7 * n}" for n in range(8)), rate=100, files=5
+    ),
+    "windows longer than the stream": Setting(30, windows=((10_000, 20), (8_000, 50), (60, 10))),
+    "many batches": Setting(5, windows=((600, 10), (120, 20)), files=40),
     "batches of several trees": Setting(10, "no_share", ((60, 2), (120, 3), (300, 5)), files=4),
 }
 

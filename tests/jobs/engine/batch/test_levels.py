@@ -13,10 +13,10 @@ from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.input_files import list_input_files
 from jobs.engine.finals import chunks
-from jobs.engine.program import levels
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.raw_events import PastBatch, RawEvents
+from optimizer.plan import levels
 from optimizer.windows.window import BEGINNING
 from tests.jobs.engine.batch.test_adopt import OneProcess
 from tests.jobs.engine.questions import Question, Window

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine.program.levels import Level
 from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree, load_retained, save_retained
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
+from optimizer.plan.levels import Level
 from optimizer.windows.window import BEGINNING
 
 LEVELS = (Level(((5, 0), (6, 1)), 20), Level(((20, 0),), 400))

@@ -10,21 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import pyarrow as pa
 
-from jobs.engine.program.levels import Level
-from jobs.engine.program.program import TreeProgram
+from optimizer.plan.levels import Level
+from optimizer.windows.columns import IntArray
 
 Span = tuple[int, int]  # from the first time on, up to the second without it
 
 
-def cover_windows(tree: TreeProgram, after: int, until: int) -> list[list[Span]]:
-    """Return, by level, the spans to read for the windows of a tree that end in (after, until]; [] where none does."""
-    boundaries = _boundaries(tree, after, until)
+def cover_windows(levels: Sequence[Level], windows: IntArray, after: int, until: int) -> list[list[Span]]:
+    """Return, by level, the spans to read for the windows that end in (after, until]; [] where none does.
+
+    `windows` has four rows: range, slide, offset, and the number of the level that a window starts at.
+
+    >>> levels = [Level(((1, 0),), 20), Level(((10, 0),), 1000)]
+    >>> cover_windows(levels, np.array([[10, 100], [1, 10], [0, 0], [0, 1]]), 200, 205)  # 10 every 1, 100 every 10
+    [[(191, 205)], []]
+    >>> cover_windows(levels, np.array([[10, 100], [1, 10], [0, 0], [0, 1]]), 200, 210)
+    [[(190, 210)], [(110, 190)]]
+    """
+    boundaries = _boundaries(windows, after, until)
     if not boundaries:
         return []
     low, high = min(first for first, _, _ in boundaries), max(last for _, last, _ in boundaries)
-    return cover_span(tree.levels, (low, high), boundaries)
+    return cover_span(levels, (low, high), boundaries)
 
 
 def cover_span(levels: Sequence[Level], span: Span, boundaries: Iterable[tuple[int, int, int]]) -> list[list[Span]]:
@@ -54,28 +62,15 @@ def cover_span(levels: Sequence[Level], span: Span, boundaries: Iterable[tuple[i
     return spans
 
 
-def within(table: pa.Table, spans: Sequence[Span]) -> pa.Table:
-    """Return the rows that start within one of some ascending spans.
-
-    >>> within(pa.table({"start": [10, 5, 0, 15]}), [(0, 5), (10, 15)])["start"].to_pylist()
-    [10, 0]
-    """
-    start = np.asarray(table["start"])
-    inside = np.zeros(len(start), np.bool_)
-    for low, high in spans:
-        inside |= (start >= low) & (start < high)
-    return table if inside.all() else table.take(pa.array(np.flatnonzero(inside)))
-
-
 def _ceil(level: Level, time: int) -> int:
     floor = level.floor(time)
     return floor if floor == time else floor + level.edges[0][0]
 
 
-def _boundaries(tree: TreeProgram, after: int, until: int) -> list[tuple[int, int, int]]:
+def _boundaries(windows: IntArray, after: int, until: int) -> list[tuple[int, int, int]]:
     """Return where the windows start that end in (after, until], each with the level of these starts, and where they
     end."""
-    range_, slide, offset, level = tree.window_columns
+    range_, slide, offset, level = windows
     first = (after - range_ - offset) // slide + 1
     last = (until - range_ - offset) // slide
     some = np.flatnonzero(last >= first)

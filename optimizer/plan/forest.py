@@ -1,0 +1,177 @@
+"""Trees of a plan on their stream: which are levels of which, what they have in a second, what their batches handle."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from optimizer.plan.batches import Schedule
+from optimizer.plan.definition import Traffic, Tree
+from optimizer.plan.levels import Level, level_of, retained_levels
+from optimizer.plan.retention import Handled, handle_batches
+from optimizer.windows.columns import FloatArray
+from optimizer.windows.window import Window
+
+MOST_SAMPLED = 64  # trees whose slices are looked at; beyond, all of a tree are taken to be equally long
+SAMPLED = 1024  # slices
+MOST_LIKELY = 1e6  # signatures
+
+
+class Forest:
+    """Trees of a plan, the stream they run on, and the batches that it comes in."""
+
+    def __init__(self, trees: Sequence[Tree], traffic: Traffic, schedule: Schedule) -> None:
+        self.trees = {tree.id: tree for tree in trees}
+        self.traffic, self.schedule = traffic, schedule
+        self._slices: dict[str, float] = {}
+
+    def feeder(self, tree: Tree) -> Tree | None:
+        """Return the tree that feeds a tree."""
+        return self.trees.get(tree.feed)
+
+    def root(self, tree: Tree) -> Tree:
+        """Return the tree whose slices a level is folded from in the end; a tree that is no level is its own."""
+        feeder = self.feeder(tree)
+        return self.root(feeder) if feeder is not None and feeder.group_by == tree.group_by else tree
+
+    @cached_property
+    def levels(self) -> dict[str, list[Tree]]:
+        """The trees that are folded from every root's slices."""
+        levels: dict[str, list[Tree]] = defaultdict(list)
+        for tree in self.trees.values():
+            if (root := self.root(tree)) is not tree:
+                levels[root.id].append(tree)
+        return levels
+
+    def ticks(self, tree: Tree) -> float:
+        """Return the ticks per second of a tree's clock, by key where it counts rows."""
+        if not tree.windows.rows:
+            return float(self.traffic.ticks)
+        return self.traffic.rate / self.traffic.active_keys(tree.group_by, math.inf)
+
+    def batches(self, tree: Tree) -> Sequence[Handled]:
+        """Return what batches do with the slices and chunks that a tree reads."""
+        return self._batches[self.root(tree).id]
+
+    @cached_property
+    def _batches(self) -> dict[str, list[Handled]]:
+        roots = [tree for tree in self.trees.values() if self.root(tree) is tree]
+        windows = {root.id: self._windows(root) for root in roots}
+        self._levels = {root.id: retained_levels(root.cuts(), windows[root.id]) for root in roots}
+        reaches = [max(w.range for w in windows[root.id]) / self.ticks(root) for root in roots if windows[root.id]]
+        steps = self.schedule.steps(max(reaches, default=0.0))
+        handled = {}
+        for root in roots:
+            levels = self._levels[root.id]
+            columns = [(w.range, w.slide, w.offset, level_of(levels, w)) for w in windows[root.id]]
+            table = np.array(columns, np.int64).reshape(-1, 4).T
+            handled[root.id] = handle_batches(levels, table, steps, self.ticks(root))
+        return handled
+
+    def _windows(self, root: Tree) -> list[Window]:
+        """Return the windows that are answered from a root's slices: its own, and those of its levels."""
+        trees = [tree for tree in (root, *self.levels[root.id]) if tree.queries]
+        return sorted({window for tree in trees for window in tree.windows})
+
+    def per_second(self, tree: Tree, values: Iterable[float]) -> float:
+        """Return what is done in all batches, one value each, by second of the stream; a run may have no events."""
+        steps = [batch.step for batch in self.batches(tree)]
+        added = sum(step.added * step.weight for step in steps)
+        return sum(v * step.weight for v, step in zip(values, steps, strict=True)) / added if added else 0.0
+
+    def rates(self, tree: Tree) -> FloatArray:
+        """Return the columns of a tree that begin in a tick of every level: its slices, or chunks where these are
+        longer."""
+        root = self.root(tree)
+        chunks = [self._chunks(root, number) for number in range(1, len(self.levels_of(root)))]
+        return np.minimum([np.inf, *chunks], self.slices(tree) / self.ticks(tree))
+
+    def kept_rates(self, root: Tree) -> FloatArray:
+        """Return what is kept of a root: shards of its slices and chunks where predicates share them."""
+        chunks = [
+            self._chunks(root, number) * self._signatures(root, self._seconds(root, number))
+            for number in range(1, len(self.levels_of(root)))
+        ]
+        return np.array([self.made(root) / self.ticks(root), *chunks])
+
+    def levels_of(self, root: Tree) -> tuple[Level, ...]:
+        """Return the levels that a root retains."""
+        self.batches(root)
+        return self._levels[root.id]
+
+    def _seconds(self, root: Tree, number: int) -> float:
+        return self.levels_of(root)[number].edges[0][0] / self.ticks(root)
+
+    def _chunks(self, root: Tree, number: int) -> float:
+        """Return the chunks of a level that begin in a tick."""
+        seconds = self._seconds(root, number)
+        return self.traffic.active_keys(root.group_by, seconds * self._share(root)) / (seconds * self.ticks(root))
+
+    def _signatures(self, root: Tree, seconds: float) -> float:
+        """Return how many signatures the events of a key have in so many seconds: as many as some equally likely ones
+        would, of which the slices tell how many there are."""
+        if not root.sharded or root.shards is None:
+            return 1.0
+        slices = self.slices(root)
+        in_slice, events = root.shards.shards / slices, root.shards.events / slices
+        likely = equally_likely(in_slice, events)
+        keys = self.traffic.active_keys(root.group_by, seconds * self._share(root))
+        return -likely * math.expm1(-root.shards.events * seconds / keys / likely)
+
+    def _share(self, root: Tree) -> float:
+        """Return the part of the events that some query takes, where predicates share shards."""
+        return root.shards.events / self.traffic.rate if root.shards and root.sharded else 1.0
+
+    def slices(self, tree: Tree) -> float:
+        """Return the slices that a tree has in a second of the stream; rows are slices of their own.
+
+        A slice is there for a key that has an event in it: one that a query takes, where predicates share shards.
+        """
+        if tree.id not in self._slices:
+            self._slices[tree.id] = self.traffic.rate if tree.windows.rows else self._slices_in_time(tree)
+        return self._slices[tree.id]
+
+    def _slices_in_time(self, tree: Tree) -> float:
+        edges, root = float(tree.edge_rate) * self.traffic.ticks, self.root(tree)
+        if not edges:
+            return 0.0
+        share = self._share(root)
+        lengths = np.array([1 / edges]) if len(self.trees) > MOST_SAMPLED else sample_slices(tree) / self.traffic.ticks
+        return edges * float(self.traffic.active_keys_in(tree.group_by, share * lengths).mean())
+
+    def made(self, root: Tree) -> float:
+        """Return the slices, or shards, that a root makes in a second."""
+        return root.shards.shards if root.sharded and root.shards else self.slices(root)
+
+
+def equally_likely(seen: float, drawn: float) -> float:
+    """Return of how many equally likely things so many are seen on average, when some are drawn.
+
+    >>> round(equally_likely(6.321, 10.0), 2)
+    10.0
+    """
+    low, high = max(seen, 1.0), MOST_LIKELY
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if -middle * math.expm1(-drawn / middle) > seen else (middle, high)
+    return low
+
+
+def sample_slices(tree: Tree) -> FloatArray:
+    """Return the lengths of some slices of a tree, in ticks.
+
+    >>> from fractions import Fraction
+    >>> from optimizer.plan.definition import EVENTS
+    >>> from optimizer.windows.window import Window
+    >>> from optimizer.windows.columns import WindowSet
+    >>> windows = WindowSet.of([Window(4, 4), Window(6, 6)])
+    >>> sample_slices(Tree("t1", ("a",), windows, Fraction(1, 3), (), EVENTS, (), 0.0))[:5].tolist()
+    [4.0, 2.0, 2.0, 4.0, 4.0]
+    """
+    edges, span = tree.edges(), round(SAMPLED / float(tree.edge_rate))
+    places = np.unique(np.concatenate([np.arange(residue, span, period) for period, residue in edges]))
+    return np.diff(places).astype(float) if len(places) > 1 else np.array([1 / float(tree.edge_rate)])
