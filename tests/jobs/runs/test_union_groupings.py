@@ -52,7 +52,8 @@ def evaluate(catalog: Catalog, plan: Plan, folder: Path) -> tuple[RunReport, lis
     shutil.rmtree(folder, ignore_errors=True)
     report = evaluate_local(catalog, plan, str(folder), Options(files_per_batch=1))
     tables = [pq.read_table(path) for path in folder.rglob("results/**/*.parquet")]
-    return report, sorted(map(str, pa.concat_tables(tables, promote_options="permissive").to_pylist()))
+    rows = pa.concat_tables(tables, promote_options="permissive").to_pylist()
+    return report, sorted(str(sorted(row.items())) for row in rows)
 
 
 def test_few_keys_are_folded_together(tmp_path: Path) -> None:
