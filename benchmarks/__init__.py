@@ -19,6 +19,7 @@
 - regret: CPU seconds of the plan that is chosen over those of the fastest plan any strategy found.
 - rewriting: Rewritten statements against the originals on plain Spark, in CPU seconds.
 - sharing: Shared against unshared and paired against paned slices, on the trades workloads A, B and C.
+- sources: `heddle.run` on a pandas frame against pandas, polars and DuckDB, in CPU seconds, answers compared.
 - steady: What a steady micro-batch costs, whatever the ranges: batch after batch in this process, in CPU seconds.
 
 Their parts:

@@ -4,11 +4,13 @@
 - compare: The same events under several strategies and techniques.
 - few_events: Whether a run is better off without Spark: events are few, and the engine alone can evaluate all of it.
 - follow_catalog: A catalog that changes while a run goes on: queries join and leave between two batches.
+- in_memory: Queries over a table in memory: planned by its own events, answered in this process.
 - in_process: The same evaluation in one process, without Spark: for small streams, and to see what Spark costs.
 - lanes: Which lane every query of a stream takes, and why.
 - on_spark: The evaluation's loop: Structured Streaming lists the files and numbers the batches.
 - report: What a run has to say beside its numbers, a line each.
 - request: How a run takes its batches.
 - run: A run over a stream's warehouse, on Spark or without: opened, advanced batch by batch, closed, swept.
+- spark_frame: Queries over a Spark DataFrame: one batch by the frame lane.
 - calibrate: What things cost on this machine, fitted to small trials.
 """

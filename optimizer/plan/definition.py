@@ -219,6 +219,10 @@ class Plan:
     exact: bool = True
     builds: Builds = Builds()
 
+    def __str__(self) -> str:
+        """Why the plan is good."""
+        return self.explain()
+
     @property
     def rate(self) -> float:
         """Events per second (per tick, for in-memory windows)."""

@@ -79,6 +79,27 @@ def _exact_types(
     with open_parquet(path) as file:
         empty = event_schema(path, file).empty_table()
     columns = {name: empty[name] for name in empty.column_names} | folder_arrays(stream, path, empty.column_names)
+    return _types_of_columns(stream, columns, values, predicates, names)
+
+
+def table_types(catalog: Catalog, plan: Plan, schema: pa.Schema) -> dict[str, pa.DataType]:
+    """Return the types of all expressions and columns of a table in memory; NotExact where Spark must evaluate one."""
+    empty = schema.empty_table()
+    columns = {name: empty[name] for name in empty.column_names}
+    stream, asked = catalog.streams[plan.stream], (*expressions(catalog, plan), named_columns(catalog, plan))
+    known = _types_of_columns(stream, columns, *asked)
+    for reason in known.reasons.values():
+        raise NotExact(reason)
+    return known.types
+
+
+def _types_of_columns(
+    stream: Stream,
+    columns: Mapping[str, pa.Array | None],
+    values: Sequence[str],
+    predicates: Sequence[str],
+    names: Sequence[str],
+) -> FileTypes:
     columns = {name: column for name, column in columns.items() if column is not None}
     types = {name: column.type for name, column in columns.items()}
     require_time(stream, types)

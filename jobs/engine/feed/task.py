@@ -50,8 +50,19 @@ def _places(parts: Iterable[tuple[Split, int]], position: dict[str, int]) -> Ite
 def feed_tables(program: Program, work: Work, pairs: Iterable[TablePair]) -> tuple[FeedReport, list[Parcel]]:
     """Fold tables of events into partials; return the report and the partials, addressed to their buckets."""
     report = FeedReport()
-    ordered = feeds(program)
     watch = Stopwatch(report.seconds)
+    partials = fold_tables(program, work, pairs, report, watch)
+    parcels = [Parcel(*packed) for packed in pack_by_bucket(partials, work.buckets)]
+    step("parcels")
+    watch.lap("exchange")
+    return report, parcels
+
+
+def fold_tables(
+    program: Program, work: Work, pairs: Iterable[TablePair], report: FeedReport, watch: Stopwatch
+) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
+    """Fold tables of events and yield the partials of every tree; the report is complete after the last of them."""
+    ordered = feeds(program)
     tables: dict[str, list[pa.Table]] = {}
     for raw, inputs in pairs:
         step("read")
@@ -72,10 +83,7 @@ def feed_tables(program: Program, work: Work, pairs: Iterable[TablePair]) -> tup
                 _add_partials(report, tables.setdefault(feed.tree.id, []), feed, events, work)
         step("feed")
         watch.lap("feed")
-    parcels = [Parcel(*packed) for packed in pack_by_bucket(partials_by_tree(report, ordered, tables), work.buckets)]
-    step("parcels")
-    watch.lap("exchange")
-    return report, parcels
+    yield from partials_by_tree(report, ordered, tables)
 
 
 def feed_late_events(program: Program, work: Work, pairs: Iterable[TablePair]) -> FeedReport:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,10 +19,19 @@ def read_answers(published: PublishedFiles) -> pa.Table:
     """Read every published row of a statement, in the order of window and keys."""
     statement = published.statement
     parts = [part for file in published.files if (part := _read_file(published, file.name)).num_rows]
-    rows = pa.concat_tables(parts) if parts else _schema(statement).empty_table()
-    if len(statement.queries) > 1:
-        rows = _side_by_side(statement, rows)
+    rows = join_queries(statement, parts)
     rows = rows.sort_by([(START, "ascending"), *((key_column(key), "ascending") for key in statement.keys)])
+    return show_columns(statement, rows)
+
+
+def join_queries(statement: EvaluatedStatement, parts: Sequence[pa.Table]) -> pa.Table:
+    """Return one row per key and window, of tables with one row per query, key and window."""
+    rows = pa.concat_tables(parts) if parts else _schema(statement).empty_table()
+    return _side_by_side(statement, rows) if len(statement.queries) > 1 else rows
+
+
+def show_columns(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
+    """Return the columns of the user's SQL, of rows with the keys, the window's start and an answer per query."""
     columns = statement.statement.columns
     return pa.table([_column(statement, rows, column) for column in columns], names=[column.name for column in columns])
 

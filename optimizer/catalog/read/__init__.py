@@ -4,6 +4,7 @@
 - check: A catalog checked against its events: every column exists, every aggregate gets what it can add up.
 - draft: A catalog while it is being read: streams, queries and problems so far.
 - entries: The two forms people write: entries of a YAML file, and a SQL file for each query.
+- inline: Queries that a Python program writes down: a catalog without a folder, over one table of events.
 - load: A catalog folder -> Catalog, or every problem of it at once.
 - selects: One aggregate of a select list: which it is, over what, under which name.
 - source_options: Options of a source: which a format has, and what their values may be.

@@ -1,0 +1,135 @@
+"""`heddle.run`: answers of the kind that the events are, equal to plain Spark's; a mistake is one line."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+import heddle
+from optimizer.errors import HeddleError
+
+ROOT = Path(__file__).parents[2]
+QUERIES: dict[str, Any] = {
+    "peaks": """
+        SELECT machine, window, max(x) AS peak, min(x), count(*) AS n
+        FROM t GROUP BY machine, window(ts, '10 seconds', '5 seconds')""",
+    "means": """
+        SELECT window.start AS since, avg(n) AS mean FROM t WHERE n > 3 GROUP BY window(ts, '1 minute', '7 seconds')""",
+    "parts": "SELECT sum(n) FILTER (WHERE n > 5) AS large, sum(n) AS every FROM t GROUP BY window(ts, '20 seconds')",
+    "fields": {"select": "last(x)", "group_by": ["machine", "day"], "range": "9 seconds", "where": "machine <> 'b'"},
+}
+UNSHARED = "SELECT machine, window, sum(DISTINCT n) AS total FROM t GROUP BY machine, window(ts, '10 seconds')"
+
+
+def some_events(count: int = 400) -> pa.Table:
+    pick = random.Random(7)
+    times = [1_700_000_000_000_000 + place * 1_000_000 for place in pick.sample(range(10 * count), count)]
+    columns = {
+        "ts": pa.array(times, pa.timestamp("us", "UTC")),
+        "machine": pa.array(pick.choices(["a", "b", "é", None], k=count)),
+        "day": pa.array(pick.choices(range(3), k=count), pa.date32()),
+        "x": pa.array(pick.choices([None, math.nan, math.inf, -0.0, 1.5, 2.5], k=count), pa.float64()),
+        "n": pa.array(pick.choices([None, *range(10)], k=count), pa.int32()),
+    }
+    return pa.table(columns)
+
+
+def rows(table: pa.Table) -> list[str]:
+    return sorted(repr(row) for row in table.to_pylist())
+
+
+def test_answers_are_those_of_plain_spark_for_arrow_and_spark(spark: SparkSession) -> None:
+    events = some_events()
+    frame = spark.createDataFrame(events)
+    frame.createOrReplaceTempView("t")
+    ours = heddle.run(events, QUERIES, time="ts")
+    on_spark = heddle.run(frame, QUERIES | {"lists": UNSHARED}, "ts")
+    theirs = {name: spark.sql(sql).toArrow() for name, sql in QUERIES.items() if isinstance(sql, str)}
+    theirs["fields"] = spark.sql(
+        "SELECT machine, day, window, max_by(x, ts) AS `last(x)` FROM t WHERE machine <> 'b' "
+        "GROUP BY machine, day, window(ts, '9 seconds')"
+    ).toArrow()
+    assert list(ours) == list(QUERIES)
+    for name, expected in theirs.items():
+        assert expected.num_rows > 30
+        assert rows(ours[name]) == rows(expected), name
+        assert rows(on_spark[name].toArrow()) == rows(expected), name
+        assert on_spark[name].columns == ours[name].column_names == expected.column_names
+    assert on_spark["lists"].count() == spark.sql(UNSHARED).count()
+    assert "trees" in str(heddle.explain(frame, QUERIES))
+
+
+def test_pandas_gets_pandas_with_windows_side_by_side() -> None:
+    events = some_events().to_pandas()
+    events["kind"] = events.machine.astype("category")
+    sql = "SELECT kind, window, sum(n) AS total FROM t GROUP BY kind, window(ts, '30 seconds')"
+    answers = heddle.run(events, [sql])["q1"]
+    assert isinstance(answers, pd.DataFrame)
+    assert list(answers.columns) == ["kind", "window.start", "window.end", "total"]
+    assert answers["window.start"].is_monotonic_increasing
+    start = events.ts.dt.floor("30s")  # a whole number of them since the epoch
+    expected = events.groupby([start, events.machine], dropna=False).n.sum(min_count=1)
+    assert answers.total.fillna(-1).sum() == expected.fillna(-1).sum()
+    assert len(answers) == len(expected)
+
+
+def test_times_of_other_units_without_a_zone_and_rows_as_a_clock() -> None:
+    events = some_events()
+    plain = events.set_column(0, "ts", events["ts"].cast(pa.timestamp("ns")))
+    sql = "SELECT window, max(n) AS peak FROM t GROUP BY window(ts, '1 minute')"
+    answers = heddle.run(plain, {"peak": sql, "rows": {"select": "sum(n)", "range": "100 rows", "slide": "50 rows"}})
+    assert answers["peak"]["window"].type.field("start").type == pa.timestamp("us")
+    assert answers["peak"]["peak"] == heddle.run(events, {"peak": sql})["peak"]["peak"]
+    assert [window["start"] for window in answers["rows"]["window"].to_pylist()] == list(range(-50, 301, 50))
+
+
+def test_no_events_give_no_rows() -> None:
+    answers = heddle.run(some_events().slice(0, 0), QUERIES)
+    assert [table.num_rows for table in answers.values()] == [0, 0, 0, 0]
+    assert answers["peaks"].column_names == ["machine", "window", "peak", "min(x)", "n"]
+
+
+@pytest.mark.parametrize(
+    ("queries", "line"),
+    [
+        ([], "there is no query"),
+        ("SELECT 1", "queries:1: q1: sql: there is no FROM"),
+        ({"a": "SELECT 1", "b b": UNSHARED}, "queries:2: 'b b': id: 'b b' is no id"),
+        ({"select": "max(x)", "range": "1 minute"}, "no query names the time column; give it as time="),
+        ("SELECT window, max(y) FROM t GROUP BY window(ts, '1 hour')", "y"),
+        ("SELECT window, max(x) FROM t GROUP BY window(n, '1 hour')", "the time of t, n, is a int32"),
+        (UNSHARED, "q1: only Spark evaluates that; give the events as a Spark DataFrame"),
+        (["SELECT max(x) FROM a GROUP BY window(ts, '1 hour')", "SELECT max(x) FROM b GROUP BY window(ts, '1 hour')"],
+         "the queries read FROM 'a' and 'b'; there is one table of events"),
+        ([5], "'5' is not a query"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line(queries: Any, line: str) -> None:
+    with pytest.raises(HeddleError) as error:
+        heddle.run(some_events(), queries)
+    assert line in str(error.value)
+    assert len(str(error.value).splitlines()) == (2 if "b b" in queries else 1)  # a line for each
+
+
+def test_events_that_are_no_table() -> None:
+    with pytest.raises(HeddleError, match="events are a list; give a table of pandas"):
+        heddle.run([1, 2], QUERIES)
+
+
+def test_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    notebook = json.loads((ROOT / "examples" / "frames.ipynb").read_text())
+    names: dict[str, Any] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []  # none that may be out of date
+            exec("".join(cell["source"]), names)
+    assert "planned cost" in capsys.readouterr().out
+    assert len(names["answers"]["busiest"]) > 100
