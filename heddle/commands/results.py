@@ -29,6 +29,9 @@ def results(
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
     out: Annotated[Path | None, typer.Option(help="Write all rows here: .parquet, .csv or .json.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the last so many rows; all of them when 0.")] = None,
+    show_open: Annotated[
+        bool, typer.Option("--open", help="Also windows that have not ended, with their value so far.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON, and nothing else.")] = False,
 ) -> None:
     """Show or export what has been published of a query: the newest windows, or all with --out and --json."""
@@ -40,7 +43,7 @@ def results(
         raise HeddleError(f"{out}: the file's name says its format; end it in {', '.join(WRITERS)}")
     if limit is not None and limit < 0:
         raise HeddleError(f"--limit {limit}: there are no rows below 0; give how many rows are wanted, or 0 for all")
-    table = results_table(warehouse, load_catalog(folder), query)
+    table = results_table(warehouse, load_catalog(folder), query, show_open)
     if limit is None:
         limit = 0 if out or as_json else SHOWN
     last = table.slice(max(0, table.num_rows - limit)) if limit else table

@@ -8,6 +8,7 @@
 - in_process: The same evaluation in one process, without Spark: for small streams, and to see what Spark costs.
 - lanes: Which lane every query of a stream takes, and why.
 - on_spark: The evaluation's loop: Structured Streaming lists the files and numbers the batches.
+- open_windows: What the windows of a statement hold that have not ended yet.
 - report: What a run has to say beside its numbers, a line each.
 - request: How a run takes its batches.
 - run: A run over a stream's warehouse, on Spark or without: opened, advanced batch by batch, closed, swept.

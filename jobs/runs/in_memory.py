@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from jobs.engine.batch.in_memory import KeyedAnswer, answer_table
-from jobs.engine.events.arrow import to_array
+from jobs.engine.batch.in_memory import answer_table
+from jobs.engine.batch.lay_out import by_label, statement_rows
 from jobs.engine.events.columns import events_from
 from jobs.engine.events.expressions import NotExact, parse_cached
 from jobs.engine.events.file_types import table_types
 from jobs.engine.events.parquet import with_inputs
 from jobs.engine.program.compile import compile_program
-from jobs.engine.program.program import Program, key_column
-from jobs.engine.program.spark_types import INSTANT, plain_type
-from jobs.engine.warehouse.read_answers import join_queries, show_columns
-from jobs.engine.warehouse.result_files import START
-from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
+from jobs.engine.program.program import Program
+from jobs.engine.program.spark_types import plain_type
+from jobs.engine.warehouse.read_answers import show_columns
+from jobs.engine.warehouse.statements import evaluated_statement
 from jobs.kernels.arrays import Ints
 from jobs.measure.machine_prices import load_prices
 from jobs.measure.recent_events import MOST, RecentEvents, measuring_program
@@ -68,14 +65,14 @@ def run_table(catalog: Catalog, events: pa.Table) -> dict[str, pa.Table]:
     Rows are in the order of window and keys, with the columns and types of the statement's SQL."""
     plan = plan_table(catalog, events)
     program = _compile(catalog, plan, events.schema)
-    keyed = {answer.query.label: KeyedAnswer(keys, answer) for keys, answer in answer_table(program, events)}
+    answered = by_label(answer_table(program, events))
     types = {name: str(kind) for name, kind in program.types.items()}
-    ordered: dict[int, Ints] = {}
+    ranks: dict[int, Ints] = {}
     tables = {}
     for id in catalog.statements:
         statement = evaluated_statement(catalog, id, types)
         assert statement is not None  # the program has the types of all its statements
-        tables[id] = show_columns(statement, _rows(statement, keyed, ordered))
+        tables[id] = show_columns(statement, statement_rows(statement, answered, ranks))
     return tables
 
 
@@ -114,56 +111,6 @@ def _rate(events: pa.Table, time: str) -> float | None:
     if ends["min"] is None or ends["min"] == ends["max"]:
         return None
     return float(events.num_rows / (ends["max"] - ends["min"]).total_seconds())
-
-
-def _rows(statement: EvaluatedStatement, keyed: Mapping[str, KeyedAnswer], ordered: dict[int, Ints]) -> pa.Table:
-    """Return the answers of a statement in the order of window and keys, one column per query."""
-    answered = [(id, keyed[label]) for id, label in statement.labels.items() if label in keyed]
-    if len(answered) == len(statement.queries) and _have_equal_rows([of_query for _, of_query in answered]):
-        keys, first = answered[0][1]
-        if id(keys) not in ordered:
-            ordered[id(keys)] = _rank_keys(keys)
-        order = pa.array(np.lexsort((ordered[id(keys)][first.group], first.start)))
-        group = pa.array(first.group).take(order)
-        columns = _key_columns(statement, keys, group)
-        columns[START] = pa.array(first.start).take(order).view(INSTANT)
-        columns |= {id: of_query.answer.value.take(order) for id, of_query in answered}
-        return pa.table(columns)
-    rows = join_queries(statement, [_apart(statement, id, of_query) for id, of_query in answered])
-    return rows.sort_by([(START, "ascending"), *((key_column(key), "ascending") for key in statement.keys)])
-
-
-def _have_equal_rows(answers: Sequence[KeyedAnswer]) -> bool:
-    """Whether answers are of one tree and have the same windows, row by row."""
-    keys, first = answers[0]
-    return all(
-        other is keys and np.array_equal(answer.start, first.start) and np.array_equal(answer.group, first.group)
-        for other, answer in answers[1:]
-    )
-
-
-def _rank_keys(keys: pa.Table) -> Ints:
-    """Return the place of every key among all of them in ascending order, nulls last."""
-    ranks = np.empty(keys.num_rows, np.int64)
-    order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names])
-    ranks[np.asarray(order)] = np.arange(keys.num_rows)
-    return ranks
-
-
-def _key_columns(statement: EvaluatedStatement, keys: pa.Table, rows: pa.Array) -> dict[str, pa.Array]:
-    return {key_column(key): to_array(keys[key]).cast(statement.types[key]).take(rows) for key in statement.keys}
-
-
-def _apart(statement: EvaluatedStatement, query: str, keyed: KeyedAnswer) -> pa.Table:
-    """Return the rows of one query, null in the columns of the others."""
-    keys, answer = keyed
-    rows = len(answer.group)
-    columns = _key_columns(statement, keys, pa.array(answer.group))
-    columns[START] = pa.array(answer.start).view(INSTANT)
-    for id, kind in ((id, statement.types[id]) for id in statement.queries):
-        columns[id] = answer.value if id == query else pa.nulls(rows, kind)
-    columns |= {f"has {id}": pa.repeat(id == query, rows) for id in statement.queries}
-    return pa.table(columns)
 
 
 def as_spark_reads(events: pa.Table) -> pa.Table:

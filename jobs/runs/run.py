@@ -129,10 +129,7 @@ class Run:
         return compile_program(self.catalog, self.plan, types, self._frame_queries()) if enough else None
 
     def _frame_queries(self) -> set[str]:
-        """The queries whose trees are apart since only Spark evaluates them, as the retained slices have it."""
-        labels = set(load_retained(self.storage, self.manifest.standing).frame)
-        ids = [str(id) for tree in self.plan.trees for id in tree.queries] if labels else []
-        return {id for id in ids if label_of(self.catalog.query(id)) in labels}
+        return frame_queries(self.catalog, self.plan, self.storage, self.manifest)
 
     def _take_over(self, program: Program, lane: Lane) -> None:
         """Change plans at the boundary of a batch, before anything is emitted."""
@@ -151,6 +148,13 @@ class Run:
         self.progress(after, time.monotonic() - started)
         if after.sequence % SWEEP_EVERY == 0:
             sweep(self.storage, after)
+
+
+def frame_queries(catalog: Catalog, plan: Plan, storage: Storage, manifest: Manifest) -> set[str]:
+    """Return the queries whose trees are apart since only Spark evaluates them, as the retained slices have it."""
+    labels = set(load_retained(storage, manifest.standing).frame)
+    ids = [str(id) for tree in plan.trees for id in tree.queries] if labels else []
+    return {id for id in ids if label_of(catalog.query(id)) in labels}
 
 
 def _some(paths: Sequence[str]) -> str:

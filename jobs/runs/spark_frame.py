@@ -94,7 +94,7 @@ def _closing_all(program: Program) -> Program:
 
 
 def _require_context(events: DataFrame, folder: str) -> SparkContext:
-    context = getattr(events.sparkSession, "_sc", None)
+    context: SparkContext | None = getattr(events.sparkSession, "_sc", None)
     if context is None:
         raise HeddleError("a DataFrame of Spark Connect has no tasks of its own; use a session with a master")
     if not folder and not context.master.startswith("local"):
@@ -113,7 +113,9 @@ def _ask_spark(events: DataFrame, catalog: Catalog, statement: str) -> DataFrame
     (stream,) = catalog.streams
     view = f"heddle_{uuid.uuid4().hex}"
     events.createOrReplaceTempView(view)
+    asked = catalog.statements[statement]
     try:
-        return events.sparkSession.sql(f"WITH {stream} AS (SELECT * FROM {view}) {catalog.statements[statement].sql}")
+        answers = events.sparkSession.sql(f"WITH {stream} AS (SELECT * FROM {view}) {asked.sql}")
+        return answers.where(asked.having) if asked.having else answers
     finally:
         events.sparkSession.catalog.dropTempView(view)

@@ -57,7 +57,9 @@ def answers_frame(spark: SparkSession, published: PublishedFiles) -> DataFrame:
         **{key: _quoted(key_column(key)) for key in statement.keys},
         **{id: _quoted(_answer_column(id)) for id in statement.queries},
     }
-    return rows.select(*(sources[column.source].alias(column.name) for column in statement.statement.columns))
+    shown = rows.select(*(sources[column.source].alias(column.name) for column in statement.statement.columns))
+    having = statement.statement.having
+    return shown.where(having) if having else shown
 
 
 def _rows_by_query(spark: SparkSession, published: PublishedFiles) -> DataFrame:

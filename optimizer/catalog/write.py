@@ -65,7 +65,12 @@ def print_queries(catalog: Catalog) -> Iterator[Entry]:
     for query in catalog.queries:
         members.setdefault(query.statement, {})[query.id] = query
     for statement, queries in members.items():
-        yield print_statement(catalog, statement, queries) | _label(catalog.labels.get(statement, Label()))
+        entry, having = print_statement(catalog, statement, queries), catalog.having.get(statement, "")
+        if having and "sql" in entry:
+            entry["sql"] += f" HAVING {having}"
+        elif having:
+            entry["having"] = having
+        yield entry | _label(catalog.labels.get(statement, Label()))
 
 
 def _label(label: Label) -> Entry:

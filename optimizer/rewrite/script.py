@@ -48,12 +48,19 @@ def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
         if readers[tree.id]:
             views += _cache_if_shared(names.trees[tree.id], tree_view(plan, tree, names, time), readers[tree.id])
     answers = {
-        statement: answer(catalog.statements[statement], queries, names.trees[sources[statement]], names)
-        if statement in sources
-        else catalog.statements[statement].sql
+        statement: _with_having(
+            catalog.statements[statement],
+            answer(catalog.statements[statement], queries, names.trees[sources[statement]], names)
+            if statement in sources
+            else catalog.statements[statement].sql,
+        )
         for statement, queries in members.items()
     }
     return Script(tuple(views), answers, tuple(name for name in members if name not in sources))
+
+
+def _with_having(statement: Statement, sql: str) -> str:
+    return f"SELECT * FROM ({sql}) WHERE {statement.having}" if statement.having else sql
 
 
 def with_demands(catalog: Catalog, plan: Plan) -> Plan:

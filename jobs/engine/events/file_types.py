@@ -95,12 +95,12 @@ def table_types(catalog: Catalog, plan: Plan, schema: pa.Schema) -> dict[str, pa
 
 def _types_of_columns(
     stream: Stream,
-    columns: Mapping[str, pa.Array | None],
+    arrays: Mapping[str, pa.Array | None],
     values: Sequence[str],
     predicates: Sequence[str],
     names: Sequence[str],
 ) -> FileTypes:
-    columns = {name: column for name, column in columns.items() if column is not None}
+    columns = {name: array for name, array in arrays.items() if array is not None}
     types = {name: column.type for name, column in columns.items()}
     require_time(stream, types)
     reasons = {}

@@ -46,7 +46,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             tally(report.done, tree.id, gathered.done)
             if gathered.slices:
                 finals = Finals(gathered.slices, tree, work.emitted, work.until, gathered.bounds)
-                complete = [_without_early_windows(answer, work) for answer in answers(finals)]
+                complete = [without_early_windows(answer, work) for answer in answers(finals)]
                 answered.append((gathered.slices.keys, complete))
                 report.operations[tree.id] += sum(finals.operations.values())
                 written = sum(len(answer.group) for answer in complete)
@@ -66,7 +66,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     return report
 
 
-def _without_early_windows(answer: Answer, work: Work) -> Answer:
+def without_early_windows(answer: Answer, work: Work) -> Answer:
     """Return an answer without the windows that began before all events of a later query were there."""
     after = work.joined.get(answer.query.label, work.emitted)
     if after <= work.emitted or answer.query.window.rows:

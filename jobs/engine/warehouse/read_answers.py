@@ -8,11 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.engine.events.arrow import to_array
+from jobs.engine.events.expressions import NotExact, advise, evaluate
 from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.result_files import QUERY, START, row_groups_of, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from optimizer.catalog.model.query import Column
+from optimizer.errors import HeddleError
 
 
 def read_answers(published: PublishedFiles) -> pa.Table:
@@ -33,7 +36,26 @@ def join_queries(statement: EvaluatedStatement, parts: Sequence[pa.Table]) -> pa
 def show_columns(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
     """Return the columns of the user's SQL, of rows with the keys, the window's start and an answer per query."""
     columns = statement.statement.columns
-    return pa.table([_column(statement, rows, column) for column in columns], names=[column.name for column in columns])
+    shown = [_column(statement, rows, column) for column in columns]
+    answers = pa.table(shown, names=[column.name for column in columns])
+    return pass_condition(answers, statement.statement.having)
+
+
+def pass_condition(answers: pa.Table, condition: str) -> pa.Table:
+    """Return the answers that pass a condition over their columns; all pass ""."""
+    if not condition or not answers.num_rows:
+        return answers
+    try:
+        passes = evaluate(condition, {name: to_array(answers[name]) for name in answers.column_names})
+    except NotExact as reason:
+        raise HeddleError(f"the condition {condition}: only Spark evaluates {reason}; use read_results") from None
+    except pa.ArrowInvalid as error:
+        raise HeddleError(f"the condition {condition}: {error}; {advise(error)}") from None
+    if passes.type != pa.bool_():
+        raise HeddleError(f"the condition {condition} is a {passes.type}; compare it with something")
+    if isinstance(passes, pa.Scalar):
+        return answers if passes.as_py() else answers.slice(0, 0)
+    return answers.filter(passes)
 
 
 def _schema(statement: EvaluatedStatement) -> pa.Schema:

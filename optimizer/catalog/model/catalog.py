@@ -25,6 +25,7 @@ class Catalog:
     columns: Mapping[str, tuple[Column, ...]]  # of the statements that do not have the default columns
     tables: Mapping[str, Table] = field(default_factory=dict)
     labels: Mapping[str, Label] = field(default_factory=dict)  # of the statements that say whose they are
+    having: Mapping[str, str] = field(default_factory=dict)  # conditions of the statements that have one
 
     @cached_property
     def statements(self) -> Mapping[str, Statement]:
@@ -78,7 +79,8 @@ class Catalog:
         sources += [_identity(self.tables[name]) for name in tables]
         named = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
         columns = [(name, *map(astuple, self.columns[name])) for name in sorted(named)]
-        return hashlib.sha256(repr((sources, columns, queries.digest())).encode()).hexdigest()
+        having = sorted(self.having.items()) if stream is None else []  # it changes no plan and no slice
+        return hashlib.sha256(repr((sources, columns, queries.digest(), *having)).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Catalog) and self.fingerprint() == other.fingerprint()
@@ -112,7 +114,8 @@ class Statements(Mapping[str, Statement]):
             columns = default_columns(catalog.queries.shape(row), statement)
         members = {c.source: catalog.query(c.source) for c in columns if self._is_member(c.source, statement)}
         time = catalog.streams[next(iter(members.values())).stream].time
-        return Statement(statement, oracle_sql(members, columns, time), columns)
+        having = catalog.having.get(statement, "")
+        return Statement(statement, oracle_sql(members, columns, time), columns, having)
 
     def _is_member(self, source: str, statement: str) -> bool:
         row = self._catalog.rows.get(source)

@@ -75,5 +75,6 @@ class Statement:
     """A query as the user wrote it: plain Spark SQL, and the columns its result has."""
 
     id: str
-    sql: str  # canonical Spark SQL over the stream's name: the oracle of its answers
+    sql: str  # canonical Spark SQL over the stream's name: the oracle of its answers, without HAVING
     columns: tuple[Column, ...]
+    having: str = ""  # a condition over the columns: published rows that fail it are not shown

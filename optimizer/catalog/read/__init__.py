@@ -2,6 +2,7 @@
 
 - bulk: The bulk form of machine-made catalogs: a Parquet or CSV file with a row for each query, read as columns.
 - check: A catalog checked against its events: every column exists, every aggregate gets what it can add up.
+- conditions: Conditions on a statement's rows, as HAVING has them, over the columns that it selects.
 - draft: A catalog while it is being read: streams, queries and problems so far.
 - entries: The two forms people write: entries of a YAML file, and a SQL file for each query.
 - inline: Queries that a Python program writes down: a catalog without a folder, over one table of events.

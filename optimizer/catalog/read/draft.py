@@ -49,6 +49,7 @@ class Draft:
         self.bulk: list[tuple[str, QueryTable]] = []
         self.columns: dict[str, tuple[Column, ...]] = {}
         self.labels: dict[str, Label] = {}
+        self.having: dict[str, str] = {}
         self.origins: list[Origin] = []  # of the queries that are not from bulk files, which come first
 
     def guard(self, file: Path, read: Callable[[Draft, Path], None]) -> None:
@@ -87,7 +88,7 @@ class Draft:
         self._check_unique(table)
         if self.problems:
             raise CatalogError(self.problems)
-        return Catalog(self.streams, table, self.columns, self.tables, self.labels)
+        return Catalog(self.streams, table, self.columns, self.tables, self.labels, self.having)
 
     def label(self, statement: str, owner: str | None, tags: str | Sequence[str] | None) -> None:
         """Note whose a statement is; tags are a list, or a text with commas."""
@@ -114,6 +115,8 @@ class Draft:
         for query, (aggregate, arguments, name) in zip(ids, parsed.selected, strict=True):
             shape = Shape(parsed.stream, aggregate, arguments, parsed.where, parsed.group_by, name)
             builder.add(query, statement, shape, parsed.window)
+        if parsed.having:
+            self.having[statement] = parsed.having
         columns = [(name, source if isinstance(source, str) else ids[source]) for name, source in parsed.columns]
         default = [(key, key) for key in (*parsed.group_by, "window")]
         if len(ids) > 1 or columns[:-1] != default:

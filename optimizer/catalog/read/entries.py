@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from optimizer.catalog.read.conditions import bind_condition
 from optimizer.catalog.read.draft import Draft, Origin, at_line, check_id
 from optimizer.catalog.read.selects import Selected, parse_selected
 from optimizer.catalog.read.statements import Parsed, check_names, parse_statement
@@ -153,7 +154,8 @@ def from_fields(model: Any) -> Parsed:
     where = in_field("where", expression, model.where) if model.where else ""
     window = parse_window(model.range, model.slide, model.offset)
     columns = default_parsed_columns(keys, selected)
-    return Parsed(model.stream, "", window, where, keys, selected, columns)
+    having = in_field("having", lambda text: bind_condition(text, selected, columns), model.having or "")
+    return Parsed(model.stream, "", window, where, keys, selected, columns, having)
 
 
 def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]) -> tuple[tuple[str, str | int], ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from optimizer.catalog.read.conditions import bind_condition
 from optimizer.catalog.read.selects import Selected, selected, unalias
 from optimizer.catalog.sql.durations import make_window, parse_duration
 from optimizer.catalog.sql.expressions import NAME, canonical, check, parse
@@ -35,6 +36,7 @@ class Parsed:
     group_by: tuple[str, ...]
     selected: tuple[Selected, ...]
     columns: tuple[tuple[str, str | int], ...]  # (name, group-by column or window part or index)
+    having: str = ""  # a condition over the names of the columns
 
 
 def parse_statement(text: str) -> Parsed:
@@ -57,12 +59,13 @@ def _parse_statement(text: str) -> Parsed:
     keys, (time, window) = _grouping(tree)
     where = canonical(tree.args["where"].this) if tree.args.get("where") else ""
     aggregates, columns = _columns(tree, keys, window)
-    return Parsed(stream, time, window, where, keys, aggregates, columns)
+    having = tree.args["having"].this.sql("spark") if tree.args.get("having") else ""
+    return Parsed(stream, time, window, where, keys, aggregates, columns, bind_condition(having, aggregates, columns))
 
 
 def _check_shape(tree: exp.Select) -> None:
     for part, value in tree.args.items():
-        if value and part not in ("expressions", "from_", "where", "group"):
+        if value and part not in ("expressions", "from_", "where", "group", "having"):
             raise Mistake(f"{part.rstrip('_').upper().replace('_', ' ')} is refused in a query", SHAPE)
     for part, word in (("from_", "FROM"), ("group", "GROUP BY")):
         if not tree.args.get(part):

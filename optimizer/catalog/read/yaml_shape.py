@@ -53,6 +53,7 @@ class QueryModel(LabelledModel):
     offset: str | None = None
     where: str | None = None
     group_by: str | list[str] | None = None
+    having: str | None = None
 
 
 class SqlQueryModel(LabelledModel):
