@@ -134,11 +134,13 @@ def by_duckdb(events: pd.DataFrame, questions: list[Question], step: int | None 
         answers[question.name] = (
             database.execute(
                 f"WITH parts AS (SELECT machine, time_bucket({slide}, ts) AS since, {fold}({fold}) AS v FROM {source} "
-                "GROUP BY ALL), ends AS (SELECT machine, min(since) AS lo, max(since) AS hi FROM parts GROUP BY machine), "
+                "GROUP BY ALL), "
+                "ends AS (SELECT machine, min(since) AS lo, max(since) AS hi FROM parts GROUP BY machine), "
                 "starts AS (SELECT machine, unnest(generate_series("
                 f"lo - INTERVAL '{question.range - question.slide} seconds', hi, {slide})) AS since FROM ends), "
                 "filled AS (SELECT machine, since, v FROM starts LEFT JOIN parts USING (machine, since)) "
-                f"SELECT machine, since, {fold}(v) OVER (PARTITION BY machine ORDER BY since ROWS BETWEEN CURRENT ROW AND "
+                f"SELECT machine, since, {fold}(v) OVER (PARTITION BY machine ORDER BY since "
+                "ROWS BETWEEN CURRENT ROW AND "
                 f"{question.range // question.slide - 1} FOLLOWING) AS v FROM filled QUALIFY v IS NOT NULL"
             )
             .df()
