@@ -77,6 +77,17 @@ class Run:
         started = time.monotonic()
         if program is not None:
             self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
+            self._end_by_clock(program, lane)
+
+    def _end_by_clock(self, program: Program, lane: Lane) -> None:
+        """Let windows of an idle stream end as if an event had come at a time that is `idle` behind the clock.
+
+        The manifest records that time as it records events, so that whatever reads it later does the same."""
+        idle, started = self.catalog.streams[self.plan.stream].idle, time.monotonic()
+        moment = time.time_ns() // 1000 - idle
+        if idle and self.manifest.state and BEGINNING < self.manifest.latest < moment:
+            before = replace(self.manifest, latest=moment)
+            self._advance(close(self.storage, before, program, lane.execute([])), started)
 
     def follow(self, catalog: Catalog, plan: Plan) -> None:
         """Go on with other queries: the next batch takes over the slices of the plan so far."""

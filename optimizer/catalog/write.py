@@ -51,6 +51,7 @@ def print_stream(stream: Stream) -> Entry:
     """Return a stream's YAML entry."""
     source = {"sql": stream.sql} if stream.sql else _source(stream)
     entry = {"source": source, "time": quote(stream.time), "lateness": print_duration(stream.lateness)}
+    entry |= {"idle": print_duration(stream.idle)} if stream.idle else {}
     return entry | ({"zone": stream.zone} if stream.zone != UTC else {})
 
 

@@ -93,7 +93,8 @@ def _identity(source: Stream | Table) -> tuple[object, ...]:
     """Return a source as the catalog says it, not where it is on this machine."""
     if isinstance(source, Stream):
         zone = () if source.zone == UTC else (source.zone,)
-        shown: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql, *zone)
+        idle = (("idle", source.idle),) if source.idle else ()
+        shown: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql, *zone, *idle)
     else:
         shown = (source.name,)
     return (*shown, source.format, source.written, tuple(sorted(source.options.items())))

@@ -22,6 +22,7 @@ class Stream:
     options: dict[str, str] = field(default_factory=dict)
     written: str = ""  # the path as the catalog says it
     zone: str = UTC  # in which hour(), casts of times to text or date and their like are evaluated
+    idle: int = 0  # microseconds behind the clock at which the watermark goes on without events; 0: it waits
 
     @property
     def in_parquet(self) -> bool:

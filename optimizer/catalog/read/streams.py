@@ -31,14 +31,19 @@ def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
     lateness = in_field("lateness", parse_duration, model.lateness)
     if lateness < 0:
         raise Mistake(f"the lateness is {show(model.lateness)}", "give a duration of 0 seconds or more", "lateness")
+    idle = in_field("idle", parse_duration, model.idle) if model.idle else 0
+    if model.idle and idle <= 0:
+        raise Mistake(f"idle is {show(model.idle)}", "give a duration, or leave it out: then windows wait", "idle")
     time = in_field("time", column_name, model.time)
     if bool(source.sql) == bool(source.path):
         raise Mistake("a source has either a path or sql", "keep one of them", "source")
     zone = in_field("zone", check_zone, model.zone)
     if source.sql:
-        return Stream(name, time, lateness, "sql", sql=in_field("source", stream_sql, source.sql), zone=zone)
+        sql = in_field("source", stream_sql, source.sql)
+        return Stream(name, time, lateness, "sql", sql=sql, zone=zone, idle=idle)
     options = check_options(source.format, source.options, zone)
-    return Stream(name, time, lateness, source.format, _locate_source(source, folder), "", options, source.path, zone)
+    path = _locate_source(source, folder)
+    return Stream(name, time, lateness, source.format, path, "", options, source.path, zone, idle)
 
 
 @cache

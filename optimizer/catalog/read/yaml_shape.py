@@ -26,6 +26,7 @@ class StreamModel(Model):
     source: SourceModel
     time: str
     lateness: str = "0 seconds"
+    idle: str | None = None
     zone: str = "UTC"
 
 
