@@ -2,6 +2,7 @@
 
 - backfill: The job that computes a past interval anew; `spark-submit jobs/backfill.py --help` says how.
 - compare: The job that evaluates the same events under several plans; `spark-submit jobs/compare.py --help` says how.
+- data_source: `spark.read.format("heddle")`: published answers as a data source of Spark.
 - evaluate: The job that evaluates what has arrived on a stream; `spark-submit jobs/evaluate.py --help` says how.
 - results: Published results: what the manifests of a warehouse name, with the columns of the user's SQL.
 - engine: Events to partials, partials to finals, and the commit between: everything a micro-batch does.

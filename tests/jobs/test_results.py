@@ -13,6 +13,7 @@ import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from jobs.data_source import HeddleSource
 from jobs.results import read_results, results_table
 from jobs.runs.in_process import evaluate_local
 from optimizer.catalog.model.catalog import Catalog
@@ -92,6 +93,16 @@ def test_like_the_users_sql(spark: SparkSession, evaluated: tuple[Path, Catalog]
     if ended is not None:
         assert listed == sorted(map(str, ended.toArrow().to_pylist()))
     assert listed
+
+    spark.dataSource.register(HeddleSource)
+    options = {"catalog": str(folder / "catalog"), "warehouse": str(folder / "warehouse"), "query": id}
+    source = spark.read.format("heddle").options(**options).load()
+    assert plain(source.schema) == plain(expected.schema)
+    assert sorted(map(str, source.toArrow().to_pylist())) == listed
+
+    both = read_results(spark, str(folder / "warehouse"), catalog, id, open=True)
+    assert both.where("NOT open").count() == len(listed)
+    assert both.count() == expected.count()
 
 
 def test_no_window_has_ended(spark: SparkSession, tmp_path: Path) -> None:
