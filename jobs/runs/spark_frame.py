@@ -97,7 +97,7 @@ def _require_context(events: DataFrame, folder: str) -> SparkContext:
     context: SparkContext | None = getattr(events.sparkSession, "_sc", None)
     if context is None:
         raise HeddleError("a DataFrame of Spark Connect has no tasks of its own; use a session with a master")
-    if not folder and not context.master.startswith("local"):
+    if not folder and not str(context.master).startswith("local"):
         raise HeddleError(f"Spark runs on {context.master}; give a folder= that all its machines see, for the answers")
     return context
 
