@@ -141,10 +141,10 @@ def by_duckdb(events: pd.DataFrame, questions: list[Question], step: int | None 
                 "filled AS (SELECT machine, since, v FROM starts LEFT JOIN parts USING (machine, since)) "
                 f"SELECT machine, since, {fold}(v) OVER (PARTITION BY machine ORDER BY since "
                 "ROWS BETWEEN CURRENT ROW AND "
-                f"{question.range // question.slide - 1} FOLLOWING) AS v FROM filled QUALIFY v IS NOT NULL"
+                f"{question.range // question.slide - 1} FOLLOWING) AS answer FROM filled QUALIFY answer IS NOT NULL"
             )
             .df()
-            .rename(columns={"since": "at"})
+            .rename(columns={"since": "at", "answer": "v"})
         )
     database.close()
     return answers
