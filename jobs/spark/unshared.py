@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.input_files import File
@@ -30,7 +31,8 @@ from optimizer.windows.window import BEGINNING
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-WRITTEN = "name string, bucket int, rows bigint"
+WRITTEN = "query int, bucket int, name string, rows bigint"
+MOST = 24  # queries in one statement: Spark's generated code is slow beyond
 Read = Callable[[Sequence[File]], "DataFrame"]  # the events of some files
 Say = Callable[[str], None]
 
@@ -41,8 +43,8 @@ def unshared_types(catalog: Catalog, plan: Plan, events: DataFrame) -> dict[str,
 
     queries = [catalog.query(id) for id in plan.unshared]
     stream_time = catalog.streams[plan.stream].time
-    typed = {query: to_arrow_schema(_answers(events, query, stream_time).schema, timezone="UTC") for query in queries}
-    return {label_of(query): schema.field("value").type for query, schema in typed.items()}
+    typed = {query: to_arrow_schema(_answers(events, [query], stream_time).schema, timezone="UTC") for query in queries}
+    return {label_of(query): schema.field(_value(0)).type for query, schema in typed.items()}
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,15 @@ class UnsharedLane:
     say: Say
 
 
+@dataclass(frozen=True)
+class Due:
+    """A query some of whose windows end in the batch, and the time after which they are answered."""
+
+    definition: Query
+    label: str
+    after: int
+
+
 def add_unshared_answers(outcome: Outcome, lane: UnsharedLane, program: Program, work: Work) -> Outcome:
     """Answer the unshared queries whose windows end in the batch on plain Spark; add their files to the outcome."""
     work = work.with_latest(outcome.latest)
@@ -65,14 +76,25 @@ def add_unshared_answers(outcome: Outcome, lane: UnsharedLane, program: Program,
     started = time.perf_counter()
     raw = lane.past(min(first_start(query, work) for query in due))
     events = lane.read([*raw.files, *lane.files])
-    files = {}
-    for query in due:
-        definition = lane.catalog.query(query.id)
-        after = _complete_after(query, work, raw, lane.say)
-        answers = _answers_of_ended(events, definition, program.time, query, work, after)
-        files[query.id] = _write_answers(answers, definition, query.label, work)
+    files: dict[str, list[DataFile]] = {}
+    for queries in group_alike(due, lane.catalog):
+        statement = [
+            Due(lane.catalog.query(query.id), query.label, _complete_after(query, work, raw, lane.say))
+            for query in queries
+        ]
+        answers = _answers_of_ended(events, statement, program.time, first_start(queries[0], work), work.until)
+        files |= dict(zip((query.id for query in queries), _write_answers(answers, statement, work), strict=True))
     seconds = outcome.seconds | {"unshared": time.perf_counter() - started}
     return replace(outcome, unshared=outcome.unshared | files, seconds=seconds)
+
+
+def group_alike(queries: Iterable[Unshared], catalog: Catalog) -> list[list[Unshared]]:
+    """Return the queries by statement: those with the same groups, windows and predicate read the events once."""
+    alike: dict[tuple[object, ...], list[Unshared]] = {}
+    for query in queries:
+        definition = catalog.query(query.id)
+        alike.setdefault((definition.group_by, definition.window, definition.where), []).append(query)
+    return [group[at : at + MOST] for group in alike.values() for at in range(0, len(group), MOST)]
 
 
 def ends(query: Unshared, work: Work) -> bool:
@@ -100,62 +122,72 @@ def _complete_after(query: Unshared, work: Work, raw: RawEvents, say: Say) -> in
 
 
 def _answers_of_ended(
-    events: DataFrame, query: Query, stream_time: str, unshared: Unshared, work: Work, after: int
+    events: DataFrame, statement: Sequence[Due], stream_time: str, first: int, until: int
 ) -> DataFrame:
-    """Return the answers of the windows that end in the batch."""
+    """Return the answers of the windows that end in the batch, from the events that these windows hold."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
     kind, moment = events.schema[stream_time].dataType, F.col(quote(stream_time))
-    inside = moment < F.timestamp_micros(F.lit(work.until)).cast(kind)
-    first = first_start(unshared, work)
+    inside = moment < F.timestamp_micros(F.lit(until)).cast(kind)
     if first > BEGINNING:
         inside &= moment >= F.timestamp_micros(F.lit(first)).cast(kind)
-    end = F.col("start") + F.lit(query.window.range)
-    return _answers(events.where(inside), query, stream_time).where((end > after) & (end <= work.until))
+    end = F.col("start") + F.lit(statement[0].definition.window.range)
+    answers = _answers(events.where(inside), [due.definition for due in statement], stream_time)
+    return answers.where((end > min(due.after for due in statement)) & (end <= until))
 
 
-def _answers(events: DataFrame, query: Query, stream_time: str) -> DataFrame:
-    """Return the user's query on plain Spark: its keys, where the window starts, its answer."""
-    view = f"heddle_{uuid.uuid4().hex}"
+def _answers(events: DataFrame, queries: Sequence[Query], stream_time: str) -> DataFrame:
+    """Return queries that are alike on plain Spark: their keys, where the window starts, the answer to each."""
+    view, query = f"heddle_{uuid.uuid4().hex}", queries[0]
     keys = [f"{quote(key)} AS k{number}" for number, key in enumerate(query.group_by)]
     start = "unix_micros(cast(window.start AS TIMESTAMP)) AS start"
-    value = f"{oracle_aggregate(query, stream_time)} AS value"
+    values = [f"{oracle_aggregate(each, stream_time)} AS {_value(number)}" for number, each in enumerate(queries)]
     grouping = ", ".join([*map(quote, query.group_by), window_call(query.window, stream_time)])
     where = f" WHERE {query.where}" if query.where else ""
     events.createOrReplaceTempView(view)
     try:
         return events.sparkSession.sql(
-            f"SELECT {', '.join([*keys, start, value])} FROM {view}{where} GROUP BY {grouping}"
+            f"SELECT {', '.join([*keys, start, *values])} FROM {view}{where} GROUP BY {grouping}"
         )
     finally:
         events.sparkSession.catalog.dropTempView(view)
 
 
-def _write_answers(answers: DataFrame, query: Query, label: str, work: Work) -> list[DataFile]:
-    """Write result files by tasks, as the engine writes its own."""
-    grouping = ",".join(query.group_by or (ALL,))
-    keys = list(query.group_by)
+def _value(number: int) -> str:
+    return f"value{number}"
+
+
+def _write_answers(answers: DataFrame, statement: Sequence[Due], work: Work) -> list[list[DataFile]]:
+    """Write result files by tasks, as the engine writes its own; return those of each query."""
+    keys = list(statement[0].definition.group_by)
+    grouping = ",".join(keys or (ALL,))
+    complete = [(due.label, due.after - due.definition.window.range) for due in statement]
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
         filled = [batch for batch in batches if batch.num_rows]
         context = TaskContext.get()
-        if filled:
-            bucket = context.partitionId() % work.buckets if context else 0
-            table = _result_table(in_utc(pa.Table.from_batches(filled)), keys, label)
-            file = write_results(Storage(work.root), work.batch, bucket, grouping, [table])
-            yield pa.RecordBatch.from_pydict(
-                {"name": [file.name], "bucket": pa.array([bucket], pa.int32()), "rows": [file.rows]}
-            )
+        bucket = context.partitionId() % work.buckets if context else 0
+        answered = in_utc(pa.Table.from_batches(filled)) if filled else None
+        for number, (label, before) in enumerate(complete if answered is not None else ()):
+            ended = answered.filter(pc.greater(answered["start"], before))
+            table = _result_table(ended, keys, label, _value(number))
+            if table.num_rows:
+                file = write_results(Storage(work.root), work.batch, bucket, grouping, [table])
+                place = {"query": pa.array([number], pa.int32()), "bucket": pa.array([bucket], pa.int32())}
+                yield pa.RecordBatch.from_pydict({**place, "name": [file.name], "rows": [file.rows]})
 
     rows: list[Any] = answers.mapInArrow(write, WRITTEN).collect()
-    return [DataFile(row.name, row.bucket, row.rows, work.batch, grouping) for row in rows]
+    files: list[list[DataFile]] = [[] for _ in statement]
+    for row in rows:
+        files[row.query].append(DataFile(row.name, row.bucket, row.rows, work.batch, grouping))
+    return files
 
 
-def _result_table(table: pa.Table, keys: Sequence[str], label: str) -> pa.Table:
+def _result_table(table: pa.Table, keys: Sequence[str], label: str, value: str) -> pa.Table:
     columns: dict[str, Any] = {QUERY: pa.repeat(label, table.num_rows).dictionary_encode()}
     columns |= {key_column(key): table[f"k{number}"] for number, key in enumerate(keys)}
     columns[START] = table["start"].cast(pa.int64()).cast(INSTANT)
-    columns[value_column(table["value"].type)] = table["value"]
+    columns[value_column(table[value].type)] = table[value]
     return pa.table(columns)
