@@ -84,20 +84,30 @@ def _storage_of(folder: str) -> Storage:
     return Storage(folder)
 
 
-def open_parquet(path: str, dictionaries: Sequence[str] = (), footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
-    """Open a Parquet file, whose footer may be known, or raise one line that says why it cannot be read."""
+def open_parquet(
+    path: str, dictionaries: Sequence[str] = (), footer: pq.FileMetaData | None = None, at_once: bool = False
+) -> pq.ParquetFile:
+    """Open a Parquet file, whose footer may be known, or raise one line that says why it cannot be read.
+
+    A small file is read at once, instead of first its end, then its footer, then every column."""
     folder, _, name = path.rpartition("/")
     storage = _storage_of(folder)
+    place, filesystem = storage.path(name), storage.filesystem
     try:
         return pq.ParquetFile(
-            storage.path(name),
-            filesystem=storage.filesystem,
+            _read_whole(filesystem, place) if at_once else place,
+            filesystem=None if at_once else filesystem,
             metadata=footer,
             read_dictionary=list(dictionaries),
             coerce_int96_timestamp_unit="us",
         )
     except (OSError, pa.ArrowException) as error:
         raise unreadable_error(path, error) from None
+
+
+def _read_whole(filesystem: pa.fs.FileSystem, place: str) -> pa.BufferReader:
+    with filesystem.open_input_file(place) as file:
+        return pa.BufferReader(file.read_buffer())
 
 
 def event_schema(path: str, file: pq.ParquetFile) -> pa.Schema:
@@ -150,11 +160,12 @@ class EventReader:
         self.program, self.earlier = program, earlier  # earlier: columns that a file lacks are null
         self.needed = columns_needed(program)
         self.layouts: dict[tuple[pa.Schema, tuple[str, ...]], Layout] = {}
+        self.last: tuple[pa.Schema, tuple[str, ...], Layout] | None = None  # of the file before
 
     def read(self, split: Split) -> Iterator[pa.Table]:
         """Yield the events of a split, a batch of rows at a time."""
         constants = folder_constants(split.path, self.program)
-        with open_parquet(split.path) as file:
+        with open_parquet(split.path, at_once=split.size <= SMALL) as file:
             layout = self._layout(split.path, file, tuple(constants))
             groups = list(split.row_groups or range(file.num_row_groups))
             texts = layout.texts if split.size > SMALL else []
@@ -162,7 +173,7 @@ class EventReader:
                 if split.size <= SMALL and file.metadata.num_rows <= BATCH_ROWS:  # a reader of batches costs more
                     if file.metadata.num_rows:
                         table = file.read_row_groups(groups, columns=layout.needed, use_threads=False)
-                        yield _with_constants(self._table(table.combine_chunks(), layout), constants)
+                        yield _with_constants(self._table(table, layout), constants)
                     return
                 with open_parquet(split.path, texts, file.metadata) if texts else nullcontext(file) as reader:
                     for batch in reader.iter_batches(
@@ -179,6 +190,8 @@ class EventReader:
 
     def _layout(self, path: str, file: pq.ParquetFile, by_folder: tuple[str, ...]) -> Layout:
         raw = file.schema_arrow
+        if self.last and self.last[1] == by_folder and self.last[0].equals(raw):  # far cheaper than its hash
+            return self.last[2]
         if (raw, by_folder) not in self.layouts:
             schema = event_schema(path, file)
             wanted = [name for name in self.needed if name not in by_folder]
@@ -190,7 +203,8 @@ class EventReader:
                 instants = {name: INSTANT for name in int96_columns(file) if name in needed}
                 return layout._replace(types=instants | types)
             self.layouts[raw, by_folder] = layout
-        return self.layouts[raw, by_folder]
+        self.last = raw, by_folder, self.layouts[raw, by_folder]
+        return self.last[2]
 
 
 def _texts(schema: pa.Schema, needed: Collection[str], program: Program) -> list[str]:
@@ -280,10 +294,10 @@ def _with_nulls(table: pa.Table, absent: Sequence[str], program: Program) -> pa.
 
 def with_inputs(table: pa.Table, program: Program) -> pa.Table:
     """Return the columns the fold needs: time, keys, and every input evaluated once."""
-    columns = CachedColumns({name: table[name] for name in table.column_names})
+    columns = CachedColumns({name: table[name] for name in table.column_names}, program.zone)
     out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
     out[TIME] = columns[program.time]
-    out |= index_predicates(program.predicates, columns)
+    out |= index_predicates(program.predicates, columns, program.zone)
     for item in program.predicates:
         if item.name not in out:
             truth = _evaluate_or_refuse(item, lambda sql: evaluate(sql, columns))
