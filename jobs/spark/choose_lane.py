@@ -18,6 +18,7 @@ from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import move_unfoldable
 from jobs.engine.program.lanes import queries_for_spark
 from jobs.engine.program.program import Program
+from jobs.spark.java_zones import knows_changes
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types
 from optimizer.catalog.model.catalog import Catalog
@@ -74,7 +75,8 @@ def frame_types(
 
 def choose_lanes(spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[File], forced: str) -> Lanes:
     """Choose the file lane for every query that it gives Spark's answers, else the frame lane; compile the program."""
-    known, reasons = queries_by_lane(catalog, plan, files[0].path, by_spark=forced == "frame")
+    knows_clocks = knows_changes(spark, catalog.streams[plan.stream].zone)
+    known, reasons = queries_by_lane(catalog, plan, files[0].path, forced == "frame", knows_clocks)
     if forced == "file" and (reasons or known is None):
         reason = next(iter(reasons.values()), NOT_IN_PARQUET)
         raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto")
@@ -93,12 +95,12 @@ def _first_frame(spark: SparkSession, driver: Stream, files: Sequence[File]) -> 
 
 
 def queries_by_lane(
-    catalog: Catalog, plan: Plan, path: str, by_spark: bool = False
+    catalog: Catalog, plan: Plan, path: str, by_spark: bool = False, knows_clocks: bool = True
 ) -> tuple[FileTypes | None, dict[str, str]]:
     """Return what the file lane knows from a file (None where it reads no such files), and the queries it leaves to
     Spark with the reasons. Where Spark reads the file anyway, Spark says what is wrong with it."""
     try:
-        known = exact_types(catalog, plan, path)
+        known = exact_types(catalog, plan, path, knows_clocks)
     except NotExact as reason:
         return None, dict.fromkeys(sorted(_woven(plan)), str(reason))
     except HeddleError:

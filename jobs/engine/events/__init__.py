@@ -10,4 +10,5 @@
 - parquet: The file lane: Parquet files are read by the tasks themselves, only the columns needed.
 - predicate_index: Predicate index: many predicates on one column, answered by one search of every event.
 - signatures: Signatures: which predicates an event passes, one bit each. Those that occur are numbered.
+- zones: Time zones: how far clocks are ahead of UTC at any instant, and which instant a clock shows, by Java's rules.
 """

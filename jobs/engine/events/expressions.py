@@ -20,13 +20,13 @@ from jobs.engine.events.language.build import Builder
 from jobs.engine.events.language.nodes import Node, evaluate_node
 from jobs.engine.events.language.text_casts import MALFORMED
 from jobs.engine.events.language.vectors import NULL, NotExact, RefusedRow, Vector, from_arrow, to_arrow
+from optimizer.catalog.model.query import UTC
 from optimizer.catalog.sql.expressions import parse
 
 __all__ = ["CachedColumns", "Columns", "NotExact", "RefusedRow", "advise", "compile_expression", "evaluate"]
 __all__ += ["evaluate_some", "parse_cached"]
 Value = Any  # pa.Array, pa.ChunkedArray or pa.Scalar
 Columns = Mapping[str, Value]
-ZONE = "UTC"
 ADVICE = {
     OVERFLOW: "cast to double first",
     BY_ZERO: "divide by nullif(divisor, 0), which gives null",
@@ -35,10 +35,13 @@ ADVICE = {
 
 
 class CachedColumns(dict[str, Value]):
-    """Columns that remember their vectors and the comparisons made on them, which many predicates have in common."""
+    """Columns that remember their vectors and the comparisons made on them, which many predicates have in common.
 
-    def __init__(self, columns: Columns) -> None:
+    Clocks show the time of a zone."""
+
+    def __init__(self, columns: Columns, zone: str = UTC) -> None:
         super().__init__(columns)
+        self.zone = zone
         self.vectors: dict[str, Vector] = {}
         self.compared: dict[str, Vector] = {}
 
@@ -62,7 +65,7 @@ def _compile(sql: str, types: tuple[tuple[str, pa.DataType], ...], zone: str) ->
     return node
 
 
-def compile_expression(sql: str, columns: Columns, zone: str = ZONE) -> Node:
+def compile_expression(sql: str, columns: Columns, zone: str = UTC) -> Node:
     """Return the typed node of an expression; NotExact where only Spark evaluates it as Spark does."""
     return _compile(sql, tuple((name, columns[name].type) for name in _names(sql) if name in columns), zone)
 
@@ -74,18 +77,17 @@ def evaluate(sql: str, columns: Columns, rows: npt.NDArray[np.bool_] | None = No
     >>> evaluate("n + 1", {"n": pa.array([1, None])}).to_pylist()
     [2, None]
     """
-    node = compile_expression(sql, columns)
+    cached = columns if isinstance(columns, CachedColumns) else CachedColumns(columns)
+    node = compile_expression(sql, columns, cached.zone)
     if node.column:
         return _decode(columns[node.column])
     count = max((len(columns[name]) for name in _names(sql)), default=1)
     if not count:
         return pa.array([], node.type)
-    cached = columns if isinstance(columns, CachedColumns) else None
-    vectors = {} if cached is None else cached.vectors
     for name in _names(sql):
-        if name not in vectors:
-            vectors[name] = from_arrow(columns[name])
-    value = evaluate_node(node, vectors, None if cached is None else cached.compared)
+        if name not in cached.vectors:
+            cached.vectors[name] = from_arrow(columns[name])
+    value = evaluate_node(node, cached.vectors, cached.compared)
     if value.errors is not None and np.any(value.errors if rows is None else value.errors & rows):
         raise RefusedRow(value.reason)
     return to_arrow(value, 1)[0] if node.is_constant else to_arrow(value, count)

@@ -11,6 +11,7 @@ from jobs.engine.events.expressions import Columns, NotExact, compile_expression
 from jobs.engine.events.input_files import folder_types, list_input_files
 from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.events.parquet import event_schema, open_parquet
+from jobs.engine.events.zones import OPEN
 from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.definition import inputs_of
 from jobs.engine.program.spark_types import ARROW, plain_type, require_key
@@ -52,9 +53,10 @@ def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType
     return known.types
 
 
-def exact_types(catalog: Catalog, plan: Plan, path: str) -> FileTypes:
+def exact_types(catalog: Catalog, plan: Plan, path: str, knows_clocks: bool = True) -> FileTypes:
     """Return the types of what the file lane evaluates exactly, by one file's schema, and why it leaves the rest."""
-    return _exact_types(catalog.streams[plan.stream], path, *expressions(catalog, plan), named_columns(catalog, plan))
+    texts = (*expressions(catalog, plan), named_columns(catalog, plan))
+    return _exact_types(catalog.streams[plan.stream], path, *texts, knows_clocks)
 
 
 def reasons_in_catalog(catalog: Catalog, stream: str, path: str) -> dict[str, str]:
@@ -70,7 +72,12 @@ def reasons_in_catalog(catalog: Catalog, stream: str, path: str) -> dict[str, st
 
 
 def _exact_types(
-    stream: Stream, path: str, values: Sequence[str], predicates: Sequence[str], names: Sequence[str]
+    stream: Stream,
+    path: str,
+    values: Sequence[str],
+    predicates: Sequence[str],
+    names: Sequence[str],
+    knows_clocks: bool = True,
 ) -> FileTypes:
     if not stream.in_parquet:
         raise NotExact("a stream that is not read from Parquet files")
@@ -106,7 +113,7 @@ def _types_of_columns(
     reasons = {}
     for sql in (*values, *predicates):
         try:
-            types[sql] = _type(sql, columns, stream.zone)
+            types[sql] = _type(sql, columns, stream.zone if knows_clocks else OPEN)
         except NotExact as reason:
             reasons[sql] = str(reason)
     reasons |= {sql: f"{sql} (a {types[sql]})" for sql in predicates if sql in types and types[sql] != pa.bool_()}

@@ -23,6 +23,7 @@ from jobs.engine.events.language.operators import COMPARISONS
 from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.program.program import Input
 from jobs.kernels.arrays import Bools, Ints
+from optimizer.catalog.model.query import UTC
 
 Literal = str | int | float
 FEWEST_NUMBERS, FEWEST_TEXTS = 16, 8  # predicates on a column that make a search, or a dictionary, pay
@@ -44,7 +45,7 @@ class Classes(NamedTuple):
 
 
 def index_predicates(
-    predicates: Sequence[Input], columns: Mapping[str, pa.Array | pa.ChunkedArray]
+    predicates: Sequence[Input], columns: Mapping[str, pa.Array | pa.ChunkedArray], zone: str = UTC
 ) -> dict[str, pa.DictionaryArray]:
     """Return the predicates that an index answers, by name: for every event its class, and the truth of every class.
 
@@ -60,17 +61,17 @@ def index_predicates(
         if _is_text(column.type):
             encoded = pa.types.is_dictionary(column.type)
             if encoded or len(tests) >= FEWEST_TEXTS:
-                answers |= _answer([item for item, _ in tests], name, _text_classes(column))
+                answers |= _answer([item for item, _ in tests], name, _text_classes(column), zone)
             continue
         comparable = [(item, literals) for item, literals in tests if _are_comparable(literals, column.type)]
         if len(comparable) >= FEWEST_NUMBERS:
             cuts = sorted({literal for _, literals in comparable for literal in literals or ()})
-            answers |= _answer([item for item, _ in comparable], name, _number_classes(column, cuts))
+            answers |= _answer([item for item, _ in comparable], name, _number_classes(column, cuts), zone)
     return answers
 
 
-def _answer(tests: Sequence[Input], name: str, classes: Classes) -> dict[str, pa.DictionaryArray]:
-    values = CachedColumns({name: classes.values})
+def _answer(tests: Sequence[Input], name: str, classes: Classes, zone: str) -> dict[str, pa.DictionaryArray]:
+    values = CachedColumns({name: classes.values}, zone)
     codes = pa.array(classes.codes)
     answers = {}
     for item in tests:

@@ -82,6 +82,7 @@ def compile_program(
         {name: plain_type(types[name]) for name in _names_with_types(catalog, plan, types)},
         {name: plain_type(kind) for name, kind in types.items()},
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
+        stream.zone,
         folder_root(stream),
     )
 

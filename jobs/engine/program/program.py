@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from jobs.kernels.arrays import Ints
 from optimizer.algebra.aggregates import COMPONENTS
+from optimizer.catalog.model.query import UTC
 from optimizer.plan.definition import EVENTS
 from optimizer.plan.levels import Level, level_of
 from optimizer.windows.edges import Edges
@@ -177,6 +178,7 @@ class Program:
     types: dict[str, pa.DataType]  # of the time, the group-by columns and all expressions
     columns: dict[str, pa.DataType]  # of the first events; those of later files are brought into these types
     unshared: tuple[Unshared, ...] = ()
+    zone: str = UTC  # in which clocks are read
     root: str = ""  # below which folders k=v are columns of their files; "" where none are
 
     @property

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
+from jobs.spark.choose_lane import queries_by_lane
+from jobs.spark.java_zones import knows_changes, read_changes
+from jobs.spark.session import in_zone
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
 from optimizer.rewrite.script import rewrite
@@ -37,6 +41,26 @@ def test_the_rewriting_reads_the_clock_of_the_stream(tmp_path: Path) -> None:
     world = source_world(tmp_path, {"a.parquet": events("UTC")}, SQL, zone=BERLIN)
     script = rewrite(world.catalog, plan_stream(world.catalog, STREAM, 10.0, "shared", "auto"), {})
     assert script.views[0] == f"SET TIME ZONE '{BERLIN}'"
+
+
+def test_the_lanes_read_the_clock_of_the_stream(spark: SparkSession, tmp_path: Path) -> None:
+    woven = {id: sql for id, sql in SQL.items() if id != "middle"}
+    world = source_world(tmp_path, {"a.parquet": events("UTC")}, woven, zone=BERLIN)
+    assert knows_changes(spark, BERLIN)
+    assert world.run(spark, "auto", "file").lane == "file"
+    assert not world.differences(in_zone(spark, BERLIN), ["local", "file"])
+
+
+def test_clocks_that_java_sets_otherwise_are_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
+    world = source_world(tmp_path, {"a.parquet": events("UTC")}, {"hours": SQL["hours"]}, zone=BERLIN)
+    plan = plan_stream(world.catalog, STREAM, 10.0, "shared", "auto")
+    known, reasons = queries_by_lane(world.catalog, plan, str(world.path / "a.parquet"), knows_clocks=False)
+    assert known is not None
+    assert [("Java knows differently" in reason) for reason in reasons.values()] == [True]
+    named = spark._jvm.java.time.ZoneId.of("Europe/Paris").getRules()  # type: ignore[union-attr]
+    listed = read_changes(str(named.getTransitions()))
+    assert len(listed) > 100
+    assert (323830800, 3_600, 7_200) in listed  # 1980-04-06, at two o'clock
 
 
 def test_a_time_without_a_zone_has_none(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from jobs.engine.events.language.nodes import (
     convert,
     literal_of,
     require,
+    require_clock,
     to_common,
     whole,
 )
@@ -255,8 +256,8 @@ def _since_epoch(unit: int) -> Function:
 def _truncate(call: Call) -> Node:
     unit, part = call.parts
     require(unit.type == TEXT and part.type in (DATE, INSTANT, LOCAL), f"date_trunc of a {part.type}")
-    times.require_zone(call.zone)
-    return apply(INSTANT, times.truncate(literal_of(unit)), convert(part, INSTANT, call.zone))
+    require_clock(LOCAL, INSTANT, call.zone)
+    return apply(INSTANT, times.truncate(literal_of(unit), call.zone), convert(part, INSTANT, call.zone))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -342,7 +343,6 @@ LEFT_TO_SPARK: dict[str, str] = {
     "s LIKE other": "patterns, parts of texts, digits of `round` and units of `date_trunc` that are not literals",
     "floor(x, 1) > 0": "`ceil` and `floor` to a number of digits, and decimals rounded by any function",
     "price * 2": "values that are decimals, which run on plain Spark; inside an expression they are evaluated here",
-    "hour(ts) = 3": "clocks and dates of instants, in a stream whose zone is not UTC",
     "1 / 0": "constants that Spark refuses",
     "n + 1 - 2 > 0": "sums or products of whole numbers with several constants, which Spark moves: other ones overflow",
 }

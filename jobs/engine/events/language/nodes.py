@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.engine.events.language.casts import cast, may_cast, try_cast
 from jobs.engine.events.language.text_casts import read_time
-from jobs.engine.events.language.times import require_zone
+from jobs.engine.events.language.times import find_instants
 from jobs.engine.events.language.vectors import (
     DATE,
     DOUBLE,
@@ -26,6 +26,7 @@ from jobs.engine.events.language.vectors import (
     constant,
     is_number,
 )
+from jobs.engine.events.zones import OPEN
 from jobs.engine.program.spark_types import ARROW, parse_type
 from optimizer.catalog.spark_types.numbers import wider
 from optimizer.catalog.spark_types.parquet import spark_type
@@ -102,18 +103,19 @@ def before_float(node: Node, kind: pa.DataType, zone: str) -> Node:
 
 
 def require_clock(kind: pa.DataType, to: pa.DataType, zone: str) -> None:
-    """Leave to Spark what a clock must be read for, unless it shows UTC."""
+    """Leave conversions to Spark that read a clock of which Java knows other changes."""
     if INSTANT in (kind, to) and {kind, to} & {DATE, LOCAL, TEXT}:
-        require_zone(zone)
+        require(zone != OPEN, "clocks of a zone whose changes Java knows differently")
 
 
 def read_time_literal(node: Node, kind: pa.DataType, zone: str) -> Node:
     """Return a text that is written as a time, in full, as that time."""
-    require_zone(zone)
+    require_clock(TEXT, kind, zone)
     micros = read_time(literal_of(node))
     if micros is None:
         raise NotExact(f"a text of another form as a {kind}")
-    return Node(kind, value=constant(kind, micros))
+    clock = constant(LOCAL, micros)
+    return Node(kind, value=clock if kind == LOCAL else find_instants(clock, zone))
 
 
 def common_type(*nodes: Node) -> pa.DataType:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.events.language.times import DAY, SECOND, civil, days_of
+from jobs.engine.events.language.times import DAY, SECOND, civil, days_of, read_clocks
 from jobs.engine.events.language.vectors import (
     DATE,
     DOUBLE,
@@ -109,7 +109,8 @@ def read_time(text: str) -> int | None:
 
 
 def write(a: Vector, zone: str) -> Vector:
-    """Return values as texts; each distinct value is written once."""
+    """Return values as texts, instants as clocks of a zone show them; each distinct value is written once."""
+    a = read_clocks(a, zone) if a.type == INSTANT else a
     distinct, codes = np.unique(a.values, return_inverse=True)
     texts = pa.array([_writer(a.type)(value) for value in distinct.tolist()], pa.string())
     array = texts.take(pa.array(codes.reshape(-1)))
@@ -123,7 +124,7 @@ def _writer(kind: pa.DataType) -> Callable[[Any], str]:
         return lambda value: "true" if value else "false"
     if kind == DATE:
         return _write_date
-    if kind in (INSTANT, LOCAL):
+    if kind == LOCAL:
         return _write_time
     return partial(_write_decimal, kind.scale) if pa.types.is_decimal(kind) else str
 

@@ -9,26 +9,44 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.language.vectors import DATE, INSTANT, INT, LONG, NotExact, Vector, nullify, strict
+from jobs.engine.events.language.vectors import DATE, INSTANT, INT, LOCAL, LONG, Vector, nullify, refuse, strict
+from jobs.engine.events.zones import is_utc, zone_of
 
 MANY_DAYS = 1 << 16
 SECOND, MINUTE, HOUR, DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
-UTC_NAMES = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00", "UCT", "Zulu", "Etc/GMT")
-
-
-def require_zone(zone: str) -> None:
-    """Leave clocks to Spark that are set to anything but UTC."""
-    if zone not in UTC_NAMES:
-        raise NotExact(f"clocks of {zone}")
+OUT_OF_RANGE = "a time whose clock is out of range"
 
 
 def convert(kind: pa.DataType, a: Vector, zone: str) -> Vector:
     """Return dates as the beginning of their days, times as the dates they are on; instants as their clocks show."""
-    if a.type == DATE:
-        return strict(kind, a.values.astype(np.int64) * DAY, a)
+    if a.type == INSTANT:
+        clock = read_clocks(a, zone)
+        return clock if kind == LOCAL else strict(kind, (clock.values // DAY).astype(np.int32), clock)
     if kind == DATE:
         return strict(kind, (a.values // DAY).astype(np.int32), a)
-    return strict(kind, a.values, a)
+    clock = Vector(LOCAL, a.values.astype(np.int64) * DAY, a.valid, a.errors, a.reason) if a.type == DATE else a
+    return clock if kind == LOCAL else find_instants(clock, zone)
+
+
+def read_clocks(a: Vector, zone: str) -> Vector:
+    """Return what clocks of a zone show at instants."""
+    if is_utc(zone):
+        return strict(LOCAL, a.values, a)
+    return _move(LOCAL, a, zone_of(zone).ahead(a.values // SECOND))
+
+
+def find_instants(clock: Vector, zone: str) -> Vector:
+    """Return the instants at which clocks of a zone show a time: the earlier one of two; where clocks were set forward,
+    as much later as they were set."""
+    if is_utc(zone):
+        return strict(INSTANT, clock.values, clock)
+    return _move(INSTANT, clock, -zone_of(zone).ahead_on_clock(clock.values // SECOND))
+
+
+def _move(kind: pa.DataType, a: Vector, seconds: Any) -> Vector:
+    with np.errstate(all="ignore"):
+        moved = a.values + seconds * SECOND
+    return refuse(strict(kind, moved, a), (seconds != 0) & ((moved > a.values) != (seconds > 0)), OUT_OF_RANGE)
 
 
 def clock_of(unit: int, modulus: int) -> Callable[[pa.DataType, Vector], Vector]:
@@ -136,18 +154,31 @@ CALENDAR = {
 
 
 @lru_cache(maxsize=64)
-def truncate(unit: str) -> Callable[[pa.DataType, Vector], Vector]:
-    """Return the kernel that sets a clock back to the beginning of a unit; of an unknown unit it is null."""
+def truncate(unit: str, zone: str) -> Callable[[pa.DataType, Vector], Vector]:
+    """Return the kernel that sets the clock of a zone back to the beginning of a unit; null for an unknown unit."""
     name = unit.upper()
 
     def set_back(kind: pa.DataType, a: Vector) -> Vector:
-        if name in UNITS:
-            return strict(INSTANT, a.values - a.values % UNITS[name], a)
         if name in CALENDAR:
-            return strict(INSTANT, _first_day(CALENDAR[name], a.values // DAY) * DAY, a)
-        return nullify(strict(INSTANT, a.values, a), np.ones(len(a), np.bool_))
+            days = read_clocks(a, zone).values // DAY
+            return find_instants(strict(LOCAL, _first_day(CALENDAR[name], days) * DAY, a), zone)
+        if name not in UNITS:
+            return nullify(strict(INSTANT, a.values, a), np.ones(len(a), np.bool_))
+        if is_utc(zone) or UNITS[name] <= SECOND:
+            return strict(INSTANT, a.values - a.values % UNITS[name], a)
+        clock = read_clocks(a, zone)
+        return _keep_offset(
+            strict(LOCAL, clock.values - clock.values % UNITS[name], clock), clock.values - a.values, zone
+        )
 
     return set_back
+
+
+def _keep_offset(clock: Vector, ahead: Any, zone: str) -> Vector:
+    """Return the instants at which clocks show a time; of two, the one at which they are ahead by as much as given."""
+    later = clock.values - ahead
+    same = zone_of(zone).ahead(later // SECOND) * SECOND == ahead
+    return strict(INSTANT, np.where(same, later, find_instants(clock, zone).values), clock)
 
 
 def _first_day(unit: str, days: Any) -> Any:

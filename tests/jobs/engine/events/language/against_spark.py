@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.engine.events.expressions import NotExact, compile_expression, evaluate
+from jobs.engine.events.expressions import CachedColumns, NotExact, compile_expression, evaluate
 from jobs.engine.events.language.nodes import evaluate_node
 from jobs.engine.events.language.vectors import from_arrow
+from jobs.spark.session import in_zone
+from optimizer.catalog.model.query import UTC
 from optimizer.catalog.sql.expressions import expression
 
 ROW = "__row"
@@ -44,34 +48,38 @@ class Case:
         return f"CASE WHEN {ROW} NOT IN ({', '.join(map(str, self.refused))}) THEN {self.sql} END"
 
 
-def make_case(sql: str, table: pa.Table) -> Case:
+def make_case(sql: str, table: pa.Table, zone: str) -> Case:
     """Evaluate an expression here; NotExact where it is left to Spark."""
-    columns = {name: table[name] for name in table.column_names}
+    columns = CachedColumns({name: table[name] for name in table.column_names}, zone)
     values = evaluate(sql, columns, np.zeros(table.num_rows, np.bool_))
     if isinstance(values, pa.Scalar):
         return Case(sql, pa.repeat(values, table.num_rows), NO_ROWS)
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    node = compile_expression(sql, columns)
+    node = compile_expression(sql, columns, zone)
     vector = evaluate_node(node, {name: from_arrow(column) for name, column in columns.items()})
     errors = np.zeros(1, np.bool_) if vector.errors is None else vector.errors
     return Case(sql, array, np.flatnonzero(np.broadcast_to(errors, table.num_rows)).tolist())
 
 
-def compare(spark: SparkSession, table: pa.Table, texts: Sequence[str], refusals: int = 20) -> Outcome:
+def compare(spark: SparkSession, table: pa.Table, texts: Sequence[str], refusals: int = 20, zone: str = UTC) -> Outcome:
     """Compare expressions with Spark's answers to one select; some of those that are refused here, row by row."""
     outcome, cases = Outcome(), []
     for text in dict.fromkeys(map(expression, texts)):
         try:
-            cases.append(make_case(text, table))
+            cases.append(make_case(text, table, zone))
         except NotExact:
             outcome.left_to_spark.append(text)
     outcome.evaluated = len(cases)
-    numbered = table.append_column(ROW, pa.array(range(table.num_rows), pa.int32()))
-    frame = spark.createDataFrame(numbered).coalesce(1).cache()
-    _compare_all(frame, cases, outcome)
-    refused = [case for case in cases if case.refused][:refusals]
-    outcome.refusals = len(refused)
-    outcome.differences += [case.sql + ": Spark refuses no row" for case in refused if not _is_refused(frame, case)]
+    with TemporaryDirectory() as folder:  # from a file, times without a zone have none in Spark, too
+        numbered = table.append_column(ROW, pa.array(range(table.num_rows), pa.int32()))
+        pq.write_table(numbered, f"{folder}/rows.parquet")
+        frame = in_zone(spark, zone).read.parquet(folder).coalesce(1).cache()
+        _compare_all(frame, cases, outcome)
+        refused = [case for case in cases if case.refused][:refusals]
+        outcome.refusals = len(refused)
+        unrefused = [case.sql for case in refused if not _is_refused(frame, case)]
+        frame.unpersist()
+    outcome.differences += [f"{sql}: Spark refuses no row" for sql in unrefused]
     return outcome
 
 
@@ -103,6 +111,8 @@ def _is_refused(frame: DataFrame, case: Case) -> bool:
 
 
 def _differences(case: Case, theirs: Any) -> list[str]:
+    if pa.types.is_timestamp(theirs.type) and theirs.type.tz:
+        theirs = theirs.cast(pa.timestamp("us", "UTC"))  # the same instants
     if theirs.type != case.values.type:
         return [f"{case.sql}: a {case.values.type} here, a {theirs.type} in Spark"]
     ours, answers = _bits(case.values), _bits(theirs)

@@ -26,6 +26,14 @@ def test_random_expressions(spark: SparkSession) -> None:
     assert outcome.refusals == 12
 
 
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo"])
+def test_clocks_of_a_zone(spark: SparkSession, zone: str) -> None:
+    writer = Writer(17)
+    outcome = compare(spark, odd_rows(40), [writer.clock_expression() for _ in range(60)], refusals=0, zone=zone)
+    assert not outcome.differences
+    assert outcome.evaluated > 50
+
+
 def test_case_of_letters(spark: SparkSession) -> None:
     letters = [chr(code) for code in range(1, 0x1F000) if not 0xD800 <= code < 0xE000 and chr(code).isprintable()]
     newer = [chr(code) for pair in texts.CAPITAL_TO_SMALL.items() for code in pair]
@@ -83,7 +91,7 @@ def test_what_the_page_says_is_left_to_spark(sql: str) -> None:
     kinds = {"x": pa.float64(), "n": pa.int64(), "s": pa.string(), "other": pa.string(), "price": pa.decimal128(9, 2)}
     types = {name: pa.array([], kind) for name, kind in kinds.items()} | {"ts": pa.array([], pa.timestamp("us", "UTC"))}
     with pytest.raises(NotExact):
-        compile_expression(expression(sql), types, "Europe/Berlin")
+        compile_expression(expression(sql), types)
 
 
 def test_literals_are_folded() -> None:

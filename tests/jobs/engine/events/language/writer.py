@@ -36,7 +36,10 @@ OTHERS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "s": (pa.string(), ["", "a", "Abc", "é", "ab%c_", "straße", "\U0001f600x", " pad ", "12", "ΑΣ"]),
     "t": (pa.string(), ["a", "b", "-7", "1.5", "true", "2024-02-29", "İı", "\uffeez", "nan", "x\ny"]),
     "d": (pa.date32(), [date(1969, 12, 30), date(2024, 2, 29), date(1582, 10, 4), date(2023, 12, 31), date(1, 1, 1)]),
-    "e": (pa.date32(), [date(1970, 1, 1), date(2024, 3, 1), date(9999, 12, 31)]),
+    "e": (
+        pa.date32(),
+        [date(1970, 1, 1), date(2024, 3, 1), date(9999, 12, 31), date(2018, 11, 4), date(2011, 12, 30)],
+    ),
     "u": (
         pa.timestamp("us", "UTC"),
         [
@@ -44,10 +47,32 @@ OTHERS: dict[str, tuple[pa.DataType, list[Any]]] = {
             datetime(2024, 3, 31, 1, 30, tzinfo=UTC),
             datetime(2024, 2, 29, 12, 0, 0, 1, UTC),
             datetime(1900, 1, 1, 5, tzinfo=UTC),
+            *(datetime(2024, 10, 27, hour, 30, tzinfo=UTC) for hour in (0, 1)),  # both half past two in Berlin
+            *(datetime(2024, 4, 6, hour, minute, tzinfo=UTC) for hour, minute in ((14, 45), (15, 15))),  # Lord Howe
+            datetime(2018, 11, 4, 3, 30, tzinfo=UTC),  # no midnight in Sao Paulo
+            datetime(2500, 7, 1, 23, 15, tzinfo=UTC),
         ],
     ),
-    "v": (pa.timestamp("us", "UTC"), [datetime(1970, 1, 1, tzinfo=UTC), datetime(2024, 12, 30, 6, 7, 8, tzinfo=UTC)]),
-    "l": (pa.timestamp("us"), [datetime(2024, 10, 27, 2, 30), datetime(1960, 6, 7, 8, 9, 10, 11)]),
+    "v": (
+        pa.timestamp("us", "UTC"),
+        [
+            datetime(1970, 1, 1, tzinfo=UTC),
+            datetime(2024, 12, 30, 6, 7, 8, tzinfo=UTC),
+            datetime(2011, 12, 30, 9, 59, 59, tzinfo=UTC),  # Apia leaves out a day
+            datetime(2024, 11, 3, 6, 10, tzinfo=UTC),
+        ],
+    ),
+    "l": (
+        pa.timestamp("us"),
+        [
+            datetime(2024, 10, 27, 2, 30),
+            datetime(1960, 6, 7, 8, 9, 10, 11),
+            datetime(2024, 3, 31, 2, 30),
+            datetime(2024, 4, 7, 1, 45),
+            datetime(2018, 11, 4, 0, 0, 30),
+            datetime(2024, 11, 3, 1, 20),
+        ],
+    ),
     "b": (pa.bool_(), [True, False]),
     "c": (pa.bool_(), [True, False]),
 }
@@ -94,7 +119,8 @@ TRUTH = _rules(
     r"{S} NOT LIKE '%x'; {S} ILIKE '%B%'; {S} LIKE 'ab\\%c\\_'; isnan({N}); isnull({S}); isnotnull({N}); "
     "startswith({S},'a'); endswith({S},'c'); contains({S},'b'); cast({N}AS BOOLEAN); try_cast({S}AS BOOLEAN); "
     "if({B},{B},{B}); coalesce({B},{B}); {D}>{D}; {D}={N}; {W}>1.5; {R}<0.1; {D}<={W}; {N}IS DISTINCT FROM {N}; "
-    "{W}DIV 2=1; u<='2024-03-31 01:30:00'"
+    "{W}DIV 2=1; u<='2024-03-31 01:30:00'; {I}>'2024-03-31 02:30:00'; "
+    "{I}<cast('2024-10-27 02:30:00.5'AS TIMESTAMP); {I}>'2018-11-04'"
 )
 TEXT = _rules(
     "s; t; s; t; 'a'; ''; 'Éß'; upper({S}); lower({S}); ucase({S}); lcase({S}); trim({S}); ltrim({S}); "
@@ -107,7 +133,8 @@ INSTANT = _rules(
     "u; v; u; date_trunc('HOUR',{I}); date_trunc('month',{I}); date_trunc('WEEK',{I}); "
     "date_trunc('quarter',{I}); date_trunc('YEAR',{I}); date_trunc('day',{I}); date_trunc('MINUTE',{I}); "
     "date_trunc('millisecond',{I}); date_trunc('x',{I}); cast({E}AS TIMESTAMP); cast(l AS TIMESTAMP); "
-    "coalesce({I},{I}); greatest({I},{I}); if({B},{I},{I}); cast(m AS TIMESTAMP); cast(z AS TIMESTAMP)"
+    "date_trunc('second',{I}); coalesce({I},{I}); greatest({I},{E}); if({B},{I},{I}); "
+    "cast(m AS TIMESTAMP); cast(z AS TIMESTAMP)"
 )
 DAYS = _rules(
     "d; e; d; cast({I}AS DATE); cast(l AS DATE); try_cast({S}AS DATE); coalesce({E},{E}); greatest({E},{E}); "
@@ -119,6 +146,11 @@ RULES = {"W": WHOLE, "R": REAL, "D": DECIMAL, "B": TRUTH, "S": TEXT, "I": INSTAN
 LEAVES = {kind: [rule for rule in rules if "{" not in rule] or ["j", "z"] for kind, rules in RULES.items()}
 LEAVES["T"], LEAVES["N"] = ["d", "u", "l"], ["i", "n", "x", "z", "f", "1.5"]
 TOPS = "WWWRRRRBBBBSSIE"
+CLOCKS = {
+    kind: [rule for rule in rules if re.search(r"\{[ITE]\}|cast\(l|'2024", rule)]
+    for kind, rules in RULES.items()
+    if kind in "WBSIE"
+}
 
 
 class Writer:
@@ -131,6 +163,11 @@ class Writer:
         """Return an expression of any type."""
         return self.write(self.pick.choice(TOPS), self.pick.choice([1, 1, 2, 2, 3]), outer=True)
 
+    def clock_expression(self) -> str:
+        """Return an expression that reads a clock, or sets one."""
+        rule = self.pick.choice(CLOCKS[self.pick.choice("WBSIE")])
+        return self._fill(rule, self.pick.choice([1, 2, 2]))
+
     def write(self, kind: str, depth: int, outer: bool = False) -> str:
         """Return an expression of a kind."""
         rules = RULES[kind] if depth else LEAVES[kind]
@@ -139,6 +176,9 @@ class Writer:
         rule = self.pick.choice(rules)
         if kind in "TN" and depth and rule != "l":
             return self.write(rule[1], depth)
+        return self._fill(rule, depth)
+
+    def _fill(self, rule: str, depth: int) -> str:
         parts = re.split(r"(\{\w\})", rule)
         text = "".join(
             f" ({self.write(part[1], depth - 1)}) " if re.fullmatch(r"\{\w\}", part) else part for part in parts
