@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -46,6 +46,12 @@ class Zone:
         [3600, 7200]
         """
         return self._between(self.shown, seconds)
+
+    @cached_property
+    def repeats_dates(self) -> bool:
+        """Whether clocks were ever set back over midnight, so that a date came to an end twice."""
+        first, last = self.changes + self.offsets[1:], self.changes + self.offsets[:-1] - 1
+        return bool(np.any((last >= first) & (first // DAY != last // DAY)))
 
     def _between(self, bounds: Ints, seconds: Ints) -> Ints:
         if not len(seconds):

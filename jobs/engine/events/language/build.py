@@ -35,6 +35,7 @@ from jobs.engine.events.language.operators import (
     combine,
     compare,
     fit_literal,
+    require_kept_casts,
 )
 from jobs.engine.events.language.vectors import (
     DOUBLE,
@@ -168,7 +169,9 @@ def _between(builder: Builder, tree: Any) -> Node:
 def _in(builder: Builder, tree: Any) -> Node:
     parts = [builder.build(tree.this), *map(builder.build, tree.expressions)]
     require(not any(part.is_open for part in parts), CLOSED)
-    return apply(TRUTH, comparisons.is_in, *to_common(builder.zone, *parts))
+    parts = to_common(builder.zone, *parts)
+    require_kept_casts(builder.zone, *parts)
+    return apply(TRUTH, comparisons.is_in, *parts)
 
 
 def _is(builder: Builder, tree: Any) -> Node:

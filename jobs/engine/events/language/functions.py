@@ -26,7 +26,7 @@ from jobs.engine.events.language.nodes import (
     to_common,
     whole,
 )
-from jobs.engine.events.language.operators import combine, fit_literal
+from jobs.engine.events.language.operators import combine, fit_literal, require_kept_casts
 from jobs.engine.events.language.vectors import (
     BYTE,
     DATE,
@@ -117,6 +117,7 @@ def _if(call: Call) -> Node:
 def _null_if(call: Call) -> Node:
     a, b = call.parts
     sides = to_common(call.zone, fit_literal(a, b), fit_literal(b, a))
+    require_kept_casts(call.zone, *sides)
     return apply(a.type, conditionals.null_if, *sides, a)
 
 

@@ -9,7 +9,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from jobs.engine.events.language import arithmetic, comparisons
+from jobs.engine.events.language.casts import cast, try_cast
 from jobs.engine.events.language.nodes import (
+    TIMES,
     Kernel,
     Node,
     apply,
@@ -20,7 +22,8 @@ from jobs.engine.events.language.nodes import (
     to_common,
     whole,
 )
-from jobs.engine.events.language.vectors import LONG, TRUTH, WIDTHS, Vector, constant
+from jobs.engine.events.language.vectors import DATE, INSTANT, LONG, TRUTH, WIDTHS, Vector, constant
+from jobs.engine.events.zones import is_utc, zone_of
 from optimizer.catalog.spark_types import numbers
 from optimizer.catalog.spark_types.parquet import spark_type
 
@@ -97,7 +100,21 @@ def compare(zone: str, kind: type, a: Node, b: Node, text: Any = None) -> Node:
     if b.is_constant and whole(a) and pa.types.is_decimal(b.type) and kind in NEAREST and not a.is_constant:
         kind, b = _to_whole(kind, b)
     a, b = to_common(zone, fit_literal(a, b), fit_literal(b, a))
+    require_kept_casts(zone, a, b)
     return apply(TRUTH, COMPARISONS[kind], a, b, text=text.sql("spark") if text is not None else "")
+
+
+def require_kept_casts(zone: str, *sides: Node) -> None:
+    """Leave comparisons of constants with casts of times to Spark where it compares what was cast, and clocks that
+    skip or repeat hours would tell."""
+    if is_utc(zone) or not any(side.is_constant for side in sides):
+        return
+    casts = [side for side in sides if side.kernel in (cast(zone), try_cast(zone)) and side.parts[0].type in TIMES]
+    for node in casts:
+        is_date = node.type == DATE and node.parts[0].type == INSTANT
+        require(
+            is_date and not zone_of(zone).repeats_dates, "a cast of times that Spark moves to the constant beside it"
+        )
 
 
 NEAREST: dict[type, tuple[type, bool]] = {  # how a whole number is compared instead, and whether with the next one up
