@@ -22,7 +22,7 @@ def knows_changes(spark: SparkSession, zone: str) -> bool:
     if is_utc(zone):
         return True
     rules = spark._jvm.java.time.ZoneId.of(zone).getRules()  # type: ignore[union-attr]  # there is a JVM
-    listed = read_changes(str(rules.getTransitions()))
+    listed = read_changes(rules.getTransitions().toString())
     by_rule = [change for rule in rules.getTransitionRules() for change in _changes_by_rule(rule)]
     known = zone_of(zone)
     ours = list(zip(known.changes.tolist(), known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True))

@@ -58,7 +58,7 @@ def test_clocks_that_java_sets_otherwise_are_left_to_spark(spark: SparkSession, 
     assert known is not None
     assert [("Java knows differently" in reason) for reason in reasons.values()] == [True]
     named = spark._jvm.java.time.ZoneId.of("Europe/Paris").getRules()  # type: ignore[union-attr]
-    listed = read_changes(str(named.getTransitions()))
+    listed = read_changes(named.getTransitions().toString())
     assert len(listed) > 100
     assert (323830800, 3_600, 7_200) in listed  # 1980-04-06, at two o'clock
 
