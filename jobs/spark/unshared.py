@@ -167,10 +167,12 @@ def _write_answers(answers: DataFrame, statement: Sequence[Due], work: Work) -> 
         from pyspark import TaskContext
 
         filled = [batch for batch in batches if batch.num_rows]
+        if not filled:
+            return
         context = TaskContext.get()
         bucket = context.partitionId() % work.buckets if context else 0
-        answered = in_utc(pa.Table.from_batches(filled)) if filled else None
-        for number, (label, before) in enumerate(complete if answered is not None else ()):
+        answered = in_utc(pa.Table.from_batches(filled))
+        for number, (label, before) in enumerate(complete):
             ended = answered.filter(pc.greater(answered["start"], before))
             table = _result_table(ended, keys, label, _value(number))
             if table.num_rows:
