@@ -172,4 +172,5 @@ def measuring_program(catalog: Catalog, stream: str) -> Program:
         "",
         {},
         {},
+        zone=catalog.streams[stream].zone,
     )

@@ -86,7 +86,7 @@ def _exact_types(
     with open_parquet(path) as file:
         empty = event_schema(path, file).empty_table()
     columns = {name: empty[name] for name in empty.column_names} | folder_arrays(stream, path, empty.column_names)
-    return _types_of_columns(stream, columns, values, predicates, names)
+    return _types_of_columns(stream, columns, values, predicates, names, knows_clocks)
 
 
 def table_types(catalog: Catalog, plan: Plan, schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -106,6 +106,7 @@ def _types_of_columns(
     values: Sequence[str],
     predicates: Sequence[str],
     names: Sequence[str],
+    knows_clocks: bool = True,
 ) -> FileTypes:
     columns = {name: array for name, array in arrays.items() if array is not None}
     types = {name: column.type for name, column in columns.items()}
