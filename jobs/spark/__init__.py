@@ -12,4 +12,5 @@
 - session: The SparkSession every job starts from.
 - stream_frames: A stream's events as a DataFrame: files by Spark's own reader.
 - unshared: The unshared lane: queries that cannot be woven run on plain Spark.
+- worker_daemon: The process that Spark's Python workers are forked from: it has imported the engine.
 """

@@ -52,9 +52,18 @@ def test_an_unknown_master_is_one_line() -> None:
         spark_session("lokal")
 
 
-@pytest.mark.usefixtures("spark")
+def test_workers_find_the_engine_imported_unless_somebody_submits_it() -> None:
+    module = "spark.python.daemon.module"
+    assert session_settings({}, "local[2]", {})[module] == "jobs.spark.worker_daemon"
+    assert module not in session_settings({}, "yarn", {})
+    assert module not in session_settings({"spark.submit.pyFiles": "heddle.zip"}, "local[2]", {})
+    assert module not in session_settings({"spark.master": "local[2]"}, None, {})
+
+
 def test_a_session_of_tests_is_local(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    (loaded,) = spark.sparkContext.parallelize([0], 1).map(lambda _: {*sys.modules}).collect()
+    assert {"numba", "jobs.spark.executor", "jobs.spark.unshared"} <= loaded  # though this task needs none of them
 
 
 def test_java_maps_the_archive_of_classes(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
