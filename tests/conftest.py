@@ -56,6 +56,8 @@ LONG_FILES = (
     "whole/against_spark/test_against_spark.py",
     "jobs/runs/test_continuous.py",
     "whole/cluster/test_cluster.py",
+    "jobs/spark/test_unshared.py",
+    "whole/wheel/test_wheel.py",
 )
 
 

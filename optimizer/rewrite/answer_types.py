@@ -70,10 +70,10 @@ def columns_of(catalog: Catalog, name: str) -> Schema:
 
 def _join_schemas(schemas: list[Schema]) -> Schema:
     """Return all columns; one that two sources have with different types is unknown."""
-    joined: Schema = {}
+    columns: Schema = {}
     for schema in schemas:
-        joined |= {name: kind if joined.get(name, kind) == kind else UNKNOWN for name, kind in schema.items()}
-    return joined
+        columns |= {name: kind if columns.get(name, kind) == kind else UNKNOWN for name, kind in schema.items()}
+    return columns
 
 
 def _item_type(tree: Any, inputs: Schema) -> str:

@@ -67,10 +67,10 @@ def with_demands(catalog: Catalog, plan: Plan) -> Plan:
     """Return the plan whose trees, and those that feed them, hold all that queries with a FILTER ask for."""
     trees = {tree.id: tree for tree in plan.trees}
     for tree in plan.trees:
-        asked = {measure for id in tree.queries for measure in demands_of(catalog.query(str(id)))}
+        measures = {measure for id in tree.queries for measure in demands_of(catalog.query(str(id)))}
         name = tree.id
         while name != EVENTS:
-            missing = asked - set(trees[name].measures)
+            missing = measures - set(trees[name].measures)
             added = tuple(Demand(measure, "", tree.windows) for measure in sorted(missing))
             trees[name] = replace(trees[name], demands=trees[name].demands + added)
             name = trees[name].feed

@@ -42,8 +42,8 @@ class Names:
         )
 
 
-def _free(name: str, used: set[str]) -> str:
-    while name.lower() in used:
+def _free(name: str, names: set[str]) -> str:
+    while name.lower() in names:
         name += "_"
     return name
 
@@ -86,8 +86,8 @@ def _group_by_slice(tree: Tree, clock: str) -> str:
 def _conditions(tree: Tree, time: str) -> str:
     """Leave out events without a time, which are in no window, and events that pass no predicate of the tree."""
     wheres = sorted({measure.where for measure in tree.measures})
-    passed = "" if "" in wheres else f" AND ({' OR '.join(f'({where})' for where in wheres)})"
-    return f"{quote(time)} IS NOT NULL{passed}"
+    predicate = "" if "" in wheres else f" AND ({' OR '.join(f'({where})' for where in wheres)})"
+    return f"{quote(time)} IS NOT NULL{predicate}"
 
 
 def select_sql(columns: list[str], source: str, where: str, group_by: list[str], about: str = "") -> str:

@@ -63,9 +63,9 @@ def distinct(keys: Integers) -> tuple[Integers, Integers]:
         owner = np.zeros(size, dtype=np.int64)
         owner[slots] = keys
         if np.array_equal(owner[slots], keys):  # no two keys in one slot
-            used = np.zeros(size, dtype=np.bool_)
-            used[slots] = True
-            slots_used = np.flatnonzero(used)
+            has_owner = np.zeros(size, dtype=np.bool_)
+            has_owner[slots] = True
+            slots_used = np.flatnonzero(has_owner)
             slots_used = slots_used[np.argsort(owner[slots_used])]
             rank = np.zeros(size, dtype=np.int64)
             rank[slots_used] = np.arange(len(slots_used))

@@ -40,9 +40,9 @@ class WindowSet(Sequence[Window]):
         >>> WindowSet.of([Window(16, 4), Window(8, 4)]).range.tolist()
         [16, 8]
         """
-        listed = list(windows)
-        table = np.array([(w.range, w.slide, w.offset) for w in listed], dtype=np.int64).reshape(-1, 3)
-        return cls(table[:, 0], table[:, 1], table[:, 2], any(w.rows for w in listed))
+        in_order = list(windows)
+        table = np.array([(w.range, w.slide, w.offset) for w in in_order], dtype=np.int64).reshape(-1, 3)
+        return cls(table[:, 0], table[:, 1], table[:, 2], any(w.rows for w in in_order))
 
     def __len__(self) -> int:
         return len(self.range)

@@ -70,8 +70,8 @@ def distinct_windows(count: int, rng: np.random.Generator) -> tuple[Ticks, Ticks
     (1000, True, True)
     """
     width = SLIDES[1] - SLIDES[0] + 1
-    drawn = rng.choice((RANGES[1] - RANGES[0] + 1) * width, count, replace=False)
-    ranges, slides = np.divmod(drawn, width)
+    numbers = rng.choice((RANGES[1] - RANGES[0] + 1) * width, count, replace=False)
+    ranges, slides = np.divmod(numbers, width)
     return ranges + RANGES[0], slides + SLIDES[0]
 
 

@@ -18,7 +18,7 @@ Tree = Sequence[Window]
 Answers = dict[tuple[tuple[Any, ...], int], Any]  # (key, window start) -> value
 Late = list[tuple[Event, int]]  # the event, and how many of its windows missed it
 
-# ---------------------------------------------------------------------------- edges, design section 2
+# ---------------------------------------------------------------------------- edges
 
 
 def composite_slide(windows: Iterable[Window]) -> int:
@@ -48,7 +48,7 @@ def weaveability(a: Sequence[Window], b: Sequence[Window]) -> Fraction:
     return Fraction(len(of_a & of_b), len(of_a | of_b))
 
 
-# ---------------------------------------------------------------------------- cost, design section 3
+# ---------------------------------------------------------------------------- cost
 
 
 def floor_log2(value: Fraction) -> int:
@@ -146,7 +146,7 @@ def best_partition(
     return min(priced, key=lambda pair: pair[0])
 
 
-# ---------------------------------------------------------------------------- answers, design section 1
+# ---------------------------------------------------------------------------- answers
 
 
 def starts(tick: int, window: Window) -> list[int]:

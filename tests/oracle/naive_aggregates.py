@@ -1,4 +1,4 @@
-"""What one window holds, by design section 1: every aggregate over a list of rows, as Spark answers it."""
+"""What one window holds: every aggregate over a list of rows, as Spark answers it."""
 
 from __future__ import annotations
 

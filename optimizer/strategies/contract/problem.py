@@ -69,8 +69,8 @@ class Problem:
     def keep(self, inside: BoolArray) -> Problem:
         """The same problem for some of the windows, in their order."""
         asking = tuple(None if column is None else column[inside] for column in self.asking)
-        kept, numbers = np.unique(self.class_of[inside], return_inverse=True)
-        classes = tuple(self.classes[number] for number in kept.tolist())
+        old_numbers, numbers = np.unique(self.class_of[inside], return_inverse=True)
+        classes = tuple(self.classes[number] for number in old_numbers.tolist())
         return Problem(self.windows.take(inside), numbers, classes, self.measures, asking, self.options)
 
 

@@ -62,13 +62,13 @@ class TreeTable:
 
         Only trees that may feed others are looked at: those with more edges, whose partials cost less than the events.
         """
-        known = self._contains[np.ix_(numbers, numbers)]
+        answers = self._contains[np.ix_(numbers, numbers)]
         rates = self.rates[numbers]
         feeders = (rates[:, None] > rates) & (self.as_feeder[numbers][:, None] < self.as_root[numbers])
-        for outer, inner in np.argwhere(feeders & (known == UNKNOWN)).tolist():
+        for outer, inner in np.argwhere(feeders & (answers == UNKNOWN)).tolist():
             contained = self.space.contains(self.edges[numbers[outer]], self.edges[numbers[inner]])
-            known[outer, inner] = self._contains[numbers[outer], numbers[inner]] = YES if contained else NO
-        contains: NDArray[np.bool_] = feeders & (known == YES)
+            answers[outer, inner] = self._contains[numbers[outer], numbers[inner]] = YES if contained else NO
+        contains: NDArray[np.bool_] = feeders & (answers == YES)
         return contains
 
     def _add(self, tree: int, edges: int) -> int:
@@ -216,19 +216,19 @@ def _best_helper(cascade: Cascade, cascades: Cascades, feeder: int) -> Helper:
     children = [tree for tree, feed in enumerate(cascade.feeds) if feed == feeder]
     if len(children) > MOST_CHILDREN:
         return NO_HELPER
-    read, best = space.rate_float(cascade.edges[feeder]), NO_HELPER
+    feeder_rate, best = space.rate_float(cascade.edges[feeder]), NO_HELPER
     for one, other in combinations(children, 2):
         edges = cascade.edges[one] | cascade.edges[other]
         rate = space.rate_float(edges)
-        if rate >= read:
+        if rate >= feeder_rate:
             continue
         fed = [child for child in children if space.contains(edges, cascade.edges[child])]
         needed = 0
         for child in fed:
             needed |= carried[child]
         counts = np.array([needed.bit_count(), *(carried[child].bit_count() for child in fed)], dtype=np.float64)
-        reads = np.array([read, *(len(fed) * [rate])])
-        gain = float(level_feed(np.full(len(fed), read), counts[1:]).sum() - level_feed(reads, counts).sum())
+        reads = np.array([feeder_rate, *(len(fed) * [rate])])
+        gain = float(level_feed(np.full(len(fed), feeder_rate), counts[1:]).sum() - level_feed(reads, counts).sum())
         if gain > best.gain:
             best = Helper(gain, edges, tuple(fed))
     return best

@@ -143,8 +143,8 @@ class MovableForest:
         if self.sizes[home] == 1:
             return 0.0, 0.0
         own = self.atoms_of[unit]
-        lost = float((self.holders[home, own] == 1) @ self.weights[own]) / self.length
-        rates = np.array([self.rates[home] - lost])
+        private_rate = float((self.holders[home, own] == 1) @ self.weights[own]) / self.length
+        rates = np.array([self.rates[home] - private_rate])
         return float(self._price(unit, np.array([home]), -1, rates)[0]), float(rates[0])
 
     def _price(self, unit: int, places: IntArray, sign: int, rates: FloatArray) -> FloatArray:

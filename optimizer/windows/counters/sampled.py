@@ -68,7 +68,7 @@ def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction
 def _least(edges: Sequence[Progression]) -> Fraction:
     """All edges less those that any two share: too little as soon as three share one (Bonferroni)."""
     meetings = (intersection(left, right) for left, right in combinations(edges, 2))
-    shared = Counter(met[0] for met in meetings if met)
+    shared = Counter(meeting[0] for meeting in meetings if meeting)
     return _total(Counter(size for size, _ in edges)) - _total(shared)
 
 
@@ -78,34 +78,34 @@ def _total(periods: Counter[int]) -> Fraction:
     return Fraction(sum(length // size * count for size, count in periods.items()), length)
 
 
-def _most_added(others: Sequence[Progression], counted: Sequence[Progression]) -> Fraction:
-    """What progressions add at most: of few, without what each shares with one that is counted already."""
+def _most_added(others: Sequence[Progression], densest: Sequence[Progression]) -> Fraction:
+    """What progressions add at most: of few, without what each shares with one of the densest, which are counted."""
     if len(others) > MOST_PAIRED:
         return Fraction(sum(-(-UNIT // size) for size, _ in others), UNIT)
-    return sum((_most_by(other, counted) for other in others), Fraction(0))
+    return sum((_most_by(other, densest) for other in others), Fraction(0))
 
 
-def _most_by(other: Progression, counted: Sequence[Progression]) -> Fraction:
-    meetings = (intersection(other, one) for one in counted)
-    shared = max((Fraction(1, met[0]) for met in meetings if met), default=Fraction(0))
+def _most_by(other: Progression, densest: Sequence[Progression]) -> Fraction:
+    meetings = (intersection(other, one) for one in densest)
+    shared = max((Fraction(1, meeting[0]) for meeting in meetings if meeting), default=Fraction(0))
     return Fraction(1, other[0]) - shared
 
 
-def _sampled(counted: Sequence[Progression], others: Sequence[Progression]) -> Fraction:
+def _sampled(densest: Sequence[Progression], others: Sequence[Progression]) -> Fraction:
     """What the others add, on average over random edges of theirs; an edge that k of them share counts 1/k."""
     if not others:
         return Fraction(0)
     rng = np.random.default_rng(len(others))
     density = np.array([1 / size for size, _ in others])
-    drawn = rng.choice(len(others), SAMPLES, p=density / density.sum())
-    ticks = _random_ticks([others[place] for place in drawn.tolist()], rng)
-    covered = np.zeros(SAMPLES, dtype=np.bool_)
-    for _, at in hits(counted, ticks):
-        covered[at] = True
+    places = rng.choice(len(others), SAMPLES, p=density / density.sum())
+    ticks = _random_ticks([others[place] for place in places.tolist()], rng)
+    is_covered = np.zeros(SAMPLES, dtype=np.bool_)
+    for _, at in hits(densest, ticks):
+        is_covered[at] = True
     sharing = np.zeros(SAMPLES)
     for _, at in hits(others, ticks):
         sharing[at] += 1
-    return Fraction(float((~covered / sharing).sum()) / SAMPLES * float(density.sum()))
+    return Fraction(float((~is_covered / sharing).sum()) / SAMPLES * float(density.sum()))
 
 
 def atoms(classes: Sequence[Edges]) -> Atoms:
@@ -129,14 +129,14 @@ def atoms(classes: Sequence[Edges]) -> Atoms:
     ticks = _random_ticks([edge for edge, count in zip(edges, counts.tolist(), strict=True) for _ in range(count)], rng)
     densities = np.zeros(len(ticks))  # how many atoms a tick like this one gets per unit of rate
     place_of = {edge: place for place, edge in enumerate(edges)}
-    wanted = (share + own) / density
+    atoms_per_rate = (share + own) / density
     bits = [0] * len(classes)
     classes_of: dict[Progression, list[int]] = {}
     for number, part in enumerate(scaled):
         for edge in part:
             classes_of.setdefault(edge, []).append(number)
     for edge, at in hits(edges, ticks):
-        densities[at] += wanted[place_of[edge]]
+        densities[at] += atoms_per_rate[place_of[edge]]
         flags = np.zeros(len(ticks), dtype=np.uint8)
         flags[at] = 1
         mask = int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
