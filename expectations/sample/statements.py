@@ -11,6 +11,7 @@ from jobs.engine.warehouse.manifest import Manifest, has_all_marks
 from jobs.engine.warehouse.retained import RetainedSlices, load_retained
 from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
 from jobs.host.storage import Storage
+from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.windows.window import BEGINNING
 
@@ -28,6 +29,9 @@ EXACT = {
     "last",
     "argmin",
     "argmax",
+    "mode",
+    "median",
+    *(name for name in AGGREGATES if name.startswith("percentile")),
 }
 
 

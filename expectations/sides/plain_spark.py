@@ -27,6 +27,7 @@ from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.spark.stream_frames import stream_frame
+from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query, Stream
 from optimizer.catalog.model.render import oracle_aggregate
@@ -38,13 +39,14 @@ START = "heddle start"
 TIME, NUMBER, LOW, HIGH = "`heddle time`", "`heddle statement`", "`heddle from`", "`heddle to`"
 SPANS = 32  # stretches of time that are read one by one; more of them are read as one
 AT_ONCE = 24  # aggregates of one scan: Java compiles no method without end
-ORDERED = {  # by what their events are ordered; those of a mode are counted
+ORDERED = {  # by what their events are ordered; those of a mode are counted, those of a percentile ranked
     "first": "{ts}",
     "last": "{ts}",
     "any_value": "{ts}",
     "argmin": "{y}",
     "argmax": "{y}",
     "mode": "0",
+    "percentile_approx": "0",
 }
 SCALES = {  # a sum near zero of large numbers, a small variance around a large mean: their last digits are rounding
     **dict.fromkeys(("sum", "try_sum"), "sum(abs({x}))"),
@@ -212,7 +214,7 @@ def sample_sql(scan: Sequence[Part], stream: Stream) -> str:
 
 def _guarded(query: Query, number: int) -> Query:
     """Return a query whose arguments are evaluated for events of its own statement only: others might be refused."""
-    kept = 1 if query.aggregate.startswith("percentile") else len(query.arguments)  # then comes a constant
+    kept = 1 if AGGREGATES[query.aggregate].takes_constants else len(query.arguments)
     arguments = [
         f"CASE WHEN {NUMBER} = {number} THEN {argument} END" if place < kept and argument != "*" else argument
         for place, argument in enumerate(query.arguments)

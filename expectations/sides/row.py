@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from math import ceil
 from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
@@ -23,6 +26,9 @@ SCALE = "scale"  # how large the numbers were that an answer was rounded from
 LAST = "last"  # event of a window in rows, which it became full by
 COLUMNS = ("query", "aggregate", "about", "key", "start", "end", "past_edge", "rows", "text", "number")
 NAIVE_COLUMNS = (*COLUMNS, OPEN, SCALE)
+ACCURACY = 10_000  # of percentile_approx, where none is written
+UNORDERED = ("collect_list", "collect_set", "listagg")  # what is in them is theirs, in which order is not
+BY_ORDER_OF_ROWS = ("histogram_numeric",)  # which bins are made depends on the order in which rows come
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
@@ -60,7 +66,7 @@ def make_rows(
             "end": [start + window.range for start in starts],
             "past_edge": [(start - window.offset) % window.slide for start in starts],
             "rows": window.rows,
-            "text": texts(values) if exact else nothing,
+            "text": answer_texts(query, values) if exact else nothing,
             "number": nothing if exact else values.cast(pa.float64()).to_pylist(),
         }
         if answer.scale is not None:
@@ -93,8 +99,21 @@ def texts(column: Column) -> list[str | None]:
     return [text_of(value) for value in column.to_pylist()]
 
 
+def answer_texts(query: Query, column: Column) -> list[str | None]:
+    """Return answers as text. Of lists whose order Spark leaves open, it is that of the sorted list; of texts made
+    from such lists, that of their sorted letters; of answers that depend on the order of addition, whether there is
+    one."""
+    if query.aggregate in UNORDERED:
+        return [None if value is None else text_of(sorted(value, key=str)) for value in column.to_pylist()]
+    if query.aggregate in BY_ORDER_OF_ROWS:
+        return [None if value is None else "an answer" for value in column.to_pylist()]
+    return texts(column)
+
+
 def text_of(value: Any) -> str | None:
     """Return a value as text."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(str, map(text_of, value)))}]"
     if isinstance(value, float):
         return repr(value + 0.0)
     if isinstance(value, bytes):
@@ -106,9 +125,9 @@ def _open_texts(query: Query, candidates: Column | None, rows: int) -> list[list
     """Return the values of the events that tie, for every place."""
     if candidates is None:
         return [None] * rows
-    tied = (
-        _most_frequent if query.aggregate == "mode" else _extreme(query.aggregate in ("first", "any_value", "argmin"))
-    )
+    tied = _extreme(query.aggregate in ("first", "any_value", "argmin"))
+    if query.aggregate in ("mode", "percentile_approx"):
+        tied = _most_frequent if query.aggregate == "mode" else partial(near_shares, query.arguments)
     return [tied(events or []) for events in candidates.to_pylist()]
 
 
@@ -131,6 +150,23 @@ def _most_frequent(events: list[dict[str, Any]]) -> list[str | None]:
     values = [text_of(event["value"]) for event in events if event["value"] is not None]
     counts = {value: values.count(value) for value in set(values)}
     return [value for value, count in counts.items() if count == max(counts.values())]
+
+
+def near_shares(arguments: Sequence[str], events: list[dict[str, Any]]) -> list[str | None]:
+    """Return the values whose ranks are as near to the shares as the accuracy promises, or all lists of such values."""
+    values = sorted((event["value"] for event in events if event["value"] is not None), key=_order)
+    if not values:
+        return [None]
+    error = len(values) // int(arguments[2] if len(arguments) > 2 else ACCURACY)
+    shares = arguments[1].removeprefix("array(").removesuffix(")").split(",")
+    near = [_near(values, max(ceil(len(values) * float(share)), 1) - 1, error) for share in shares]
+    if arguments[1].startswith("array("):
+        return [text_of(list(each)) for each in product(*near)]
+    return [text_of(value) for value in near[0]]
+
+
+def _near(values: Sequence[Any], place: int, error: int) -> list[Any]:
+    return list(dict.fromkeys(values[max(place - error, 0) : place + error + 1]))
 
 
 def about(query: Query) -> str:

@@ -8,7 +8,7 @@
 - in_memory: Answers over one column in memory: `sliding`.
 - machine: What the papers' techniques share: memory, clock, loop, exact sums.
 - slices: Kernels that make and combine slices.
-- tallies: Registers as sorted codes with a rank each, and what windows hold of them.
+- tallies: Registers and value counts, as sorted codes with a number each, and what windows hold of them.
 - techniques: The table of kernels: one file each, one line each.
 """
 

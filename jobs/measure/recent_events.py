@@ -18,14 +18,16 @@ from jobs.engine.program.program import ALL, Grouping, Input, Program
 from jobs.engine.program.spark_types import ARROW
 from jobs.engine.slices.cells import find_cells
 from jobs.kernels.arrays import Bools
+from jobs.kernels.tallies.merge import order_codes
 from jobs.measure.activity import activity_curve
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.model.source_files import folder_root
 from optimizer.catalog.spark_types.folder_columns import BY_SPARK
+from optimizer.catalog.sql.expressions import plain
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import Curve, Tree
-from optimizer.plan.measures import demands_of
+from optimizer.plan.definition import Curve, Measure, Tree
+from optimizer.plan.measures import demands_of, measures_of
 from optimizer.planning.recent import Passing
 from optimizer.windows.edges import Edges
 
@@ -43,6 +45,7 @@ class RecentEvents:
     grouped: dict[tuple[str, ...], Keys] = field(default_factory=dict)
     answered: dict[Hashable, Passing] = field(default_factory=dict)
     cuts: tuple[int, ...] = ()  # places among the events where others were left out
+    values: dict[str, str] = field(default_factory=dict)  # the names of the columns whose values are counted
 
     @property
     def rate(self) -> float | None:
@@ -65,6 +68,18 @@ class RecentEvents:
     def share(self, where: str) -> float:
         """Return the share of events that pass a predicate; all pass ""."""
         return float(np.mean(self._mask(where)))
+
+    def entries(self, measure: Measure, group_by: tuple[str, ...], slide: int) -> float:
+        """Return how many different values slices of this length hold, for every event that came; 1 where unknown."""
+        name = self.values.get(measure.arguments[0])
+        if name is None:
+            return 1.0
+        value, keys = self.events.values[name], self._keys(group_by)
+        counts = self._mask(measure.where) & (True if value.valid is None else value.valid)
+        cells = find_cells(((slide, 0),), self.events.times[counts], keys.codes[counts], keys.distinct.num_rows)
+        codes = np.unique(order_codes(value.numbers)[counts], return_inverse=True)[1]
+        entries = np.unique(cells.cell * (int(codes.max(initial=0)) + 1) + codes)
+        return len(entries) / len(self.events.times)
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
         """Count how the events that pass the predicates fall into the tree's shards."""
@@ -109,7 +124,7 @@ def recent_keys(catalog: Catalog, stream: str, groupings: Iterable[tuple[str, ..
     if not catalog.streams[stream].in_parquet:
         return None
     keys = tuple(Grouping(names, (), ()) for names in groupings)
-    program = replace(measuring_program(catalog, stream), predicates=(), groupings=keys)
+    program = replace(measuring_program(catalog, stream), values=(), predicates=(), groupings=keys)
     try:
         return _read_recent(catalog, stream, program)
     except NotExact:
@@ -127,7 +142,8 @@ def _read_recent(catalog: Catalog, stream: str, program: Program) -> RecentEvent
     if not len(events.times):
         return None
     whole = sum(table.num_rows for table in tables) == len(events.times)  # none without a time
-    return RecentEvents(events, {test.sql: test.name for test in program.predicates}, cuts=cuts if whole else ())
+    names, values = ({each.sql: each.name for each in inputs} for inputs in (program.predicates, program.values))
+    return RecentEvents(events, names, cuts=cuts if whole else (), values=values)
 
 
 def _newest(source: Stream, program: Program) -> tuple[list[pa.Table], tuple[int, ...]]:
@@ -158,14 +174,16 @@ def _newest(source: Stream, program: Program) -> tuple[list[pa.Table], tuple[int
 
 
 def measuring_program(catalog: Catalog, stream: str) -> Program:
-    """Return a program that evaluates all keys and predicates of a stream, and folds nothing."""
+    """Return a program that evaluates keys, predicates and counted columns of a stream, and folds nothing."""
     table = catalog.of_stream(stream)
     shapes = [table.shapes[code] for code in np.unique(table.codes).tolist()]  # the table knows those of all streams
     wheres = sorted({measure.where for shape in shapes for measure in demands_of(shape)} - {""})
     groupings = sorted({shape.group_by for shape in shapes})
+    measures = (measure for shape in shapes for measure in measures_of(shape) if measure.component == "value_counts")
+    values = sorted({measure.arguments[0] for measure in measures if plain(measure.arguments[0])})
     return Program(
         catalog.streams[stream].time,
-        (),
+        tuple(Input(f"__v{number}", value) for number, value in enumerate(values)),
         tuple(Input(f"__p{number}", where) for number, where in enumerate(wheres)),
         tuple(Grouping(keys or (ALL,), (), ()) for keys in groupings),
         0,

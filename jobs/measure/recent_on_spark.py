@@ -38,4 +38,5 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
     except (PySparkException, Py4JError):  # the evaluation will complain where it has to
         return None
     events = events_from(frame_inputs(read, program), program)
-    return RecentEvents(events, {test.sql: test.name for test in program.predicates}) if len(events.times) else None
+    names, values = ({each.sql: each.name for each in inputs} for inputs in (program.predicates, program.values))
+    return RecentEvents(events, names, values=values) if len(events.times) else None

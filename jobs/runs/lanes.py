@@ -18,10 +18,12 @@ UNSHARED = "plain Spark answers it, from the events themselves"
 Rows = dict[str, dict[str, str]]  # by query: its lane, and why if that is not the file lane
 
 
-def query_rows(program: Program, reasons: Mapping[str, str]) -> Rows:
-    """Return the lane of every query of a program; `reasons` are those of the frame lane's queries."""
+def query_rows(program: Program, reasons: Mapping[str, str], unshared: Mapping[str, str]) -> Rows:
+    """Return the lane of every query of a program.
+
+    `reasons` are those of the frame lane's queries, `unshared` those of queries that the plan leaves to Spark."""
     woven = [query.id for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
-    return _rows(woven, [query.id for query in program.unshared], reasons)
+    return _rows(woven, [query.id for query in program.unshared], reasons, unshared)
 
 
 def expected_rows(catalog: Catalog, plan: Plan) -> Rows:
@@ -33,7 +35,8 @@ def expected_rows(catalog: Catalog, plan: Plan) -> Rows:
         _, reasons = queries_by_lane(catalog, plan, path)
     except HeddleError:  # the evaluation will complain about the file
         return {}
-    return _rows([str(id) for tree in plan.trees for id in tree.queries], plan.unshared, reasons)
+    woven = [str(id) for tree in plan.trees for id in tree.queries]
+    return _rows(woven, plan.unshared, reasons, plan.reasons)
 
 
 def spark_has_work(catalog: Catalog, stream: str, lane: str = "auto") -> bool:
@@ -55,9 +58,9 @@ def _first_file(catalog: Catalog, stream: str) -> str:
         return ""
 
 
-def _rows(woven: Iterable[str], unshared: Iterable[str], reasons: Mapping[str, str]) -> Rows:
+def _rows(woven: Iterable[str], unshared: Iterable[str], reasons: Mapping[str, str], plan: Mapping[str, str]) -> Rows:
     rows = {id: {"lane": "frame" if id in reasons else "file", "reason": reasons.get(id, "")} for id in woven}
-    rows |= {id: {"lane": "unshared", "reason": UNSHARED} for id in unshared}
+    rows |= {id: {"lane": "unshared", "reason": plan.get(id, UNSHARED)} for id in unshared}
     return dict(sorted(rows.items()))
 
 

@@ -117,7 +117,7 @@ class Streaming:
         lanes = choose_lanes(self.spark, run.catalog, run.plan, files, self.options.lane)
         program, run.lane, self.schema, self.reads_files = lanes.program, lanes.name, lanes.schema, lanes.reads_files
         self.feeds_trees, self.has_unshared = bool(lanes.reasons) or not lanes.reads_files, bool(program.unshared)
-        run.report.queries = query_rows(program, lanes.reasons)
+        run.report.queries = query_rows(program, lanes.reasons, run.plan.reasons)
         if self.feeds_trees:
             by_spark = of_lane(program, "frame") if lanes.reads_files else program
             reason = fold_reason(self._read([max(files, key=lambda file: file.size)]), by_spark)

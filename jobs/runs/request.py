@@ -132,7 +132,7 @@ def evaluate_request(request: Request, start: StartFor | None, say: Say, progres
     # events are measured by Spark only where it is Spark that reads them in the run, too
     catalog, plan = request.load_catalog_and_plan(say, partial(start, True) if start else None)
     if start is None:
-        left_out = catalog.unshared(request.stream)
+        left_out = sorted({*catalog.unshared(request.stream), *plan.unshared})
         if left_out:
             say(f"left out, since only plain Spark can answer them: {', '.join(left_out)}")
         from jobs.runs.in_process import evaluate_local

@@ -32,7 +32,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """An aggregate function: how many arguments it takes, what it is finished from, how Spark writes it."""
+    """An aggregate function: how many arguments it takes, what it is finished from, how Spark writes it.
+
+    {arguments} in what Spark writes stands for all of them."""
 
     name: str
     kind: Kind
@@ -41,6 +43,12 @@ class Aggregate:
     arguments: int = 1
     aliases: tuple[str, ...] = ()
     default: str = ""  # of one more argument, which may be left out
+    optional: int = 0  # arguments that may follow the others
+
+    @property
+    def takes_constants(self) -> bool:
+        """Whether all arguments but the first are constants."""
+        return self.kind == "holistic"
 
     @property
     def shared(self) -> bool:
@@ -69,6 +77,7 @@ COMPONENTS: dict[str, Component] = {
         Component("moments"),  # count, mean and M2, merged as Chan et al. do: digits survive a large mean
         Component("central_moments"),  # the same with M3 and M4
         Component("registers", tally=True),  # of HyperLogLog++: the largest rank that each has met
+        Component("value_counts", tally=True),  # every value, and how often it stands there
         Component("co_moments"),  # count, both means, the co-moment and both M2 of pairs without a null
     )
 }
@@ -93,8 +102,15 @@ def _co_moments(name: str, *needs: Need) -> Aggregate:
     return Aggregate(name, "algebraic", (Need("co_moments", DOUBLES), *needs), f"{name}({{x}}, {{y}})", 2)
 
 
-def _holistic(name: str, arguments: int = 1, spark: str = "", *aliases: str) -> Aggregate:
-    return Aggregate(name, "holistic", (), spark or f"{name}({{x}})", arguments, aliases)
+def _values(name: str, spark: str, arguments: int = 1, *aliases: str) -> Aggregate:
+    """Say an aggregate of value counts; its second argument is a constant."""
+    return Aggregate(name, "holistic", (Need("value_counts"),), spark, arguments, aliases)
+
+
+def _unshared(name: str, *aliases: str, arguments: int = 1, optional: int = 0, spark: str = "") -> Aggregate:
+    """Say an aggregate that has no partials here: plain Spark answers it. Its second argument is a constant."""
+    call = f"{spark or name}({{arguments}})"
+    return Aggregate(name, "holistic", (), call, arguments, aliases, optional=optional)
 
 
 AGGREGATES: dict[str, Aggregate] = {
@@ -150,13 +166,23 @@ AGGREGATES: dict[str, Aggregate] = {
             (Need("sum", ("ln({x})",)), Need("count", ("ln({x})",))),
             "exp(avg(ln({x})))",
         ),
-        _holistic("sum_distinct", 1, "sum(DISTINCT {x})"),
-        _holistic("avg_distinct", 1, "avg(DISTINCT {x})"),
-        _holistic("median"),
-        _holistic("mode"),
-        _holistic("count_distinct", 1, "count(DISTINCT {x})"),
-        _holistic("percentile", 2, "percentile({x}, {y})"),
-        _holistic("percentile_approx", 2, "percentile_approx({x}, {y})", "approx_percentile"),
+        _values("sum_distinct", "sum(DISTINCT {x})"),
+        _values("avg_distinct", "avg(DISTINCT {x})"),
+        _values("median", "median({x})"),
+        _values("mode", "mode({x})"),
+        _values("count_distinct", "count(DISTINCT {x})"),
+        _values("percentile", "percentile({x}, {y})", 2),
+        _values("percentile_cont", "percentile_cont({y}) WITHIN GROUP (ORDER BY {x})", 2),
+        _values("percentile_disc", "percentile_disc({y}) WITHIN GROUP (ORDER BY {x})", 2),
+        Aggregate(
+            "percentile_approx",
+            "holistic",
+            (Need("value_counts"),),
+            "percentile_approx({arguments})",
+            2,
+            ("approx_percentile",),
+            optional=1,
+        ),
         Aggregate(
             "approx_count_distinct",
             "holistic",
@@ -164,5 +190,18 @@ AGGREGATES: dict[str, Aggregate] = {
             "approx_count_distinct({x}, {y})",
             default="0.05",
         ),
+        Aggregate("count_distinct_rows", "holistic", (), "count(DISTINCT {arguments})", 2, optional=8),
+        *(
+            Aggregate(f"{name}_desc", "holistic", (), f"{name}({{y}}) WITHIN GROUP (ORDER BY {{x}} DESC)", 2)
+            for name in ("percentile_cont", "percentile_disc")
+        ),
+        _unshared("percentile_by_frequency", arguments=3, spark="percentile"),
+        _unshared("collect_list", "array_agg"),
+        _unshared("collect_set"),
+        _unshared("listagg", "string_agg", optional=1),
+        _unshared("histogram_numeric", arguments=2),
+        _unshared("hll_sketch_agg", optional=1),
+        _unshared("bitmap_construct_agg"),
+        _unshared("count_min_sketch", arguments=4),
     )
 }

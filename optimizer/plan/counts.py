@@ -55,7 +55,7 @@ ANSWERED = "query"  # a query answered in a batch
 
 EVERYTHING = ("*",)
 # components that no grid takes
-WIDE = ("moments", "central_moments", "co_moments", "registers", "first", "last", "argmin", "argmax")
+WIDE = ("moments", "central_moments", "co_moments", "registers", "value_counts", "first", "last", "argmin", "argmax")
 LONG, ROOMY = 1024, 2  # jobs/kernels/columns/grid.py: when a grid pays
 RESULT_FILES, STATE_FILES = 16, 4  # that are merged: MERGE_AT of jobs/engine/warehouse
 PIECES = 16  # of the time before a stream's first full windows

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -215,9 +215,10 @@ class Plan:
     trees: tuple[Tree, ...]
     costs: Costs
     catalog_fingerprint: str = ""
-    unshared: tuple[str, ...] = ()  # holistic queries: plain Spark answers them
+    unshared: tuple[str, ...] = ()  # queries that plain Spark answers
     exact: bool = True
     builds: Builds = Builds()
+    reasons: dict[str, str] = field(default_factory=dict)  # of such queries that have partials: why it does
 
     def __str__(self) -> str:
         """Why the plan is good."""

@@ -36,6 +36,7 @@ def summary(plan: Plan) -> list[str]:
     if plan.unshared:
         names = ", ".join(plan.unshared[:5]) + (", ..." if len(plan.unshared) > 5 else "")
         lines.append(f"  unshared      {counted(len(plan.unshared))} on plain Spark: {names}")
+        lines += [f"                {query}: {reason}" for query, reason in list(plan.reasons.items())[:5]]
     return lines
 
 

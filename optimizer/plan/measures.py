@@ -44,10 +44,11 @@ def demands_of(shape: Shape | Query) -> list[Measure]:
 
 
 def _without_filter(shape: Shape | Query) -> tuple[tuple[str, ...], str]:
-    """Return the arguments and the predicate of a shape; a FILTER in its last argument becomes part of the latter."""
-    *others, last = shape.arguments
-    where = shape.where
-    while shape.aggregate not in BY_TIME and (filtered := split_filter(last)):
-        last, where = filtered.argument, both_pass(where, filtered.where)
-    counts_rows = shape.aggregate == "count" and last.isdigit()
-    return (*others, "*" if counts_rows else last), where
+    """Return the arguments and the predicate of a shape; a FILTER in what it is of becomes part of the latter."""
+    arguments, where = list(shape.arguments), shape.where
+    place = 0 if AGGREGATES[shape.aggregate].takes_constants else -1
+    while shape.aggregate not in BY_TIME and (filtered := split_filter(arguments[place])):
+        arguments[place], where = filtered.argument, both_pass(where, filtered.where)
+    if shape.aggregate == "count" and arguments[0].isdigit():
+        arguments = ["*"]
+    return tuple(arguments), where

@@ -29,6 +29,7 @@ def plan_to_dict(plan: Plan) -> dict[str, Any]:
         "unshared": list(plan.unshared),
         "exact": plan.exact,
         "builds": vars(plan.builds),
+        "reasons": plan.reasons,
         "trees": [_tree_to_dict(tree) for tree in plan.trees],
     }
 
@@ -49,6 +50,7 @@ def plan_from_text(text: str) -> Plan:
             tuple(fields["unshared"]),
             fields["exact"],
             _builds(fields.get("builds", {})),
+            dict(fields.get("reasons", {})),
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ZeroDivisionError) as error:
         raise HeddleError(f"this is not a plan ({error}); write one with heddle plan --out FILE") from error

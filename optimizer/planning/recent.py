@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from optimizer.plan.definition import Curve, Tree
+from optimizer.plan.definition import Curve, Measure, Tree
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Recent(Protocol):
 
     def share(self, where: str) -> float:
         """Return the share of events that pass a predicate; all pass ""."""
+
+    def entries(self, measure: Measure, group_by: tuple[str, ...], slide: int) -> float:
+        """Return how many different values slices of this length hold, of all groups, for every event that came; 1
+        where nobody knows."""
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
         """Count how the events that pass the predicates ("" passes all) fall into the tree's slices."""

@@ -63,7 +63,9 @@ def reweave(
     [('b', 'c')]
     """
     technique, queries = technique_of(plan), {query.id: query for query in catalog.of_stream(plan.stream)}
-    woven = {id: query for id, query in queries.items() if AGGREGATES[query.aggregate].shared}
+    woven = {
+        id: query for id, query in queries.items() if AGGREGATES[query.aggregate].shared and id not in plan.reasons
+    }
     traffic = _traffic(plan, woven.values(), recent)
     make = _Running(plan, technique, traffic, prices, tolerance, rebuilds)
     by_group = _trees_by_group(plan, woven)
@@ -85,6 +87,7 @@ def reweave(
             changed,
             catalog_fingerprint=catalog.fingerprint(plan.stream),
             unshared=tuple(sorted(queries.keys() - woven.keys())),
+            reasons={id: reason for id, reason in plan.reasons.items() if id in queries},
             builds=Builds(make.strategy, tuple(_build_entry(key, group.drift) for key, group in groups)),
         ),
         max((group.deviation() for _, group in groups), default=0.0),

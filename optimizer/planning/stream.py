@@ -25,6 +25,7 @@ from optimizer.windows.columns import BoolArray, IntArray, WindowSet
 from optimizer.windows.slicing import PAIRS
 
 MICROSECONDS = 1_000_000
+MOST_ENTRIES = 1 << 26  # values with their counts that a query may keep: about a gigabyte
 
 
 def plan_stream(
@@ -59,6 +60,8 @@ def plan_stream(
     ids = table.ids.to_pylist()
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
+    reasons = queries_with_many_values(table, order[shared[order]], rate, recent)
+    shared[np.array(sorted(reasons), np.int64)] = False
     groups = [_group(table, ids, part, card.per_query, options) for part in _parts(table, order[shared[order]])]
     slides = [(g.group_by, int(g.rows.windows.slide.min())) for g in groups if not g.rows.windows.rows]
     counts = count_keys(slides, recent) if recent and keys == 1.0 else ()
@@ -69,7 +72,46 @@ def plan_stream(
     traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS, *known)
     plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent, prices)
     unshared = tuple(ids[row] for row in order[~shared[order]])
-    return replace(plan, catalog_fingerprint=catalog.fingerprint(stream), unshared=unshared)
+    return replace(
+        plan,
+        catalog_fingerprint=catalog.fingerprint(stream),
+        unshared=unshared,
+        reasons={ids[row]: reason for row, reason in reasons.items()},
+    )
+
+
+def queries_with_many_values(table: QueryTable, rows: IntArray, rate: float, recent: Recent | None) -> dict[int, str]:
+    """Return the rows of queries whose windows hold too many different values, each with the reason.
+
+    Value counts keep every value of a slice once, with its count. Where values hardly repeat and a window is long, the
+    state would hold about as many entries as the window has events. Windows in rows are kept all the same: plain Spark
+    does not answer them.
+
+    >>> from optimizer.catalog.model.table import Shape, TableBuilder
+    >>> from optimizer.windows.window import Window
+    >>> queries = TableBuilder()
+    >>> for name, minutes in (("hour", 60), ("minute", 1)):
+    ...     shape = Shape("s", "median", ("x",), "", (), name)
+    ...     queries.add(name, name, shape, Window(minutes * 60 * 10**6, 60 * 10**6))
+    >>> class NeverTheSame:
+    ...     def entries(self, measure, group_by, slide):
+    ...         return 1.0
+    >>> queries_with_many_values(queries.table(), np.arange(2), 100_000.0, NeverTheSame())
+    {0: 'its windows hold about 3.6e+08 different values to keep'}
+    """
+    reasons: dict[int, str] = {}
+    if recent is None:
+        return reasons
+    for code in np.unique(table.codes[rows]).tolist():
+        shape = table.shapes[code]
+        counted = [measure for measure in measures_of(shape) if measure.component == "value_counts"]
+        for row in rows[(table.codes[rows] == code) & ~table.windows.rows[rows]] if counted else ():
+            range_, slide = int(table.windows.range[row]), int(table.windows.slide[row])
+            share = recent.entries(counted[0], shape.group_by, slide)
+            entries = rate * range_ / MICROSECONDS * share
+            if entries > MOST_ENTRIES:
+                reasons[int(row)] = f"its windows hold about {entries:.2g} different values to keep"
+    return reasons
 
 
 def count_keys(

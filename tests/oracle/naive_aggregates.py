@@ -164,6 +164,41 @@ def squares(values: list[Any]) -> list[Any]:
     return [int64(value * value) if isinstance(value, int) else value * value for value in values]
 
 
+def distinct(values: list[Any]) -> list[Any]:
+    """Every value once: NaN is one value, and so is zero."""
+    return list({rank(value): value for value in values}.values())
+
+
+def percentile(values: list[Any], share: float, reverse: bool = False) -> float | None:
+    """The value at (n - 1) * share in Spark's order, or its reverse; between two of them by interpolation."""
+    if not values:
+        return None
+    ordered = [float(value) for value in sorted(values, key=rank, reverse=reverse)]
+    place = (len(ordered) - 1) * share
+    below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
+    if below == above or place == math.floor(place):
+        return below
+    return (math.ceil(place) - place) * below + (place - math.floor(place)) * above
+
+
+def value_at(values: list[Any], share: float, reverse: bool = False) -> Any:
+    """The first value in order up to which there are at least that share of all."""
+    ordered = sorted(values, key=rank, reverse=reverse)
+    return ordered[max(math.ceil(len(ordered) * share), 1) - 1] if ordered else None
+
+
+def discrete(values: list[Any], share: float) -> float | None:
+    return value_at([float(value) for value in values], share)
+
+
+def modes(values: list[Any]) -> list[Any]:
+    """The most frequent values: Spark leaves open which of them is the answer."""
+    counts: dict[Any, int] = {}
+    for value in values:
+        counts[rank(value)] = counts.get(rank(value), 0) + 1
+    return [value for value in distinct(values) if counts[rank(value)] == max(counts.values())] or [None]
+
+
 OF_VALUES: dict[str, Callable[[list[Any]], Any]] = {  # each over the values that are not null, in event order
     "count": len,
     "sum": total,
@@ -187,6 +222,17 @@ OF_VALUES: dict[str, Callable[[list[Any]], Any]] = {  # each over the values tha
     "kurtosis": lambda values: central(values, 4),
     "range": width,
     "geometric_mean": geometric_mean,
+    "count_distinct": lambda values: len(distinct(values)),
+    "sum_distinct": lambda values: total(distinct(values)),
+    "avg_distinct": lambda values: mean(distinct(values)),
+    "median": lambda values: percentile(values, 0.5),
+    "mode": lambda values: modes(values)[0],
+}
+OF_SHARES: dict[str, Callable[[list[Any], float], Any]] = {
+    "percentile": percentile,
+    "percentile_cont": percentile,
+    "percentile_disc": discrete,
+    "percentile_approx": value_at,
 }
 
 BY_ORDER = {"first": min, "last": max, "any_value": min, "argmin": min, "argmax": max}  # Spark's min_by and max_by
@@ -210,7 +256,9 @@ BY_SPARK = {"approx_count_distinct"}  # estimates, which Spark's own are compare
 
 
 def choices(rows: Sequence[Event], aggregate: str, x: Expression, y: Expression) -> list[Any]:
-    """Every value that first, last, argmin or argmax may take: Spark leaves ties open; x may be null, y may not."""
+    """Every value that mode, first, last, argmin or argmax may take: Spark leaves ties open; x may be null, y not."""
+    if aggregate == "mode":
+        return modes(not_null(value_of(row, x) for row in rows))
     pairs = [(value_of(row, x), value_of(row, y)) for row in rows if value_of(row, y) is not None]
     if not pairs:
         return [None]
@@ -227,7 +275,8 @@ def aggregate_of(rows: Sequence[Event], aggregate: str, x: Expression = "x", y: 
     if aggregate in OF_PAIRS:
         pairs = [(value_of(row, x), value_of(row, y)) for row in rows]
         return of_pairs(aggregate, [pair for pair in pairs if None not in pair])
-    return OF_VALUES[aggregate](not_null(value_of(row, x) for row in rows))
+    values = not_null(value_of(row, x) for row in rows)
+    return OF_SHARES[aggregate](values, float(str(y))) if aggregate in OF_SHARES else OF_VALUES[aggregate](values)
 
 
 def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.windows.window import Window
 from tests.oracle import naive
-from tests.oracle.naive_aggregates import BY_ORDER, BY_SPARK, OF_PAIRS, OF_VALUES, choices, same
+from tests.oracle.naive_aggregates import BY_ORDER, BY_SPARK, OF_PAIRS, OF_SHARES, OF_VALUES, choices, same
 
 MICROSECONDS = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -28,6 +28,14 @@ WINDOWS = [
 ]
 COLUMNS = {"bool_and": "b", "bool_or": "b", "bit_and": "n", "bit_or": "n", "bit_xor": "n"}
 SHARED = [name for name, aggregate in AGGREGATES.items() if aggregate.shared and name not in BY_SPARK]
+
+
+OPEN = {*BY_ORDER, "mode"}
+
+
+def second(name: str) -> str:
+    """The second argument: a share, or a column."""
+    return "0.37" if name in OF_SHARES else "y"
 
 
 def odd_events(seed: int, count: int) -> list[dict[str, Any]]:
@@ -65,15 +73,20 @@ def test_every_aggregate(spark: SparkSession, window: Window) -> None:
     events = odd_events(seed=window.offset, count=150)
     view(spark, events)
     column = {name: COLUMNS.get(name, "x") for name in SHARED}
-    expressions = {name: AGGREGATES[name].spark.format(x=column[name], y="y", ts="ts") for name in SHARED}
+    expressions = {
+        name: AGGREGATES[name].spark.format(
+            x=column[name], y=second(name), ts="ts", arguments=f"{column[name]}, {second(name)}"
+        )
+        for name in SHARED
+    }
     theirs = spark_answers(spark, expressions, window)
     rows = naive.contents(events, window, ["k"])
     for name in SHARED:
-        ours = naive.answers(events, name, window, ["k"], column[name], "y")
+        ours = naive.answers(events, name, window, ["k"], column[name], second(name))
         assert ours.keys() == theirs[name].keys()
         for place, value in ours.items():
             order = "y" if AGGREGATES[name].arguments == 2 else "ts"
-            fitting = choices(rows[place], name, "x", order) if name in BY_ORDER else [value]
+            fitting = choices(rows[place], name, column[name], order) if name in OPEN else [value]
             found = theirs[name][place]
             assert any(same(found, fit, tolerance=1e-9) for fit in fitting), (name, place, value, found)
 
@@ -93,7 +106,7 @@ def test_integers_and_counts(spark: SparkSession) -> None:
 
 
 def test_every_shared_aggregate_has_an_oracle() -> None:
-    assert {*OF_VALUES, *BY_ORDER, *OF_PAIRS} == set(SHARED)
+    assert {*OF_VALUES, *BY_ORDER, *OF_PAIRS, *OF_SHARES} == set(SHARED)
 
 
 def test_an_integer_sum_overflows(spark: SparkSession) -> None:

@@ -18,7 +18,8 @@ def aggregate_table() -> str:
 
 def _row(aggregate: Aggregate) -> str:
     aliases = ", ".join(f"`{alias}`" for alias in aggregate.aliases)
-    spark = aggregate.spark.format(x="x", y="y", ts="ts").replace("|", "\\|")
+    several = "x, ..." if aggregate.arguments + aggregate.optional > 1 else "x"
+    spark = aggregate.spark.format(x="x", y="y", ts="ts", arguments=several).replace("|", "\\|")
     needs = ", ".join(need.component for need in aggregate.needs)
     return f"| `{aggregate.name}` | {aliases} | {_algebra(aggregate)} | {needs} | `{spark}` |"
 

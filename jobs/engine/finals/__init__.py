@@ -8,6 +8,7 @@
 - result_tables: The answers of one bucket and grouping as tables, one per row group of the result file.
 - retain: What a bucket keeps for later batches: it adds a file, and now and then makes few files of many.
 - row_numbers: Rows with their numbers, key by key in event time, and which windows of rows end.
+- tally_answers: Answers from tallies: estimates from registers, and all that value counts tell.
 - task: Finals: what one task does for its bucket: merge, answer, write the results and the state.
 - tree_columns: The slices of a tree as columns: a root's own, or a level of its feeder's.
 """

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from jobs.engine.finals.fold import Finals
 from jobs.engine.finals.grid import Folded
-from jobs.engine.program.program import MeasureProgram, QueryProgram
+from jobs.engine.finals.tally_answers import answer_from_tally
+from jobs.engine.program.program import QueryProgram
 from jobs.kernels.algebra.finish import Part, finish
 from jobs.kernels.arrays import Bools, Ints, Rows
-from jobs.kernels.tallies.registers import estimate_windows, precision_of
 from optimizer.errors import HeddleError
-from optimizer.plan.counts import ANSWER, FOLDED_WIDE
+from optimizer.plan.counts import ANSWER
 
 
 class Answer(NamedTuple):
@@ -46,7 +46,7 @@ def answers(finals: Finals) -> Iterator[Answer]:
 def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     first = finals.tree.measure(query.measures[0])
     if first.tally:
-        return _estimates(finals, query, first)
+        return answer_from_tally(finals, query, first)
     folded = [finals.folded(key, query.window) for key in query.measures]
     folded = [_null_overflow(part) if query.aggregate == "try_sum" else part for part in folded]
     if any(part.overflow is not None and part.overflow.any() for part in folded):
@@ -60,17 +60,6 @@ def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(differences, query.type):
         raise _too_large(query)
     return _arrow(numbers, valid, query.type)
-
-
-def _estimates(finals: Finals, query: QueryProgram, measure: MeasureProgram) -> pa.Array:
-    """Return how many distinct values windows hold, as Spark estimates it from registers."""
-    windows = finals.root_ranges(query.window)
-    finals.tally({FOLDED_WIDE: len(windows.lo)})
-    tally = finals.slices.root.tally(measure)
-    registers = np.require(tally.values.cast(pa.int64()), requirements=["C", "W"])
-    ranks = np.require(tally.numbers, requirements=["C", "W"])
-    precision = precision_of(measure.deviation)
-    return pa.array(estimate_windows(precision, tally.offsets, registers, ranks, windows.lo, windows.hi))
 
 
 def _null_overflow(sums: Folded) -> Folded:

@@ -29,6 +29,7 @@ from jobs.kernels.columns.fold_bounds import fold_between
 from jobs.kernels.columns.moments import fold_all_moments
 from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.slices.levels import level_bounds
+from jobs.kernels.tallies.values import RankedTally, rank_entries
 from optimizer.windows.edges import Edges
 
 
@@ -68,6 +69,7 @@ class RootColumns:
         self.keys, self.offsets, self.start = slices.keys, slices.offsets, slices.start
         self._columns: dict[str, Columns] = {}
         self._tallies: dict[str, Tally] = {}
+        self._ranked: dict[str, RankedTally] = {}
 
     @property
     def root(self) -> RootColumns:
@@ -79,6 +81,13 @@ class RootColumns:
         if measure.key not in self._tallies:
             self._tallies[measure.key] = read_tally(measure, self._slices.carried)
         return self._tallies[measure.key]
+
+    def ranked(self, measure: MeasureProgram) -> RankedTally:
+        """Return the tally of a measure with the values of every key numbered in order; that is done once."""
+        if measure.key not in self._ranked:
+            tally = self.tally(measure)
+            self._ranked[measure.key] = rank_entries(tally.offsets, tally.codes, tally.numbers, self.offsets)
+        return self._ranked[measure.key]
 
     def columns(self, measure: MeasureProgram) -> Columns:
         """Return the columns of a measure, made once."""

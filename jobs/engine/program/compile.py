@@ -16,6 +16,7 @@ from jobs.engine.program.definition import (
     inputs_of,
     label_of,
     move_unfoldable,
+    shares_of,
 )
 from jobs.engine.program.lanes import split_by_lane
 from jobs.engine.program.program import (
@@ -209,6 +210,7 @@ class Compiler:
             passing,
             answer_type(query, self.types),
             label_of(query),
+            shares_of(query),
         )
 
     def _measure(self, measure: Measure) -> MeasureProgram:

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from jobs.engine.program.spark_types import Unfoldable, coding_of, require_plain, result_type
+from jobs.engine.program.spark_types import Unfoldable, coding_of, list_of, require_plain, result_type
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
+from optimizer.catalog.spark_types.results import asks_several
 from optimizer.plan.definition import Measure, Plan
 from optimizer.plan.measures import measures_of
 from optimizer.windows.window import Window
@@ -48,6 +49,16 @@ def inputs_of(measure: Measure) -> list[str]:
     return list(measure.arguments[:1] if measure.component == "registers" else measure.arguments)
 
 
+def shares_of(query: Query) -> tuple[float, ...]:
+    """Return the constants of a percentile: which shares of a window's values lie below its answers."""
+    if query.aggregate == "median":
+        return (0.5,)
+    if not query.aggregate.startswith("percentile"):
+        return ()
+    shares = query.arguments[1]
+    return tuple(map(float, shares.removeprefix("array(").removesuffix(")").split(",")))
+
+
 def typed_by(query: Query, types: Container[str]) -> list[str]:
     """Return whose types give the type of a query's answers: its expressions, or, on plain Spark, its own label."""
     if not AGGREGATES[query.aggregate].shared or label_of(query) in types:
@@ -61,7 +72,8 @@ def answer_type(query: Query, types: Mapping[str, pa.DataType]) -> pa.DataType:
         return types[label_of(query)]
     measures = measures_of(query)
     argument = inputs_of(measures[-1])  # an average sums a cast, and then counts the argument
-    return result_type(query.aggregate, [types[sql] for sql in argument])
+    kind = result_type(query.aggregate, [types[sql] for sql in argument])
+    return list_of(kind) if asks_several(query.aggregate, query.arguments) else kind
 
 
 Types = Mapping[str, pa.DataType]

@@ -87,8 +87,8 @@ class QueryProgram:
     where: str  # the predicate's input, "" when every event counts
     passing: str  # the measure that counts the events passing the predicate; "" when all do
     type: pa.DataType
-
     label: str  # what result files call it
+    shares: tuple[float, ...] = ()  # of percentiles: the constants that they are asked for
 
 
 @dataclass(frozen=True)

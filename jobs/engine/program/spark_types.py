@@ -106,8 +106,23 @@ def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
     return False
 
 
+def list_of(kind: pa.DataType) -> pa.DataType:
+    """Return the type of arrays without nulls, which Spark's aggregates give."""
+    return pa.list_(pa.field("element", kind, nullable=False))
+
+
 def parse_type(name: str) -> pa.DataType:
-    """Return the type that this text names: what str(type) says, read back."""
+    """Return the type that this text names: what str(type) says, read back.
+
+    >>> kinds = [list_of(pa.decimal128(9, 2)), pa.list_(pa.field("element", pa.struct([("x", pa.float64())])))]
+    >>> all(parse_type(str(kind)) == kind for kind in kinds)
+    True
+    """
+    if array := re.fullmatch(r"list<element: (.+?)( not null)?>", name):
+        return pa.list_(pa.field("element", parse_type(array[1]), nullable=not array[2]))
+    if struct := re.fullmatch(r"struct<(.+)>", name):
+        fields = (re.fullmatch(r"(\w+): (.+?)( not null)?", part) for part in re.split(r", (?=\w+: )", struct[1]))
+        return pa.struct([pa.field(f[1], parse_type(f[2]), nullable=not f[3]) for f in fields if f])
     zoned = re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name)
     decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", name)
     if decimal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -91,13 +92,24 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
 def _side_by_side(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
     """Make one row per key and window of one row per query; nulls are keys like any other."""
     keys = [*(key_column(key) for key in statement.keys), START]
-    # one row of a group holds the answer; Arrow takes the first of any type but decimals
-    answers = [(id, "max" if pa.types.is_decimal(statement.types[id]) else "first") for id in statement.queries]
+    # one row of a group holds the answer; Arrow takes the first of any type but decimals, and the place of arrays
+    nested = [id for id in statement.queries if pa.types.is_nested(statement.types[id])]
+    for id in nested:
+        has_answer = np.asarray(rows[f"has {id}"]) if rows.num_rows else np.zeros(0, np.bool_)
+        rows = rows.append_column(f"place {id}", pa.array(np.arange(rows.num_rows), mask=~has_answer))
+    picked = {id: f"place {id}" if id in nested else id for id in statement.queries}
+    by_max = {id for id in statement.queries if id in nested or pa.types.is_decimal(statement.types[id])}
+    answers = [(picked[id], "max" if id in by_max else "first") for id in statement.queries]
     presences = [(f"has {id}", "any") for id in statement.queries if f"has {id}" in rows.column_names]
-    groups = rows.group_by(keys, use_threads=False).aggregate([*answers, *presences])
+    flat = rows.drop_columns(nested)
+    groups = flat.group_by(keys, use_threads=False).aggregate([*answers, *presences])
     for name, how in presences:
         groups = groups.filter(groups[f"{name}_{how}"])
-    return groups.select([*keys, *(f"{id}_{how}" for id, how in answers)]).rename_columns([*keys, *statement.queries])
+    columns = {key: groups[key] for key in keys}
+    for id, (name, how) in zip(statement.queries, answers, strict=True):
+        answer = groups[f"{name}_{how}"]
+        columns[id] = rows[id].take(answer) if id in nested else answer
+    return pa.table(columns)
 
 
 def _column(statement: EvaluatedStatement, rows: pa.Table, column: Column) -> pa.ChunkedArray:

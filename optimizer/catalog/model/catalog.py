@@ -59,7 +59,7 @@ class Catalog:
         return self.queries.of_stream(stream)
 
     def unshared(self, stream: str) -> list[str]:
-        """Return the ids of the queries over a stream that no tree can answer, because their aggregate is holistic."""
+        """Return the ids of the queries over a stream that no tree can answer, as they have no partials."""
         table = self.of_stream(stream)
         shared = [AGGREGATES[shape.aggregate].shared for shape in table.shapes]
         return sorted(query for query, code in zip(table.ids.to_pylist(), table.codes, strict=True) if not shared[code])

@@ -25,7 +25,7 @@ def oracle_aggregate(query: Query, time: str) -> str:
     """Return the aggregate in Spark's own functions."""
     aggregate = AGGREGATES[query.aggregate]
     x, y = (*(f"({a})" if " " in a else a for a in query.arguments), aggregate.default)[:2]
-    return aggregate.spark.format(x=x, y=y, ts=quote(time))
+    return aggregate.spark.format(x=x, y=y, ts=quote(time), arguments=", ".join(query.arguments))
 
 
 def user_aggregate(query: Query) -> str:

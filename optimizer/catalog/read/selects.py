@@ -54,8 +54,8 @@ def _filtered(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tup
     if aggregate in ("first", "last", "any_value"):
         raise Mistake(f"FILTER is refused on {aggregate}", "write it as a query of its own, with WHERE")
     *others, last = arguments
-    if others and (aggregate.startswith("percentile") or AGGREGATES[aggregate].default):
-        return add_filter(others[0], canonical(only)), last
+    if AGGREGATES[aggregate].takes_constants:
+        return add_filter(arguments[0], canonical(only)), *arguments[1:]
     return *others, add_filter(last, canonical(only))
 
 
@@ -72,6 +72,8 @@ def unalias(tree: exp.Expr) -> tuple[exp.Expr, str]:
 def _recognise(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
     if isinstance(tree, exp.Sub):
         return _range(tree)
+    if isinstance(tree, exp.WithinGroup):
+        return _within_group(tree)
     if not isinstance(tree, exp.Anonymous):
         if isinstance(tree, exp.Window):
             raise Mistake("a window function (OVER) is refused", "use an aggregate over the query's window")
@@ -91,12 +93,26 @@ def _recognise(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
 
 def _plain(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, list[exp.Expr]]:
     if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
-        if aggregate in ("min", "max"):
+        if aggregate in ("min", "max", "collect_set"):
             return aggregate, arguments[0].expressions
+        if aggregate == "count" and len(arguments[0].expressions) > 1:
+            return "count_distinct_rows", arguments[0].expressions
         if f"{aggregate}_distinct" not in AGGREGATES:
             raise Mistake(f"{aggregate}(DISTINCT ...) is refused", "only count, sum and avg know DISTINCT")
         return f"{aggregate}_distinct", arguments[0].expressions
+    if aggregate == "percentile" and len(arguments) == 3:
+        return "percentile_by_frequency", arguments
     return aggregate, arguments
+
+
+def _within_group(tree: exp.WithinGroup) -> tuple[str, list[exp.Expr]]:
+    """Read percentile_cont(share) WITHIN GROUP (ORDER BY x), or percentile_disc; descending ones have other names."""
+    name, orders = str(tree.this.this).lower(), tree.expression.expressions
+    if name not in ("percentile_cont", "percentile_disc"):
+        raise Mistake(f"{name} WITHIN GROUP is refused", "only percentile_cont and percentile_disc know WITHIN GROUP")
+    if len(orders) != 1 or len(tree.this.expressions) != 1:
+        raise Mistake(f"{name} takes one share and one order", f"write {name}(0.5) WITHIN GROUP (ORDER BY x)")
+    return f"{name}_desc" if orders[0].args.get("desc") else name, [orders[0].this, *tree.this.expressions]
 
 
 def _range(tree: exp.Sub) -> tuple[str, list[exp.Expr]]:
@@ -122,18 +138,43 @@ def canonical_all(tree: exp.Expr) -> list[str]:
 
 
 def _checked(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, ...]:
-    takes = AGGREGATES[aggregate].arguments
-    most = takes + bool(AGGREGATES[aggregate].default)
-    if not takes <= len(arguments) <= most:
-        wanted = f"{takes} or {most}" if most > takes else str(takes)
+    known = AGGREGATES[aggregate]
+    most = known.arguments + bool(known.default) + known.optional
+    if not known.arguments <= len(arguments) <= most:
+        wanted = f"{known.arguments} or {most}" if most > known.arguments else str(known.arguments)
         raise Mistake(f"{aggregate} has {len(arguments)} arguments", f"it takes {wanted}")
     if aggregate == "count" and (isinstance(arguments[0], exp.Star) or _counts_rows(arguments[0])):
         return ("*",)
+    if aggregate == "percentile_by_frequency":
+        return canonical(arguments[0]), _shares(aggregate, arguments[1]), canonical(arguments[2])
     if aggregate.startswith("percentile"):
-        _check_share(aggregate, arguments[1])
+        accuracy = [_whole_number(aggregate, argument) for argument in arguments[2:]]
+        return canonical(arguments[0]), _shares(aggregate, arguments[1]), *accuracy
     if aggregate == "approx_count_distinct" and len(arguments) == 2:
         _check_share(aggregate, arguments[1], LEAST_DEVIATION, MOST_DEVIATION)
     return tuple(canonical(argument) for argument in arguments)
+
+
+def _shares(aggregate: str, tree: exp.Expr) -> str:
+    """Return the share of a percentile, or array(...) of several."""
+    if not (isinstance(tree, exp.Anonymous) and str(tree.this).lower() == "array" and tree.expressions):
+        _check_share(aggregate, tree)
+        return canonical(tree)
+    for share in tree.expressions:
+        _check_share(aggregate, share)
+    return f"array({', '.join(canonical_all(tree))})"
+
+
+def _whole_number(aggregate: str, tree: exp.Expr) -> str:
+    if (
+        not isinstance(tree, exp.Literal)
+        or tree.is_string
+        or not tree.name.isdigit()
+        or not 0 < int(tree.name) < 1 << 31
+    ):
+        wrong = f"the accuracy of {aggregate} is {show(tree.sql('spark'))}"
+        raise Mistake(wrong, "write a whole number from 1 on")
+    return canonical(tree)
 
 
 def _counts_rows(tree: exp.Expr) -> bool:

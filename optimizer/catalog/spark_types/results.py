@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -89,16 +89,26 @@ def result_type(query: Query, schema: Mapping[str, str]) -> str:
     """
     if query.arguments == ("*",):
         return "bigint"
-    types = [expression_type(argument, schema) for argument in query.arguments]
-    if query.aggregate.startswith("percentile"):
-        types = types[:1]
+    constants = 1 if AGGREGATES[query.aggregate].takes_constants else len(query.arguments)
+    types = [expression_type(argument, schema) for argument in query.arguments[:constants]]
     needs, finish = RESULTS[query.aggregate]
     for argument, kind in zip(query.arguments, types if query.aggregate in PAIRS else types[:1], strict=False):
         if kind != UNKNOWN and not needs(kind):
             wrong = f"{query.aggregate} of {show(argument)}, which is {kind}"
             raise Mistake(wrong, f"{query.aggregate} needs {NEEDS[needs]}", "select")
     of = types[-1 if query.aggregate == "regr_avgx" else 0]
-    return UNKNOWN if of == UNKNOWN else finish(of)
+    if of == UNKNOWN or finish(of) == UNKNOWN:
+        return UNKNOWN
+    return f"array<{finish(of)}>" if asks_several(query.aggregate, query.arguments) else finish(of)
+
+
+def asks_several(aggregate: str, arguments: Sequence[str]) -> bool:
+    """Say whether a percentile is asked for several shares at once, so that its answers are arrays.
+
+    >>> asks_several("percentile", ("x", "array(0.25, 0.75)")), asks_several("median", ("x",))
+    (True, False)
+    """
+    return AGGREGATES[aggregate].takes_constants and len(arguments) > 1 and arguments[1].startswith("array(")
 
 
 def condition_type(text: str, schema: Mapping[str, str]) -> None:
@@ -224,11 +234,16 @@ def _boolean(kind: str) -> bool:
     return kind == "boolean"
 
 
+def _ordered(kind: str) -> bool:
+    return numeric(kind) or kind in ("date", "timestamp", "timestamp_ntz")
+
+
 NEEDS: dict[Callable[[str], bool], str] = {
     _any: "anything",
     numeric: "a number",
     _integral: "a whole number",
     _boolean: "a boolean",
+    _ordered: "a number, a date or a timestamp",
 }
 
 
@@ -267,5 +282,8 @@ RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     "sum_squares": (numeric, lambda kind: _sum(arithmetic("Mul", kind, kind))),
     **dict.fromkeys(("avg", "try_avg", "regr_avgx", "regr_avgy"), (numeric, _avg)),
     "range": (numeric, lambda kind: arithmetic("Sub", kind, kind)),
-    "percentile_approx": (numeric, _same),
+    "percentile_approx": (_ordered, _same),
+    **{name: (_any, _becomes(UNKNOWN)) for name, known in AGGREGATES.items() if not known.shared},
+    "count_distinct_rows": (_any, _becomes("bigint")),
+    **dict.fromkeys(("percentile_by_frequency", "percentile_cont_desc", "percentile_disc_desc"), (numeric, _double)),
 }

@@ -32,6 +32,10 @@ SPECIAL: dict[tuple[str, int], str] = {
     ("percentile", 2): "percentile({}, 1)",
     ("percentile_approx", 2): "percentile_approx({}, 10000)",
     ("approx_percentile", 2): "approx_percentile({}, 10000)",
+    ("array_agg", 1): "collect_list({})",
+    ("listagg", 1): "listagg({}, NULL)",
+    ("string_agg", 1): "string_agg({}, NULL)",
+    ("hll_sketch_agg", 1): "hll_sketch_agg({}, 12)",
 }
 
 BINARY: dict[type[exp.Expr], str] = {
@@ -121,6 +125,12 @@ def java_double(value: float) -> str:
     return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
 
 
+def _within_group(tree: Any) -> str:
+    (order,) = tree.expression.expressions
+    direction = " DESC" if order.args.get("desc") else ""
+    return f"{spark_name(tree.this)} WITHIN GROUP (ORDER BY {spark_name(order.this)}{direction})"
+
+
 def _not(tree: Any) -> str:
     inner = tree.this.unnest()
     if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
@@ -162,6 +172,7 @@ PRINTERS: dict[type[exp.Expr], Callable[[Any], str]] = {
     exp.Like: _like,
     exp.ILike: _ilike,
     exp.Filter: lambda tree: f"{spark_name(tree.this)} FILTER (WHERE {spark_name(tree.expression.this)})",
+    exp.WithinGroup: _within_group,
     exp.Case: _case,
     exp.Cast: _cast,
     exp.TryCast: _cast,

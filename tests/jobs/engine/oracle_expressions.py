@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.oracle.naive_aggregates import OF_PAIRS, rank
+from tests.oracle.naive_aggregates import OF_PAIRS, OF_SHARES, rank
 from tests.worlds.streams import Row
 
 Meaning = Callable[[Row], Any]
@@ -113,6 +113,8 @@ AGGREGATED: dict[str, dict[str, Meaning]] = {  # aggregate -> what it may be of
     **dict.fromkeys(("bool_and", "bool_or"), BOOLEANS),
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), INTEGERS),
     "approx_count_distinct": EVERYTHING,
+    **dict.fromkeys(("count_distinct", "mode"), EVERYTHING),
+    **dict.fromkeys(("sum_distinct", "avg_distinct", "median", *OF_SHARES), ADDED),
     **dict.fromkeys(("argmin", "argmax"), EVERYTHING),
     "geometric_mean": {"x": X, "abs(y)": FLOATS["abs(y)"]},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +16,13 @@ from optimizer.windows.window import Window
 from tests.jobs.engine.oracle_expressions import AGGREGATED, EVERYTHING, NUMBERS, PREDICATES
 from tests.jobs.engine.runs import Answers
 from tests.oracle import naive
-from tests.oracle.naive_aggregates import BY_ORDER, BY_SPARK, OF_PAIRS, Event, choices, same
+from tests.oracle.naive_aggregates import BY_ORDER, BY_SPARK, OF_PAIRS, OF_SHARES, Event, choices, same
 from tests.worlds.streams import KEYS, SECOND, Row
 from tests.worlds.warehouse import query
 
 TOLERANCE = 1e-9
 EXACT = {*BY_SPARK, "count", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"}
+EXACT |= {*OF_SHARES, "count_distinct", "median"}
 RATIOS = {
     "skewness": 3,
     "kurtosis": 4,
@@ -31,6 +33,8 @@ RATIOS = {
 }  # and their power
 # next to an infinity they are no numbers: which of them, and whether it is one, depends on the order Spark adds in
 AROUND_MEANS = {"covar_pop", "covar_samp", "corr", "regr_sxy", "regr_slope", "regr_intercept", "regr_r2"}
+OPEN = {*BY_ORDER, "mode"}  # where events tie
+SHARES = ["0.5", "0.0", "0.37", "0.9", "1.0"]
 SPARK_ONLY = {"geometric_mean", *BY_SPARK}  # its logarithm is Spark's to take
 
 
@@ -72,10 +76,11 @@ class Question:
         rows = [row for row in rows if PREDICATES[self.only](row)] if self.only else rows
         if self.aggregate in BY_SPARK:
             return isinstance(found, int)
-        if self.aggregate in BY_ORDER:
+        if self.aggregate in OPEN:
             order = EVERYTHING[self.y] if self.y else "ts"
             return any(same(found, value) for value in choices(rows, self.aggregate, x, order))
-        expected = naive.aggregate_of(rows, self.aggregate, x, EVERYTHING[self.y] if self.y else "y")
+        y = self.y if self.aggregate in OF_SHARES else EVERYTHING.get(self.y, "y")
+        expected = naive.aggregate_of(rows, self.aggregate, x, y)
         if self.aggregate in AROUND_MEANS and isinstance(expected, float) and math.isnan(expected):
             return found is None or not math.isfinite(found)
         if self.aggregate in EXACT or isinstance(expected, int | None):
@@ -84,7 +89,7 @@ class Question:
 
     def rounding(self, rows: Sequence[Event]) -> float:
         """Float sums may differ by what cancels: Spark's own differ with the order of its rows."""
-        values = [EVERYTHING[name](row) for row in rows for name in (self.x, self.y) if name]
+        values = [EVERYTHING[name](row) for row in rows for name in (self.x, self.y) if name in EVERYTHING]
         if self.aggregate in RATIOS:
             return TOLERANCE * self.condition(rows) ** RATIOS[self.aggregate]
         size = 1 + sum(abs(value) for value in values if value is not None and math.isfinite(value))
@@ -99,6 +104,13 @@ class Question:
             if spread and math.isfinite(spread):
                 worst = max(worst, max(map(abs, values)) / spread)
         return worst
+
+
+def second_argument(pick: random.Random, aggregate: str) -> str:
+    """What an aggregate of two arguments takes beside its values: a share, or a column."""
+    if aggregate in OF_SHARES:
+        return pick.choice(SHARES)
+    return "n" if AGGREGATES[aggregate].arguments == 2 else ""
 
 
 def check(asked: dict[str, Question], events: Sequence[Row], until: int | None, found: Answers) -> None:
@@ -131,6 +143,7 @@ def questions(draw: st.DrawFn, technique: str = "auto", aggregates: Sequence[str
     aggregate = draw(st.sampled_from(fitting))
     x = draw(st.sampled_from(["*", *AGGREGATED["count"]] if aggregate == "count" else list(AGGREGATED[aggregate])))
     orders = list(NUMBERS) if aggregate in OF_PAIRS else [*NUMBERS, "s", "d", "b", "ts"]
+    orders = SHARES if aggregate in OF_SHARES else orders
     y = draw(st.sampled_from(orders)) if AGGREGATES[aggregate].arguments == 2 else ""
     where = draw(st.sampled_from(["", "", *PREDICATES]))
     group_by = draw(st.sampled_from([(), ("k",), ("k",), *((key,) for key in KEYS), ("k", "i"), ("b", "d", "k")]))

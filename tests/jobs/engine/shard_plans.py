@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from optimizer.plan.definition import EVENTS, Curve, Plan, Shards, Tree
+from optimizer.plan.definition import EVENTS, Curve, Measure, Plan, Shards, Tree
 from optimizer.planning.recent import Passing
 
 CHEAP, DEAR = 0.1, 10.0  # shards per event
@@ -40,6 +40,10 @@ class Imagined:
     def share(self, where: str) -> float:
         """All of them pass."""
         return 1.0
+
+    def entries(self, measure: Measure, group_by: tuple[str, ...], slide: int) -> float:
+        """Values repeat."""
+        return 0.0
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
         """All of them pass, into so many shards."""

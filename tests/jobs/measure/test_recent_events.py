@@ -16,7 +16,8 @@ from jobs.measure.recent_events import recent_events
 from jobs.measure.recent_on_spark import recent_by
 from jobs.runs.request import Request
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.definition import Plan
+from optimizer.plan.definition import Measure, Plan
+from optimizer.planning.reweave import reweave
 from optimizer.planning.stream import plan_stream
 from tests.worlds.streams import SECOND, Row, odd_row
 from tests.worlds.warehouse import STREAM, World, make_world, query
@@ -171,3 +172,24 @@ def test_the_shapes_of_other_streams_are_not_asked_for(tmp_path: Path) -> None:
     assert list(second.names) == ["z > 1"]
     assert second.share("z > 1") == 0.5
     assert second.keys(("z",), SECOND) == 1.0
+
+
+def test_values_that_hardly_repeat_are_not_kept(tmp_path: Path) -> None:
+    """Ten million events a second, each with another value, leave too many values in a window of minutes."""
+    rows = [odd_row(number * SECOND, number) | {"n": number, "i": number % 2} for number in range(60)]
+    asked = [
+        query("many", "count(DISTINCT n)", 300 * SECOND, 20 * SECOND),
+        query("few", "median(i)", 20 * SECOND),
+        query("rows", "mode(n)", 5, 5) | {"range": "5 rows", "slide": "5 rows"},
+    ]
+    world = make_world(tmp_path, [rows], asked, 0)
+    recent = recent_events(world.catalog, STREAM)
+    assert recent is not None
+    counts = [recent.entries(Measure("value_counts", (x,), ""), (), 20 * SECOND) for x in ("n", "i", "n + 1")]
+    assert counts == [1.0, 0.1, 1.0]  # nobody has looked at the last one
+    assert plan_stream(world.catalog, STREAM, 1.0, "shared", recent=recent).unshared == ()
+    plan = plan_stream(world.catalog, STREAM, 1e7, "shared", recent=recent)
+    assert plan.unshared == ("many",) == tuple(plan.reasons)
+    assert "many: its windows hold about 3e+09 different values to keep" in plan.explain()
+    assert Plan.from_json(plan.to_json()) == plan
+    assert reweave(plan, world.catalog).plan.reasons == plan.reasons

@@ -106,8 +106,8 @@ MIXED = [
     query("top", "max(i)", 10 * SECOND, 5 * SECOND, group_by=["k"]),
     query("mean", "avg(n)", 20 * SECOND, 10 * SECOND, group_by=["k"]),
     query("waves", "sum(i)", 10 * SECOND, 5 * SECOND, group_by=["k"], where="sin(i) > 0"),
-    query("kinds", "count(DISTINCT s)", 10 * SECOND, group_by=["k"]),
-    query("middle", "median(i)", 10 * SECOND, where="cos(i) > 0"),
+    query("kinds", "count(DISTINCT s, b)", 10 * SECOND, group_by=["k"]),
+    query("middle", "percentile(i, 0.5, 2)", 10 * SECOND, where="cos(i) > 0"),
 ]
 
 

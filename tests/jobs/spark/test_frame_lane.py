@@ -27,7 +27,7 @@ from tests.worlds.streams import SECOND, odd_row
 from tests.worlds.warehouse import make_world, query
 
 CARRYING = {"first", "last", "any_value", "argmin", "argmax"}
-EVENT_BY_EVENT = ("central_moments", "co_moments")
+EVENT_BY_EVENT = ("central_moments", "co_moments", "value_counts")
 GROUPINGS: list[tuple[str, ...]] = [(), ("k",), ("b", "i")]
 
 

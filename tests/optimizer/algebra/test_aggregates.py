@@ -7,7 +7,7 @@ from jobs.kernels.algebra.operators import OPS
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
 from optimizer.catalog.spark_types.results import RESULTS
 from optimizer.rewrite.partials import FINALS, FINISHED_MOMENTS
-from tests.oracle.naive_aggregates import BY_ORDER, BY_SPARK, OF_PAIRS, OF_VALUES
+from tests.oracle.naive_aggregates import BY_ORDER, BY_SPARK, OF_PAIRS, OF_SHARES, OF_VALUES
 
 SHARED = {name for name, aggregate in AGGREGATES.items() if aggregate.shared}
 ALGEBRAIC = {name for name, aggregate in AGGREGATES.items() if aggregate.kind == "algebraic"}
@@ -28,4 +28,4 @@ def test_it_is_finished_by_the_engine_and_in_sql() -> None:
 
 
 def test_the_oracle_knows_it() -> None:
-    assert {*OF_VALUES, *BY_ORDER, *OF_PAIRS, *BY_SPARK} >= SHARED
+    assert {*OF_VALUES, *BY_ORDER, *OF_PAIRS, *OF_SHARES, *BY_SPARK} >= SHARED

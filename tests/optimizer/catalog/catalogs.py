@@ -62,8 +62,9 @@ def aggregates(draw: st.DrawFn) -> str:
     arguments = [draw(expressions)]
     if aggregate.name.startswith("percentile"):
         arguments.append(draw(st.sampled_from(("0.5", "0.99"))))
-    elif aggregate.arguments == 2:
-        arguments.append(draw(expressions))
+        arguments += ["2"] * (aggregate.arguments - 2)
+    else:
+        arguments += [draw(expressions) for _ in range(aggregate.arguments - 1)]
     return f"{name}({', '.join(arguments)})"
 
 

@@ -10,7 +10,7 @@ import pytest
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import add_query, remove_query
-from optimizer.plan.definition import EVENTS, Curve, Tree
+from optimizer.plan.definition import EVENTS, Curve, Measure, Tree
 from optimizer.planning.recent import Passing
 from optimizer.planning.reweave import reweave, technique_of
 from optimizer.planning.stream import plan_stream
@@ -22,7 +22,7 @@ queries:
   - {id: a, stream: s, select: max(x), group_by: [k], range: 20 seconds, slide: 5 seconds}
   - {id: b, stream: s, select: max(x), group_by: [k], range: 15 seconds, slide: 10 seconds}
   - {id: c, stream: s, select: sum(x), range: 30 seconds, slide: 4 seconds}
-  - {id: m, stream: s, select: median(x), range: 30 seconds, slide: 4 seconds}
+  - {id: m, stream: s, select: collect_set(x), range: 30 seconds, slide: 4 seconds}
 """
 
 
@@ -97,6 +97,9 @@ class Counted:
 
     def share(self, where: str) -> float:
         return 1.0
+
+    def entries(self, measure: Measure, group_by: tuple[str, ...], slide: int) -> float:
+        return 0.0
 
     def passing(self, tree: Tree, wheres: Sequence[str]) -> Passing:
         raise AssertionError("there are no predicates")

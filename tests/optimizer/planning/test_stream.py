@@ -25,7 +25,7 @@ QUERIES = """
   - {id: mean, stream: vibration, select: avg(x), group_by: [machine], range: 5 minutes, slide: 30 seconds}
   - {id: total, stream: vibration, select: sum(x), group_by: [machine], range: 90 seconds, slide: 20 seconds}
   - {id: many, stream: vibration, select: count(x), group_by: [machine], range: 2 minutes, slide: 20 seconds}
-  - {id: middle, stream: vibration, select: median(x), group_by: [machine], range: 1 minute, slide: 10 seconds}
+  - {id: middle, stream: vibration, select: collect_set(x), group_by: [machine], range: 1 minute, slide: 10 seconds}
   - {id: overall, stream: vibration, select: max(x), range: 1 minute, slide: 10 seconds}
   - {id: lately, stream: vibration, select: min(x), group_by: [machine], range: 1000 rows, slide: 100 rows}
 """

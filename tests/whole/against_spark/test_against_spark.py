@@ -15,7 +15,7 @@ from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.plan.definition import Plan
 from optimizer.windows.window import Window
 from tests.jobs.engine.oracle_expressions import AGGREGATED, PREDICATES
-from tests.jobs.engine.questions import EXACT, Question, check
+from tests.jobs.engine.questions import EXACT, Question, check, second_argument
 from tests.jobs.engine.runs import Answers, answers_in, run_in_process, run_on_spark
 from tests.oracle.naive_aggregates import same
 from tests.worlds.streams import SECOND, Row, odd_row, ticks
@@ -47,7 +47,7 @@ def every_aggregate(seed: int, only: set[str] | None = None) -> dict[str, Questi
     for name, aggregate in AGGREGATES.items():
         if aggregate.shared and (only is None or name in only):
             x = pick.choice(list(AGGREGATED[name]))
-            y = "n" if aggregate.arguments == 2 else ""
+            y = second_argument(pick, name)
             where = pick.choice(["", *PREDICATES])
             condition = "" if name in ("first", "last", "any_value") else pick.choice(["", *PREDICATES])
             asked[f"q_{name}"] = Question(name, x, y, where, pick.choice(GROUPINGS), pick.choice(WINDOWS), condition)

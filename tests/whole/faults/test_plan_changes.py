@@ -18,7 +18,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
 from tests.jobs.engine.oracle_expressions import AGGREGATED, PREDICATES
-from tests.jobs.engine.questions import SPARK_ONLY, Question
+from tests.jobs.engine.questions import SPARK_ONLY, Question, second_argument
 from tests.whole.faults.plan_runs import Changing, write_plan
 from tests.worlds.streams import SECOND, Row, odd_row
 from tests.worlds.warehouse import STREAM
@@ -48,7 +48,7 @@ def some_question(pick: random.Random) -> Question:
     if plain:
         return Question(*pick.choice(PLAIN), "", pick.choice([(), ("k",)]), window)
     x = pick.choice(list(AGGREGATED[name]))
-    y = "n" if AGGREGATES[name].arguments == 2 else ""
+    y = second_argument(pick, name)
     where = pick.choice(["", "", "", *PREDICATES])
     return Question(name, x, y, where, pick.choice([(), ("k",), ("k",), ("k", "i")]), window)
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from jobs.results import read_results, results_table
-from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.algebra.techniques import CARDS
 from optimizer.windows.window import Window
 from tests.jobs.engine.oracle_expressions import AGGREGATED, PREDICATES
-from tests.jobs.engine.questions import Question
+from tests.jobs.engine.questions import Question, second_argument
 from tests.jobs.engine.row_questions import RowQuestion, check_rows, in_order, questions_in_rows
 from tests.jobs.engine.runs import answers_in, late_rows, run_in_process, run_on_spark
 from tests.oracle.naive_aggregates import same
@@ -92,7 +91,7 @@ def spark_rows(seed: int) -> dict[str, RowQuestion]:
     asked = {}
     for name in ("count", "sum", "avg", "min", "max", "first", "last", "argmax", "stddev_samp", "range"):
         x = pick.choice(list(AGGREGATED[name]))
-        y = "n" if AGGREGATES[name].arguments == 2 else ""
+        y = second_argument(pick, name)
         where, keys = pick.choice(["", "", *PREDICATES]), pick.choice([(), ("k",), ("k", "i")])
         asked[f"q_{name}"] = RowQuestion(name, x, y, where, keys, pick.choice(WINDOWS))
     return asked

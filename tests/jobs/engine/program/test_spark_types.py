@@ -32,8 +32,8 @@ EVERYWHERE = {"count", "min", "max", "first", "last", "argmin", "argmax"}
 
 
 def by_spark(frame: DataFrame, aggregate: str, kind: str) -> str | None:
-    second = AGGREGATES[aggregate].default or "bigint"
-    sql = AGGREGATES[aggregate].spark.format(x=f"`{kind}`", y=second, ts="timestamp")
+    second = AGGREGATES[aggregate].default or ("0.5" if aggregate.startswith("percentile") else "bigint")
+    sql = AGGREGATES[aggregate].spark.format(x=f"`{kind}`", y=second, ts="timestamp", arguments=f"`{kind}`, {second}")
     try:
         return frame.selectExpr(sql).schema[0].dataType.simpleString()
     except AnalysisException:
