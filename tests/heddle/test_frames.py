@@ -29,7 +29,7 @@ QUERIES: dict[str, Any] = {
     "parts": "SELECT sum(n) FILTER (WHERE n > 5) AS large, sum(n) AS every FROM t GROUP BY window(ts, '20 seconds')",
     "fields": {"select": "last(x)", "group_by": ["machine", "day"], "range": "9 seconds", "where": "machine <> 'b'"},
 }
-UNSHARED = "SELECT machine, window, sum(DISTINCT n) AS total FROM t GROUP BY machine, window(ts, '10 seconds')"
+UNSHARED = "SELECT machine, window, collect_list(n) AS all_of_them FROM t GROUP BY machine, window(ts, '10 seconds')"
 
 
 def some_events(count: int = 400) -> pa.Table:
