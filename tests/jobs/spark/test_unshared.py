@@ -163,7 +163,7 @@ def test_late_events_joins_and_kills(spark: SparkSession, tmp_path: Path) -> Non
     assert outcome.audit.passed, [each.examples for each in outcome.audit.checks]
     assert outcome.audit.statements == 4
     missed = late_table(str(tmp_path / "warehouse"), STREAM)
-    assert {"k", "s", "i", "n", "b"} <= set(missed.column_names)
+    assert {"k", "s", "i", "n"} <= set(missed.column_names)
     assert missed.num_rows == report.late
     storage = stream_storage(str(tmp_path / "warehouse"), STREAM)
     places = [
