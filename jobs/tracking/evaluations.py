@@ -153,6 +153,7 @@ def _entry(evaluation: Evaluation) -> Entry:
     metrics |= {f"seconds.{step}": spent for step, spent in report["step_seconds"].items()}
     metrics |= {f"{FINALS}{name}": count for name, count in operations.finals.items()}
     metrics |= {f"{HANDLED}{name}": count for name, count in operations.handled.items()}
+    metrics["roots"] = operations.roots
     metrics |= {
         "estimated_cost": plan.cost,
         "no_share_cost": plan.costs.no_share,

@@ -89,6 +89,7 @@ def _past(run: Run) -> Past | None:
         _metrics_below(FINALS, metrics),
         _metrics_below(HANDLED, metrics),
         int(metrics.get("trees", 0)),
+        int(metrics.get("roots", 0)),
     )
     if not (seconds > 0 and events and operations.total > 0):
         return None

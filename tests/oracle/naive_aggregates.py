@@ -178,7 +178,7 @@ def percentile(values: list[Any], share: float, reverse: bool = False) -> float 
     below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
     if below == above or place == math.floor(place):
         return below
-    return (math.ceil(place) - place) * below + (place - math.floor(place)) * above
+    return below + (above - below) * (place - math.floor(place))
 
 
 def value_at(values: list[Any], share: float, reverse: bool = False) -> Any:

@@ -117,7 +117,7 @@ def _interpolate(values: WindowValues, doubles: Column, place: Place) -> pa.Arra
     below, above = doubles[ranks[:, 0]], doubles[ranks[:, 1]]
     exact = (sizes - 1) * place.share
     with np.errstate(invalid="ignore"):
-        between = (np.ceil(exact) - exact) * below + (exact - np.floor(exact)) * above
+        between = below + (above - below) * (exact - np.floor(exact))
     return pa.array(np.where(ranks[:, 0] == ranks[:, 1], below, between), mask=sizes == 0)
 
 

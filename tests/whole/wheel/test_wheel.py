@@ -108,7 +108,7 @@ def test_the_installed_command_checks_and_evaluates_in_another_folder(environmen
     assert "queries" in run([heddle, "catalog", "check", examples], tmp_path, core)
     (tmp_path / "catalog").mkdir()
     (tmp_path / "catalog" / "sensors.yaml").write_text(CATALOG)
-    assert "queries" in run([heddle, "catalog", "check", "catalog"], tmp_path, core)
+    assert "1 query, no mistakes" in run([heddle, "catalog", "check", "catalog"], tmp_path, core)
     run([heddle, "evaluate", "catalog", "--stream", "sensors", "--warehouse", "out", "--local"], tmp_path, core)
     assert "temperature" in run([heddle, "results", "catalog", "hottest", "--warehouse", "out"], tmp_path, core)
 
