@@ -11,9 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from jobs.engine.events.columns import microseconds
-from jobs.engine.warehouse.late_files import BATCH, MISSED, WATERMARK
+from jobs.engine.warehouse.late_files import BATCH, WATERMARK, late_column
 from jobs.engine.warehouse.manifest import Manifest, has_all_marks
 from jobs.host.storage import Storage
+from optimizer.catalog.sql.expressions import in_backquotes
 
 Ints = npt.NDArray[np.int64]
 
@@ -43,8 +44,9 @@ def read_late_events(storage: Storage, manifest: Manifest, time: str) -> LateEve
     """Read the times of the late events of a manifest and the watermarks they came after."""
     times, watermarks = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for file in manifest.late:
-        table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, columns=[time, WATERMARK])
-        times.append(microseconds(table[time].combine_chunks()))
+        columns = [late_column(time), WATERMARK]
+        table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, columns=columns)
+        times.append(microseconds(table[late_column(time)].combine_chunks()))
         watermarks.append(microseconds(table[WATERMARK].combine_chunks()))
     return LateEvents(np.concatenate(times), np.concatenate(watermarks))
 
@@ -67,14 +69,15 @@ def late_watermarks(storage: Storage, manifest: Manifest) -> dict[int, int]:
 
 def drop_missed_events(events: DataFrame, late: DataFrame, time: str, barrier: int) -> DataFrame:
     """Return the events without those that the windows before a barrier missed; of equal events, only as many go."""
-    columns = [name for name in late.columns if name not in (MISSED, BATCH, WATERMARK)]
-    plain = events.select(*(F.col(f"`{name}`") for name in columns))
+    names = [name for name in events.columns if late_column(name) in late.columns]
+    columns = [F.col(in_backquotes(name)) for name in names]
+    plain = events.select(*columns)
     missed = late.where(F.unix_micros(F.col(WATERMARK)) >= barrier).select(
-        *(F.col(f"`{name}`").cast(events.schema[name].dataType).alias(name) for name in columns)
+        *(F.col(in_backquotes(late_column(name))).cast(events.schema[name].dataType).alias(name) for name in names)
     )
-    moments = F.broadcast(missed.select(F.col(f"`{time}`")).distinct())
-    touched = plain.join(moments, time, "left_semi").select(*(F.col(f"`{name}`") for name in columns))
-    rest = plain.join(moments, time, "left_anti").select(*(F.col(f"`{name}`") for name in columns))
+    moments = F.broadcast(missed.select(F.col(in_backquotes(time))).distinct())
+    touched = plain.join(moments, time, "left_semi").select(*columns)
+    rest = plain.join(moments, time, "left_anti").select(*columns)
     return rest.unionAll(touched.exceptAll(missed))
 
 

@@ -22,6 +22,7 @@ from expectations.sample.windows import Part
 from expectations.sides.row import LAST, NAIVE_COLUMNS, Answers, make_rows
 from jobs.engine.events.input_files import current_files
 from jobs.engine.warehouse.consumed_files import consumed_files, is_rewritten
+from jobs.engine.warehouse.late_files import late_column
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.say import Say
@@ -30,13 +31,11 @@ from jobs.spark.stream_frames import stream_frame
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query, Stream
-from optimizer.catalog.model.render import oracle_aggregate
-from optimizer.catalog.sql.expressions import quote
+from optimizer.catalog.model.render import columns_of_statement, oracle_aggregate, oracle_sql, window_name
+from optimizer.catalog.sql.expressions import free_name, in_backquotes, quote
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
-START = "heddle start"
-TIME, NUMBER, LOW, HIGH = "`heddle time`", "`heddle statement`", "`heddle from`", "`heddle to`"
 SPANS = 32  # stretches of time that are read one by one; more of them are read as one
 AT_ONCE = 24  # aggregates of one scan: Java compiles no method without end
 ORDERED = {  # by what their events are ordered; those of a mode are counted, those of a percentile ranked
@@ -94,12 +93,14 @@ class Naive:
         return pd.concat(frames, ignore_index=True)
 
     def _ask(self, scan: Sequence[Part], sql: str) -> pa.Table:
-        events = self.events.where(_inside(scan, self.events, self.stream.time))
-        barrier = scan[0].barrier
+        time, barrier = self.stream.time, scan[0].barrier
+        events = self.events.where(_inside(scan, self.events, time))
         if barrier is not None and self.late is not None:
-            late = self.late.where(_inside(scan, self.late, self.stream.time))
-            events = drop_missed_events(events, late, self.stream.time, barrier)
-        events.createOrReplaceTempView(quote(self.stream.name))
+            late = self.late.where(_inside(scan, self.late, late_column(time)))
+            events = drop_missed_events(events, late, time, barrier)
+        read = columns_of_statement([query for part in scan for query in part.statement.queries.values()], time)
+        view = events.select(*(F.col(in_backquotes(name)) for name in sorted(read)))  # no other column is in the way
+        view.createOrReplaceTempView(quote(self.stream.name))
         self.asked.append(sql)
         try:
             return numbered_columns(self.spark.sql(sql)).toArrow()
@@ -153,7 +154,7 @@ def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, int]:
 
 def _inside(scan: Sequence[Part], events: DataFrame, time: str) -> Column:
     """Return a condition for the events of some parts' windows that the reader of the files can push down."""
-    kind, moment = events.schema[time].dataType, F.col(f"`{time}`")
+    kind, moment = events.schema[time].dataType, F.col(in_backquotes(time))
 
     def at(ticks: int) -> Column:
         return F.timestamp_micros(F.lit(ticks)).cast(kind)
@@ -189,12 +190,16 @@ def join_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def sample_sql(scan: Sequence[Part], stream: Stream) -> str:
     """Return the SQL that answers sampled windows of statements with the same keys in one scan of the events."""
+    read = columns_of_statement([query for part in scan for query in part.statement.queries.values()], stream.time)
+    used = {name.lower() for name in read}
+    names = ("heddle time", "heddle statement", "heddle from", "heddle to")
+    moment, statement, low, high = (in_backquotes(free_name(name, used)) for name in names)
     keys = ", ".join(map(quote, scan[0].statement.keys))
     columns = [
         column
         for number, part in enumerate(scan)
         for query in part.statement.queries.values()
-        for column in _columns(part.statement, _guarded(query, number), stream.time)
+        for column in _columns(part.statement, _guarded(query, f"{statement} = {number}"), stream.time)
     ]
     windows = [
         f"({number}, {start}L, {start + part.statement.window.range}L)"
@@ -202,21 +207,21 @@ def sample_sql(scan: Sequence[Part], stream: Stream) -> str:
         for start in part.starts or ()
     ]
     filters = [f"WHEN {number} THEN {part.statement.first.where or 'true'}" for number, part in enumerate(scan)]
-    places = ", ".join(filter(None, (NUMBER, LOW, keys)))
+    places = ", ".join(filter(None, (statement, low, keys)))
     return (
         f"SELECT {places}, {', '.join(columns)} "
-        f"FROM (SELECT *, unix_micros(cast({quote(stream.time)} AS TIMESTAMP)) AS {TIME} FROM {quote(stream.name)}) "
-        f"JOIN (VALUES {', '.join(windows)}) AS sampled ({NUMBER}, {LOW}, {HIGH}) "
-        f"ON {TIME} >= {LOW} AND {TIME} < {HIGH} "
-        f"WHERE CASE {NUMBER} {' '.join(filters)} END GROUP BY {places}"
+        f"FROM (SELECT *, unix_micros(cast({quote(stream.time)} AS TIMESTAMP)) AS {moment} FROM {quote(stream.name)}) "
+        f"JOIN (VALUES {', '.join(windows)}) AS sampled ({statement}, {low}, {high}) "
+        f"ON {moment} >= {low} AND {moment} < {high} "
+        f"WHERE CASE {statement} {' '.join(filters)} END GROUP BY {places}"
     )
 
 
-def _guarded(query: Query, number: int) -> Query:
+def _guarded(query: Query, condition: str) -> Query:
     """Return a query whose arguments are evaluated for events of its own statement only: others might be refused."""
     kept = 1 if AGGREGATES[query.aggregate].takes_constants else len(query.arguments)
     arguments = [
-        f"CASE WHEN {NUMBER} = {number} THEN {argument} END" if place < kept and argument != "*" else argument
+        f"CASE WHEN {condition} THEN {argument} END" if place < kept and argument != "*" else argument
         for place, argument in enumerate(query.arguments)
     ]
     return replace(query, arguments=tuple(arguments))
@@ -240,15 +245,17 @@ def _answers(query: Query, values: pa.ChunkedArray, candidates: pa.ChunkedArray,
     return Answers(values, candidates if query.aggregate in ORDERED else None, scale)
 
 
-def with_extras(statement: EvaluatedStatement, time: str) -> str:
+def with_extras(statement: EvaluatedStatement, time: str, ties: str = "") -> str:
     """Return the user's statement with more columns in front: window start, keys, and what leaves answers open."""
+    window = window_name(statement.queries.values(), time)
     last = f"unix_micros(cast(max({quote(time)}) AS TIMESTAMP))" if statement.window.rows else "0L"
-    start = "window.start" if statement.window.rows else "unix_micros(cast(window.start AS TIMESTAMP))"
-    added = [f"{start} AS `{START}`", last, *map(quote, statement.first.group_by)]
+    start = f"{window}.start" if statement.window.rows else f"unix_micros(cast({window}.start AS TIMESTAMP))"
+    added = [start, last, *map(quote, statement.first.group_by)]
     added += [
         extra for query in statement.queries.values() for extra in (_candidates(query, time), _scale(statement, query))
     ]
-    return statement.statement.sql.replace("SELECT ", f"SELECT {', '.join(added)}, ", 1)
+    sql = oracle_sql(statement.queries, statement.statement.columns, time, ties)
+    return f"SELECT {', '.join(added)}, {sql.removeprefix('SELECT ')}"
 
 
 def _candidates(query: Query, time: str) -> str:
@@ -274,7 +281,8 @@ def long_rows(answered: pa.Table, statement: EvaluatedStatement) -> pd.DataFrame
     """Return one row per query from one row per window; the columns are in the order of with_extras."""
     place = 2 + len(statement.keys)
     own = place + 2 * len(statement.queries)
-    values = {column.source: answered[own + n] for n, column in enumerate(statement.statement.columns)}
+    columns = enumerate(statement.statement.columns)
+    values = {column.source: answered[own + n] for n, column in columns if column.kind == "answer"}
     answers = {
         id: _answers(statement.queries[id], values[id], answered[place + 2 * n], answered[place + 2 * n + 1])
         for n, id in enumerate(statement.queries)

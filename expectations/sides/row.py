@@ -77,7 +77,7 @@ def make_rows(
 
 
 def _cast_keys(statement: EvaluatedStatement, keys: Sequence[Column]) -> list[Column]:
-    return [column.cast(statement.types[key]) for key, column in zip(statement.keys, keys, strict=True)]
+    return [column.cast(statement.key_types[key]) for key, column in zip(statement.keys, keys, strict=True)]
 
 
 def key_texts(columns: Mapping[str, Column]) -> list[str]:

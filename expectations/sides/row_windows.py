@@ -20,15 +20,16 @@ from jobs.host.storage import Storage
 from jobs.spark.stream_frames import file_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
-from optimizer.catalog.sql.expressions import quote
+from optimizer.catalog.model.render import columns_of_statement
+from optimizer.catalog.sql.expressions import free_name, in_backquotes, quote
 from optimizer.windows.window import BEGINNING
 
-ARRIVAL, FILE, PLACE = "heddle arrival", "heddle file", "heddle place"
+EVENT, ARRIVAL = "event", "arrival"  # an event, all its columns in one, and when it arrived
 
 
 @dataclass(frozen=True)
 class NumberedEvents:
-    """The events that have a number, each with when it arrived, by which ties are broken."""
+    """The events that have a number, each as one column, and when it arrived, by which ties are broken."""
 
     spark: SparkSession
     stream: Stream
@@ -48,9 +49,12 @@ class NumberedEvents:
         return Sides(ours, expected.drop(columns=LAST))
 
     def _answers(self, statement: EvaluatedStatement) -> pd.DataFrame:
-        self.events.createOrReplaceTempView(quote(self.stream.name))
-        time = quote(self.stream.time)
-        sql = with_extras(statement, self.stream.time).replace(f"ORDER BY {time}", f"ORDER BY {time}, `{ARRIVAL}`", 1)
+        time = self.stream.time
+        read = sorted(columns_of_statement(statement.queries.values(), time))
+        ties = free_name(ARRIVAL, {name.lower() for name in read})
+        columns = [F.col(EVENT).getField(name).alias(name) for name in read]
+        self.events.select(*columns, F.col(ARRIVAL).alias(ties)).createOrReplaceTempView(quote(self.stream.name))
+        sql = with_extras(statement, time, ties)
         try:
             return long_rows(numbered_columns(self.spark.sql(sql)).toArrow(), statement)
         finally:
@@ -63,25 +67,25 @@ def numbered_events(
     """Return the events up to the watermark, without those that came after it."""
     source = catalog.streams[stream]
     files = evaluated_files(storage, manifest)
-    place = "_metadata.row_index" if source.format == "parquet" else "monotonically_increasing_id()"
-    read = file_frame(spark, source, list(files)).selectExpr(
-        "*", f"_metadata.file_path AS `{FILE}`", f"{place} AS `{PLACE}`"
-    )
+    read = file_frame(spark, source, list(files))
+    metadata = read.metadataColumn("_metadata")
+    place = metadata.getField("row_index") if source.format == "parquet" else F.monotonically_increasing_id()
+    event = F.struct(*(F.col(in_backquotes(name)) for name in read.columns))
+    read = read.select(event.alias(EVENT), metadata.getField("file_path").alias("file"), place.alias("place"))
     late = late_watermarks(storage, manifest)
     order = {path: number for number, path in enumerate(files)} if manifest.backfill else dict.fromkeys(files, 0)
     facts = [
         (name, files[path], order[path], f"{path}#", late.get(files[path], BEGINNING))
         for name, path in _names(read).items()
     ]
-    file_facts = spark.createDataFrame(facts, f"`{FILE}` string, batch int, number int, path string, late bigint")
-    time = F.unix_micros(F.col(quote(source.time)).cast("timestamp"))
-    arrival = F.struct("batch", "number", "path", F.col(f"`{PLACE}`")).alias(ARRIVAL)
-    columns = [F.col(quote(name)) for name in read.columns if name not in (FILE, PLACE)]
-    events = read.join(F.broadcast(file_facts), FILE).where((time <= manifest.watermark) & (time >= F.col("late")))
-    return NumberedEvents(spark, source, events.select(*columns, arrival))
+    file_facts = spark.createDataFrame(facts, "file string, batch int, number int, path string, late bigint")
+    time = F.unix_micros(F.col(EVENT).getField(source.time).cast("timestamp"))
+    arrival = F.struct("batch", "number", "path", "place").alias(ARRIVAL)
+    events = read.join(F.broadcast(file_facts), "file").where((time <= manifest.watermark) & (time >= F.col("late")))
+    return NumberedEvents(spark, source, events.select(EVENT, arrival))
 
 
 def _names(read: DataFrame) -> dict[str, str]:
     """Return what the record of the evaluation calls the files, by what Spark calls them."""
-    names = [row[0] for row in read.select(F.col(f"`{FILE}`")).distinct().collect()]
+    names = [row[0] for row in read.select("file").distinct().collect()]
     return {name: plain_path(name) for name in names}

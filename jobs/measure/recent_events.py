@@ -13,8 +13,8 @@ from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.input_files import folder_types, list_input_files
 from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.parquet import Split, read_split, with_inputs
-from jobs.engine.events.signatures import SIGNATURE, sign_keys, unpack_signatures
-from jobs.engine.program.program import ALL, Grouping, Input, Program
+from jobs.engine.events.signatures import sign_keys, unpack_signatures
+from jobs.engine.program.program import SIGNATURE, Grouping, Input, Program, key_columns
 from jobs.engine.program.spark_types import ARROW
 from jobs.engine.slices.cells import find_cells
 from jobs.kernels.arrays import Bools
@@ -105,7 +105,7 @@ class RecentEvents:
 
     def _keys(self, group_by: tuple[str, ...]) -> Keys:
         if group_by not in self.grouped:
-            self.grouped[group_by] = key_codes(self.events.keys.select(list(group_by or (ALL,))))
+            self.grouped[group_by] = key_codes(self.events.keys.select(list(key_columns(group_by))))
         return self.grouped[group_by]
 
     def _mask(self, where: str) -> Bools:
@@ -185,7 +185,7 @@ def measuring_program(catalog: Catalog, stream: str) -> Program:
         catalog.streams[stream].time,
         tuple(Input(f"__v{number}", value) for number, value in enumerate(values)),
         tuple(Input(f"__p{number}", where) for number, where in enumerate(wheres)),
-        tuple(Grouping(keys or (ALL,), (), ()) for keys in groupings),
+        tuple(Grouping(keys, (), ()) for keys in groupings),
         0,
         "",
         {},

@@ -12,6 +12,7 @@ from typing import Protocol
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
+from jobs.engine.events.file_types import named_columns
 from jobs.engine.events.input_files import File, current_files
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import label_of
@@ -27,6 +28,7 @@ from jobs.host.cpu_meter import CpuMeter
 from jobs.host.storage import Storage
 from jobs.runs.report import RunReport, adopted_notes
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 from optimizer.windows.window import BEGINNING
@@ -129,7 +131,8 @@ class Run:
 
     def _remembered_program(self, lane: Lane) -> Program | None:
         types = {name: parse_type(text) for name, text in self.manifest.types.items()}
-        enough = set(expressions(self.catalog, self.plan)[0]) <= types.keys()
+        columns = map(quote, named_columns(self.catalog, self.plan))
+        enough = {*columns, *expressions(self.catalog, self.plan)[0]} <= types.keys()
         if enough and self.manifest.plan == self.plan.fingerprint():
             return compile_program(self.catalog, self.plan, types, self._frame_queries())
         if not self.manifest.plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jobs.engine.feed.spark_partials import (
     EVENTS,
@@ -52,22 +52,30 @@ EXACT_NAMES = {
 }
 
 
-def aggregate_events(inputs: DataFrame, found: Aggregation, names: dict[str, str], emitted: int) -> DataFrame:
-    """Partials by key, slice and signature. `names` says what the inputs call the time, a key, a value, a predicate."""
+class PreparedNames(NamedTuple):
+    """What a prepared frame calls the time, the columns of the events, and the program's values and predicates."""
+
+    time: str
+    columns: dict[str, str]  # by the user's name
+    inputs: dict[str, str]  # by the program's name
+
+
+def aggregate_events(inputs: DataFrame, found: Aggregation, names: PreparedNames, emitted: int) -> DataFrame:
+    """Return partials by key, slice and signature."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
-    keys = [F.col(names[name]).alias(spark_key(number)) for number, name in enumerate(found.keys)]
-    words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(found, names))]
+    keys = [F.col(names.columns[name]).alias(spark_key(number)) for number, name in enumerate(found.grouping.keys)]
+    words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(found, names.inputs))]
     whole = [F.count(F.lit(1)).alias(EVENTS), F.max(MOMENT).alias(LATEST)]
     if emitted > BEGINNING:
         whole.append(F.count_if(F.col(MOMENT) < emitted).alias(LATE))
     parts = [
         column.alias(part_column(number, part))
         for number, measure in enumerate(found.measures)
-        for part, column in enumerate(_parts(measure, names))
+        for part, column in enumerate(_parts(measure, names.inputs))
     ]
     start = f"{MOMENT} - ({since_edge(pass_edges(found.edges), MOMENT, SLOTS)})"
-    timed = inputs.withColumn(MOMENT, F.expr(microseconds(names[""]))).withColumn(START, F.expr(start))
+    timed = inputs.withColumn(MOMENT, F.expr(microseconds(names.time))).withColumn(START, F.expr(start))
     return timed.groupBy(*keys, START, *words).agg(*whole, *parts)
 
 

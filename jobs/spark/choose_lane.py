@@ -55,19 +55,19 @@ class Lanes:
 def frame_types(
     catalog: Catalog, plan: Plan, frame: DataFrame, only: Collection[str] | None = None
 ) -> dict[str, pa.DataType]:
-    """Return the types of all expressions and columns, or only of some, from Spark's own analysis."""
+    """Return the types of all expressions and columns by their SQL, or only of some, from Spark's own analysis."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     values, predicates = expressions(catalog, plan)
     for sql in predicates:
         if only is None or sql in only:
             frame.where(sql)  # Spark refuses what is no condition
-    wanted = {name: quote(name) for name in named_columns(catalog, plan)} | {sql: sql for sql in values}
+    wanted = list(dict.fromkeys([*map(quote, named_columns(catalog, plan)), *values]))
     if only is not None:
-        wanted = {name: sql for name, sql in wanted.items() if name in only}
-    columns = [f"{sql} AS v{number}" for number, sql in enumerate(wanted.values())]
+        wanted = [sql for sql in wanted if sql in only]
+    columns = [f"{sql} AS v{number}" for number, sql in enumerate(wanted)]
     typed = to_arrow_schema(frame.selectExpr(*columns).schema, timezone="UTC")
-    types = {name: field.type for name, field in zip(wanted, typed, strict=True)}
+    types = {sql: field.type for sql, field in zip(wanted, typed, strict=True)}
     if only is None:
         require_time(catalog.streams[plan.stream], types)
     return types

@@ -14,7 +14,7 @@ from jobs.engine.events.columns import FILE, POSITION, events_from
 from jobs.engine.events.parquet import columns_needed
 from jobs.engine.feed.spark_partials import Aggregation, aggregations, count_partials, feed_aggregated, why_not
 from jobs.engine.feed.task import feed_late_events, feed_tables
-from jobs.engine.program.program import ALL, TIME, Input, Program
+from jobs.engine.program.program import TIME, Input, Program, key_column
 from jobs.engine.work import (
     Failed,
     FeedReport,
@@ -27,7 +27,7 @@ from jobs.engine.work import (
     from_row,
     to_row,
 )
-from jobs.spark.aggregates import aggregate_events
+from jobs.spark.aggregates import PreparedNames, aggregate_events
 from jobs.spark.feed_tasks import feed_messages
 from optimizer.catalog.sql.expressions import quote
 from optimizer.windows.window import BEGINNING
@@ -75,7 +75,7 @@ class AggregateTasks:
         """Return the messages of the tasks, of one pass over the events for every grouping."""
         if why_not(program):  # a new plan takes over tree by tree
             return EventTasks(self.frame).send(program, work)
-        inputs, names = prepare_inputs(self.frame, program), _input_names(program)
+        inputs, names = prepare_inputs(self.frame, program), _prepared_names(program)
         emitted = work.emitted if work.kind == "batch" else BEGINNING
         passes = [
             _send(
@@ -146,19 +146,24 @@ def _pairs(batches: Batches, program: Program) -> Iterator[tuple[pa.Table, pa.Ta
         yield _events(table, program), frame_inputs(table, program)
 
 
-def _input_names(program: Program) -> dict[str, str]:
-    """Return the names of the prepared columns: of the time (under ""), the keys, the values and the predicates."""
-    place = {name: f"__c{number}" for number, name in enumerate(columns_needed(program))}
-    inputs = {item.name: place.get(item.sql, item.name) for item in (*program.values, *program.predicates)}
-    return place | inputs | {"": place[program.time]}
+def _prepared_names(program: Program) -> PreparedNames:
+    """Return what the prepared columns are called, none of them by a name of the user's."""
+    columns = {name: f"__c{number}" for number, name in enumerate(columns_needed(program))}
+    by_sql = {quote(name): column for name, column in columns.items()}
+    inputs = {item.name: by_sql.get(item.sql, item.name) for item in (*program.values, *program.predicates)}
+    return PreparedNames(columns[program.time], columns, inputs)
 
 
 def prepare_inputs(frame: DataFrame, program: Program) -> DataFrame:
     """Select the columns of the events that are needed, and what is more than a column, evaluated by Spark."""
-    needed = columns_needed(program)
-    columns = [f"{quote(name)} AS __c{number}" for number, name in enumerate(needed)]
-    tests = [f"({item.sql}) AS {item.name}" for item in program.predicates if item.sql not in needed]
-    values = [f"{_where_needed(item, program)} AS {item.name}" for item in program.values if item.sql not in needed]
+    names = _prepared_names(program)
+    columns = [f"{quote(name)} AS {column}" for name, column in names.columns.items()]
+    tests = [f"({item.sql}) AS {item.name}" for item in program.predicates if names.inputs[item.name] == item.name]
+    values = [
+        f"{_where_needed(item, program)} AS {item.name}"
+        for item in program.values
+        if names.inputs[item.name] == item.name
+    ]
     return frame.selectExpr(*columns, *tests, *values, *(_arrival(frame) if program.in_rows else ()))
 
 
@@ -191,11 +196,10 @@ def _events(table: pa.Table, program: Program) -> pa.Table:
 
 def frame_inputs(table: pa.Table, program: Program) -> pa.Table:
     """Return the columns the fold needs, from what Spark evaluated."""
-    events = _events(table, program)
-    keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    columns = {name: events[name] for name in keys} | {TIME: events[program.time]}
-    for item in (*program.values, *program.predicates):
-        columns[item.name] = table[item.name] if item.name in table.column_names else events[item.sql]
+    names = _prepared_names(program)
+    keys = {name for grouping in program.groupings for name in grouping.keys}
+    columns = {key_column(name): table[names.columns[name]] for name in keys} | {TIME: table[names.time]}
+    columns |= {name: table[prepared] for name, prepared in names.inputs.items()}
     if program.in_rows:
         columns |= {name: table[name] for name in (FILE, POSITION)}
     return pa.table(columns)

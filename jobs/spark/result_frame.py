@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
+from optimizer.catalog.model.query import ColumnKind
+from optimizer.catalog.sql.expressions import in_backquotes
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -50,14 +52,18 @@ def answers_frame(spark: SparkSession, published: PublishedFiles) -> DataFrame:
     else:
         start = F.col(START) if statement.instant.tz else F.to_timestamp_ntz(F.col(START))
         end = start + F.expr(f"INTERVAL '{window.range}' MICROSECOND")
-    sources = {
+    parts = {
         "window": F.struct(start.alias("start"), end.alias("end")),
         "window.start": start,
         "window.end": end,
-        **{key: _quoted(key_column(key)) for key in statement.keys},
-        **{id: _quoted(_answer_column(id)) for id in statement.queries},
     }
-    shown = rows.select(*(sources[column.source].alias(column.name) for column in statement.statement.columns))
+    sources: dict[ColumnKind, Callable[[str], Column]] = {
+        "key": lambda key: _quoted(key_column(key)),
+        "window": lambda part: parts[part],
+        "answer": lambda id: _quoted(_answer_column(id)),
+    }
+    columns = statement.statement.columns
+    shown = rows.select(*(sources[column.kind](column.source).alias(column.name) for column in columns))
     having = statement.statement.having
     return shown.where(having) if having else shown
 
@@ -68,13 +74,12 @@ def _rows_by_query(spark: SparkSession, published: PublishedFiles) -> DataFrame:
 
     statement = published.statement
     paths = [published.storage.uri(file.name) for file in published.files]
-    keys = {key: statement.types[key] for key in statement.keys}
-    rows = result_frame(spark, paths, keys, [statement.types[id] for id in statement.queries])
+    rows = result_frame(spark, paths, statement.key_types, [statement.types[id] for id in statement.queries])
     answers = [
         F.when(F.col(QUERY) == label, _quoted(value_column(statement.types[id]))).alias(_answer_column(id))
         for id, label in statement.labels.items()
     ]
-    columns = [_quoted(key_column(key)) for key in keys]
+    columns = [_quoted(key_column(key)) for key in statement.keys]
     return rows.where(F.col(QUERY).isin(*statement.labels.values())).select(QUERY, *columns, START, *answers)
 
 
@@ -96,4 +101,4 @@ def _answer_column(id: str) -> str:
 def _quoted(name: str) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.col(f"`{name}`")
+    return F.col(in_backquotes(name))

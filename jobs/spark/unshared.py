@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.input_files import File
 from jobs.engine.program.definition import label_of
-from jobs.engine.program.program import ALL, Program, Unshared, key_column
+from jobs.engine.program.program import Program, Unshared, grouping_name, key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.raw_events import RawEvents
@@ -140,9 +140,10 @@ def _answers(events: DataFrame, queries: Sequence[Query], stream_time: str) -> D
     """Return queries that are alike on plain Spark: their keys, where the window starts, the answer to each."""
     view, query = f"heddle_{uuid.uuid4().hex}", queries[0]
     keys = [f"{quote(key)} AS k{number}" for number, key in enumerate(query.group_by)]
-    start = "unix_micros(cast(window.start AS TIMESTAMP)) AS start"
+    window = window_call(query.window, stream_time)  # not `window`: a column of the events may be called so
+    start = f"unix_micros(cast({window}.start AS TIMESTAMP)) AS start"
     values = [f"{oracle_aggregate(each, stream_time)} AS {_value(number)}" for number, each in enumerate(queries)]
-    grouping = ", ".join([*map(quote, query.group_by), window_call(query.window, stream_time)])
+    grouping = ", ".join([*map(quote, query.group_by), window])
     where = f" WHERE {query.where}" if query.where else ""
     events.createOrReplaceTempView(view)
     try:
@@ -160,7 +161,7 @@ def _value(number: int) -> str:
 def _write_answers(answers: DataFrame, statement: Sequence[Due], work: Work) -> list[list[DataFile]]:
     """Write result files by tasks, as the engine writes its own; return those of each query."""
     keys = list(statement[0].definition.group_by)
-    grouping = ",".join(keys or (ALL,))
+    grouping = grouping_name(keys)
     complete = [(due.label, due.after - due.definition.window.range) for due in statement]
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,8 +16,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import yaml
 
-from optimizer.catalog.model.catalog import Catalog, default_columns
-from optimizer.catalog.model.query import UTC, Column, Label, Query, Stream, Table
+from optimizer.catalog.model.catalog import WINDOW_COLUMN, Catalog, default_columns, key_columns_of
+from optimizer.catalog.model.query import UTC, Label, Query, Stream, Table
 from optimizer.catalog.model.render import user_aggregate, user_sql
 from optimizer.catalog.read.bulk import read_table
 from optimizer.catalog.read.draft import at_line, check_id
@@ -84,7 +84,7 @@ def print_statement(catalog: Catalog, statement: str, queries: dict[str, Query])
     columns = catalog.columns.get(statement)
     if columns is None:
         columns = default_columns(catalog.queries.shape(catalog.rows[statement]), statement)
-    keys = tuple(Column(key, key) for key in (*query.group_by, "window"))
+    keys = (*key_columns_of(query.group_by), WINDOW_COLUMN)
     if columns[: len(keys)] != keys or {column.source for column in columns[len(keys) :]} != set(queries):
         return {"id": statement, "sql": user_sql(queries, columns, catalog.streams[query.stream].time)}
     selected = [_selected(queries[column.source], column.name) for column in columns[len(keys) :]]

@@ -187,10 +187,8 @@ def answer(statement: Statement, members: list[Query], view: str, names: Names) 
 
 
 def _column(column: Column, queries: Mapping[str, Query], names: Names) -> str:
-    if column.source in queries:
+    if column.kind == "answer":
         source = finish_query(queries[column.source], names.measures)
-    elif column.source in ("window", "window.start", "window.end"):
-        source = column.source
     else:
-        source = quote(column.source)
+        source = column.source if column.kind == "window" else quote(column.source)
     return source if source == quote(column.name) else f"{source} AS {quote(column.name)}"

@@ -13,7 +13,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream, Table
 from optimizer.catalog.model.render import window_call
 from optimizer.catalog.read.streams import sources_of
-from optimizer.catalog.sql.expressions import quote
+from optimizer.catalog.sql.expressions import free_name, quote
 from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
 from optimizer.rewrite.partials import make_partial, merge_partials
 from optimizer.rewrite.slice_start import slice_start, slice_window
@@ -36,16 +36,10 @@ class Names:
         views = {source.lower() for source in sources}
         measures = sorted({measure for tree in plan.trees for measure in slice_measures(tree)})
         return cls(
-            _free("slice_start", columns),
-            {measure: _free(f"{measure.component}_{n}", columns) for n, measure in enumerate(measures, 1)},
-            {tree.id: _free(f"{plan.stream}_{tree.id}", views) for tree in plan.trees},
+            free_name("slice_start", columns),
+            {measure: free_name(f"{measure.component}_{n}", columns) for n, measure in enumerate(measures, 1)},
+            {tree.id: free_name(f"{plan.stream}_{tree.id}", views) for tree in plan.trees},
         )
-
-
-def _free(name: str, names: set[str]) -> str:
-    while name.lower() in names:
-        name += "_"
-    return name
 
 
 def count_passing(where: str) -> Measure:

@@ -31,7 +31,7 @@ def test_a_window_missed_what_came_after_it_was_out(start: int, end: int, barrie
 
 def statement() -> EvaluatedStatement:
     query = Query("q", "s", "sum", ("x",), Window(4, 2), "", (), "q")
-    return EvaluatedStatement(Statement("q", "SELECT 1", ()), {"q": query}, {})
+    return EvaluatedStatement(Statement("q", "SELECT 1", ()), {"q": query}, {}, {})
 
 
 def test_everything_is_recomputed_once_between_the_barriers() -> None:

@@ -13,7 +13,7 @@ from optimizer.windows.window import Window
 
 def statement(id: str, key: str = "k", where: str = "") -> EvaluatedStatement:
     query = Query(id, "s", "sum", ("x",), Window(4, 2), where, (key,), id)
-    return EvaluatedStatement(Statement(id, "SELECT 1", ()), {id: query}, {id: pa.int64()})
+    return EvaluatedStatement(Statement(id, "SELECT 1", ()), {id: query}, {id: pa.int64()}, {key: pa.string()})
 
 
 def part(id: str, key: str = "k", barrier: int | None = None, where: str = "") -> Part:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.predicate_index import truth_of
 from jobs.engine.events.signatures import Signatures, join_signatures, signatures, signatures_of_classes
-from jobs.engine.program.program import ALL, TIME, Program
+from jobs.engine.program.program import NO_KEY, TIME, Program
 from jobs.engine.program.spark_types import plain_type
 from jobs.kernels.arrays import Bools, Ints, Rows
 
@@ -106,10 +106,10 @@ def events_from(table: pa.Table, program: Program) -> Events:
     without_time = time.null_count
     if without_time:
         table = table.filter(pc.is_valid(time))
-    names = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    keys = _as_spark_groups(table.select(sorted(names)))
-    if any(grouping.keys == (ALL,) for grouping in program.groupings):
-        keys = keys.append_column(ALL, pa.nulls(table.num_rows, pa.bool_()))
+    names = {name for grouping in program.groupings for name in grouping.columns}
+    keys = _as_spark_groups(table.select(sorted(names - {NO_KEY})))
+    if NO_KEY in names:
+        keys = keys.append_column(NO_KEY, pa.nulls(table.num_rows, pa.bool_()))
     return Events(
         microseconds(to_array(table[TIME])),
         keys,

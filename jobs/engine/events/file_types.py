@@ -20,6 +20,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import UTC, Stream
 from optimizer.catalog.spark_types.folder_columns import BY_SPARK
 from optimizer.catalog.spark_types.parquet import names_alike
+from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 from optimizer.plan.measures import demands_of
@@ -39,7 +40,8 @@ KEY_TYPES = (
 
 @dataclass(frozen=True)
 class FileTypes:
-    """The types of what the file lane evaluates exactly; by expression, predicate and group-by column, why not."""
+    """The types of what the file lane evaluates exactly, and why not the rest: of expressions, predicates and columns,
+    by their SQL, which tells the column `x + y` from the sum."""
 
     types: dict[str, pa.DataType]
     reasons: dict[str, str]
@@ -109,7 +111,7 @@ def _types_of_columns(
     knows_clocks: bool = True,
 ) -> FileTypes:
     columns = {name: array for name, array in arrays.items() if array is not None}
-    types = {name: column.type for name, column in columns.items()}
+    types = {quote(name): column.type for name, column in columns.items()}
     require_time(stream, types)
     reasons = {}
     for sql in (*values, *predicates):
@@ -119,12 +121,13 @@ def _types_of_columns(
             reasons[sql] = str(reason)
     reasons |= {sql: f"{sql} (a {types[sql]})" for sql in predicates if sql in types and types[sql] != pa.bool_()}
     for name in names:
-        if name not in types:
-            reasons[name] = f"{name} (the first file has no such column)"
+        kind = types.get(quote(name))
+        if kind is None:
+            reasons[quote(name)] = f"{name} (the first file has no such column)"
             continue
-        require_key(name, types[name])
-        if not _is_key(plain_type(types[name])):
-            reasons[name] = f"{name} (a {types[name]} as a key)"
+        require_key(name, kind)
+        if not _is_key(plain_type(kind)):
+            reasons[quote(name)] = f"{name} (a {kind} as a key)"
     return FileTypes(types, reasons)
 
 
@@ -146,7 +149,7 @@ def folder_arrays(stream: Stream, path: str, names: Sequence[str]) -> dict[str, 
 
 def require_time(stream: Stream, types: Mapping[str, pa.DataType]) -> None:
     """Refuse events whose time is missing or no timestamp: windows would be of something else."""
-    kind = types.get(stream.time)
+    kind = types.get(quote(stream.time))
     if kind is None:
         raise HeddleError(f"the events of {stream.name} have no column {stream.time}; mend `time` in the catalog")
     if not pa.types.is_timestamp(kind):

@@ -12,17 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from sqlglot import exp
 
-from jobs.engine.events.expressions import CachedColumns, advise, evaluate, evaluate_some, parse_cached
+from jobs.engine.events.expressions import CachedColumns, advise, evaluate, evaluate_some
 from jobs.engine.events.input_files import File
 from jobs.engine.events.predicate_index import index_predicates, truth_of
-from jobs.engine.program.program import ALL, TIME, Input, Program
+from jobs.engine.program.program import TIME, Input, Program, key_column
 from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
 from jobs.host.storage import Storage
 from optimizer.catalog.model.source_files import read_folders
 from optimizer.catalog.spark_types.folder_columns import folder_value
 from optimizer.catalog.spark_types.parquet import int96_columns, names_alike, spark_type
+from optimizer.catalog.sql.expressions import columns_read
 from optimizer.errors import HeddleError
 
 BATCH_ROWS = 1 << 20
@@ -129,12 +129,8 @@ def unreadable_error(path: str, error: Exception) -> HeddleError:
 
 def columns_needed(program: Program) -> list[str]:
     """Return the columns of the events that the program reads."""
-    keys = {name for grouping in program.groupings for name in grouping.keys if name != ALL}
-    read = {
-        column.parts[0].name
-        for item in (*program.values, *program.predicates)
-        for column in parse_cached(item.sql).find_all(exp.Column)
-    }
+    keys = {name for grouping in program.groupings for name in grouping.keys}
+    read = {name for item in (*program.values, *program.predicates) for name in columns_read(item.sql)}
     shown = {name for query in program.unshared for name in query.columns}
     return sorted(keys | read | shown | {program.time})
 
@@ -295,7 +291,7 @@ def _with_nulls(table: pa.Table, absent: Sequence[str], program: Program) -> pa.
 def with_inputs(table: pa.Table, program: Program) -> pa.Table:
     """Return the columns the fold needs: time, keys, and every input evaluated once."""
     columns = CachedColumns({name: table[name] for name in table.column_names}, program.zone)
-    out = {name: columns[name] for grouping in program.groupings for name in grouping.keys if name != ALL}
+    out = {key_column(name): columns[name] for grouping in program.groupings for name in grouping.keys}
     out[TIME] = columns[program.time]
     out |= index_predicates(program.predicates, columns, program.zone)
     for item in program.predicates:

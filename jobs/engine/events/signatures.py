@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.events.keys import Keys, combine_codes
+from jobs.engine.program.program import SIGNATURE
 from jobs.kernels.arrays import Bools, Ints
-
-SIGNATURE = "__signature__"  # the column beside the group-by columns of a shard
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -9,7 +9,7 @@ from jobs.engine.events.arrow import decode_dictionary
 from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, Value
 from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.signatures import sign_keys
-from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, key_column
+from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
 from jobs.engine.slices.cells import Cells, find_cells
 from jobs.engine.slices.roll_up import Feed
 from jobs.engine.slices.slices import Slices, measure_columns, take_carried
@@ -24,7 +24,7 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
 
     Events whose windows were all emitted are left out; the late table names them."""
     tree = feed.tree
-    keys = key_codes(events.keys.select(list(feed.grouping.keys)))
+    keys = key_codes(events.keys.select(list(feed.grouping.columns)))
     wanted = events.times > emitted - feed.reach
     if tree.bits:
         signatures = events.signatures_of([test.name for test in tree.bits])
@@ -94,7 +94,7 @@ def row_partials(events: Events, grouping: Grouping, tree: TreeProgram, emitted:
     if tree.where:
         wanted &= events.predicates[tree.where]
     chosen = np.flatnonzero(wanted)
-    columns = {key_column(name): decode_dictionary(events.keys[name].take(pa.array(chosen))) for name in grouping.keys}
+    columns = {name: decode_dictionary(events.keys[name].take(pa.array(chosen))) for name in grouping.columns}
     columns["start"] = pa.array(events.times[chosen])
     columns[BATCH] = pa.array(np.full(len(chosen), batch))
     columns |= {name: decode_dictionary(events.arrival[name].take(pa.array(chosen))) for name in (FILE, POSITION)}

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import Events, value_of
 from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import SIGNATURE, sign_keys, signature_column
+from jobs.engine.events.signatures import sign_keys, signature_column
 from jobs.engine.feed.task import partials_by_tree
-from jobs.engine.program.program import ALL, Grouping, Input, MeasureProgram, Program, TreeProgram, key_column
+from jobs.engine.program.program import NO_KEY, SIGNATURE, Grouping, Input, MeasureProgram, Program, TreeProgram
 from jobs.engine.slices.cells import find_cells
 from jobs.engine.slices.exchange import merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds
@@ -56,11 +56,6 @@ class Aggregation:
 
     grouping: Grouping
     feeds: tuple[Feed, ...]
-
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """The group-by columns."""
-        return tuple(name for name in self.grouping.keys if name != ALL)
 
     @cached_property
     def edges(self) -> Edges:
@@ -130,7 +125,7 @@ def pass_edges(edges: Edges) -> Edges:
 
 def count_partials(events: Events, aggregation: Aggregation) -> int:
     """Return how many partials the events would become in one pass."""
-    keys = key_codes(events.keys.select(list(aggregation.grouping.keys)))
+    keys = key_codes(events.keys.select(list(aggregation.grouping.columns)))
     if aggregation.bits:
         keys = sign_keys(keys, events.signatures_of([test.name for test in aggregation.bits]))
     edges = pass_edges(aggregation.edges)
@@ -205,12 +200,10 @@ def _folded(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> int:
 def _partials(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> pa.Table:
     """Return a tree's slices; Spark's groups come in any order, and several of them may fall into one slice."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
-    if feed.grouping.keys == (ALL,):
-        columns[key_column(ALL)] = pa.nulls(timed.num_rows, pa.bool_())
-    for number, name in enumerate(aggregation.keys):
-        columns[key_column(name)] = timed[spark_key(number)]
+    for number, name in enumerate(feed.grouping.columns):
+        columns[name] = pa.nulls(timed.num_rows, pa.bool_()) if name == NO_KEY else timed[spark_key(number)]
     if feed.tree.bits:
-        columns[key_column(SIGNATURE)] = _signatures(timed, aggregation, feed.tree)
+        columns[SIGNATURE] = _signatures(timed, aggregation, feed.tree)
     columns["start"] = pa.array(slice_starts(feed.tree.edges, timed[START].to_numpy()))
     place = {measure.key: number for number, measure in enumerate(aggregation.measures)}
     for measure in feed.folded_measures:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.keys import dictionary_column, renumber_used
 from jobs.engine.finals.answers import Answer
-from jobs.engine.program.program import ALL, Grouping, key_column
+from jobs.engine.program.program import Grouping
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.result_files import MOST_LABELS, QUERY, ROW_GROUP, START, value_column
 
@@ -69,7 +69,7 @@ def _table(
     labels = pa.array([answer.query.label for _, answer in answers])
     numbers = (np.full(len(answer.group), place, np.int8) for place, (_, answer) in enumerate(answers))
     columns = {QUERY: _chunked(pa.DictionaryArray.from_arrays(pa.array(number), labels) for number in numbers)}
-    if grouping.keys != (ALL,):
+    if grouping.keys:
         columns |= _key_columns(grouping, answers, by_dictionary)
     columns[START] = _chunked(pa.array(answer.start).view(INSTANT) for _, answer in answers)
     for kind in kinds:
@@ -80,7 +80,7 @@ def _table(
 
 
 def _key_columns(grouping: Grouping, answers: Sequence[KeyedAnswer], by_dictionary: bool) -> dict[str, pa.ChunkedArray]:
-    chunks: dict[str, list[pa.Array]] = {name: [] for name in grouping.keys if name != ALL}
+    chunks: dict[str, list[pa.Array]] = {name: [] for name in grouping.columns}
     for _, of_tree in groupby(answers, key=lambda keyed: id(keyed[0])):
         members = list(of_tree)
         keys = members[0][0]
@@ -90,7 +90,7 @@ def _key_columns(grouping: Grouping, answers: Sequence[KeyedAnswer], by_dictiona
         for name, parts in chunks.items():
             column = to_array(keys[name])
             parts.append(dictionary_column(column, index) if by_dictionary else column.take(pa.array(index)))
-    return {key_column(name): pa.chunked_array(parts) for name, parts in chunks.items()}
+    return {name: pa.chunked_array(parts) for name, parts in chunks.items()}
 
 
 def _used_keys(keys: pa.Table, index: Index) -> tuple[pa.Table, Index]:

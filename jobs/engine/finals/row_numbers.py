@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from jobs.engine.events.columns import BATCH, FILE, POSITION, text_ranks
 from jobs.engine.events.keys import Keys, key_codes
-from jobs.engine.program.program import Grouping, TreeProgram, key_column
+from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.slices import Slices, merge, partials_of
 from jobs.kernels.arrays import Ints
 from jobs.kernels.slices.edges import slice_starts
@@ -77,7 +77,7 @@ def number_rows(
         dropped + np.bincount(codes[earlier], minlength=groups), dropped + np.bincount(codes[settled], minlength=groups)
     )
     counted = order[settled[order]]
-    partials = partials_of(table.take(pa.array(counted)), grouping.keys, tree.measures)
+    partials = partials_of(table.take(pa.array(counted)), grouping.columns, tree.measures)
     placed = partials._replace(
         codes=codes[counted], keys=keys.distinct, start=slice_starts(tree.edges, numbers[counted])
     )
@@ -88,12 +88,12 @@ def number_rows(
 
 def _keys(grouping: Grouping, table: pa.Table, before: Sequence[pa.Table]) -> tuple[Keys, Ints]:
     """Return the keys of the rows, and of every key how many rows are kept no longer."""
-    names = [key_column(name) for name in grouping.keys]
+    names = list(grouping.columns)
     counts = [part.select([*names, COUNT]) for part in before]
     both = pa.concat_tables(
         [table.select(names), *(part.select(names) for part in counts)], promote_options="permissive"
     )
-    keys = key_codes(both.rename_columns(list(grouping.keys)))
+    keys = key_codes(both)
     dropped = np.zeros(keys.distinct.num_rows, np.int64)
     rows = table.num_rows
     for part in counts:
@@ -111,5 +111,5 @@ def _order(table: pa.Table, codes: Ints, time: Ints) -> Ints:
 def _counts(keys: Keys, dropped: Ints) -> pa.Table:
     some = np.flatnonzero(dropped)
     distinct = keys.distinct.take(pa.array(some))
-    columns = {key_column(name): distinct[name] for name in distinct.column_names}
+    columns = {name: distinct[name] for name in distinct.column_names}
     return pa.table({**columns, COUNT: pa.array(dropped[some])})

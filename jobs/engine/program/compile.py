@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
-from sqlglot import exp
 
 from jobs.engine.program.definition import (
     BY_TIME,
@@ -20,7 +19,6 @@ from jobs.engine.program.definition import (
 )
 from jobs.engine.program.lanes import split_by_lane
 from jobs.engine.program.program import (
-    ALL,
     Coding,
     Grouping,
     Input,
@@ -36,7 +34,7 @@ from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
 from optimizer.catalog.model.source_files import folder_root
-from optimizer.catalog.sql.expressions import parse
+from optimizer.catalog.sql.expressions import columns_read, named_column, quote
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
 from optimizer.plan.levels import retained_levels
@@ -60,12 +58,12 @@ def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
 def compile_program(
     catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType], frame: Collection[str] = ()
 ) -> Program:
-    """Compile the program of a plan; `types` holds the type of every expression and group-by column, and `frame` the
-    queries that only Spark evaluates."""
+    """Compile the program of a plan; `types` holds the type of every expression and column by its SQL, and `frame`
+    the queries that only Spark evaluates."""
     stream, fingerprint = catalog.streams[plan.stream], plan.fingerprint()
     plan, frame_trees = split_by_lane(catalog, move_unfoldable(catalog, plan, types), frame)
     for name in group_by_columns(catalog, plan):
-        require_key(name, types[name])
+        require_key(name, types[quote(name)])
     values, predicates = expressions(catalog, plan)
     compiler = Compiler(catalog, stream.time, types, dict(_name_all("__v", values)), dict(_name_all("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
@@ -81,7 +79,7 @@ def compile_program(
         stream.lateness,
         fingerprint,
         {name: plain_type(types[name]) for name in _names_with_types(catalog, plan, types)},
-        {name: plain_type(kind) for name, kind in types.items()},
+        {column: plain_type(kind) for sql, kind in types.items() if (column := named_column(sql)) is not None},
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
         stream.zone,
         folder_root(stream),
@@ -98,7 +96,8 @@ def _names_with_types(catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataT
     """Return the columns and expressions whose types give the types of all answers."""
     values, _ = expressions(catalog, plan)
     labels = [label for id in plan.unshared if (label := label_of(catalog.query(id))) in types]
-    return [catalog.streams[plan.stream].time, *group_by_columns(catalog, plan), *values, *labels]
+    columns = [catalog.streams[plan.stream].time, *group_by_columns(catalog, plan)]
+    return [*map(quote, columns), *values, *labels]
 
 
 def _name_all(letter: str, texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -133,8 +132,8 @@ class Compiler:
             below = [compiled[child.id] for child in children.get(tree.id, []) if child.id in compiled]
             if tree.queries or below or tree.id in self.lending:
                 compiled[tree.id] = self._tree(tree, below)
-        types = tuple(self.types[key] for key in keys) or (pa.bool_(),)
-        return Grouping(keys or (ALL,), types, tuple(compiled[tree.id] for tree in ordered if tree.id in compiled))
+        types = tuple(self.types[quote(key)] for key in keys) or (pa.bool_(),)
+        return Grouping(keys, types, tuple(compiled[tree.id] for tree in ordered if tree.id in compiled))
 
     def _tree(self, tree: Tree, below: Sequence[TreeProgram]) -> TreeProgram:
         queries = [self._query(self.catalog.query(str(id))) for id in tree.queries]
@@ -187,7 +186,7 @@ class Compiler:
                 f"query {query.id}: {query.aggregate} is not woven here, so its windows are not in rows; use a time"
             )
         texts = [text for text in query.arguments if text != "*"]
-        read = {column.parts[0].name for text in texts for column in parse(text).find_all(exp.Column)}
+        read = frozenset[str]().union(*map(columns_read, texts))
         where = self.predicates.get(query.where, "")
         return Unshared(query.id, label_of(query), align(query.window), where, tuple(sorted(read | {*query.group_by})))
 

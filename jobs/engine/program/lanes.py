@@ -9,6 +9,7 @@ from jobs.engine.program.definition import inputs_of
 from jobs.engine.program.program import Grouping, Input, Lane, Program, TreeProgram
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
+from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import EVENTS, Plan, Tree
 from optimizer.plan.measures import demands_of
 
@@ -18,7 +19,7 @@ FRAME_PART = "~"  # ends the id of the frame lane's part of a tree whose other p
 def queries_for_spark(catalog: Catalog, plan: Plan, reasons: Mapping[str, str]) -> dict[str, str]:
     """Return the woven queries that the file lane cannot feed, by id, each with the reason.
 
-    `reasons` says why of every expression, predicate and group-by column that only Spark evaluates exactly."""
+    `reasons` says why, by its SQL, of every expression, predicate and column that only Spark evaluates exactly."""
     if not reasons:
         return {}
     woven = (catalog.query(str(id)) for tree in plan.trees for id in tree.queries)
@@ -30,7 +31,7 @@ def _texts(query: Query) -> Iterator[str]:
     for measure in demands_of(query):
         yield from inputs_of(measure)
         yield measure.where
-    yield from query.group_by
+    yield from map(quote, query.group_by)
 
 
 def split_by_lane(catalog: Catalog, plan: Plan, frame: Collection[str]) -> tuple[Plan, frozenset[str]]:

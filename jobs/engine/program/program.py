@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -14,20 +14,51 @@ import pyarrow as pa
 from jobs.kernels.arrays import Ints
 from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.catalog.model.query import UTC
+from optimizer.catalog.sql.expressions import in_backquotes
 from optimizer.plan.definition import EVENTS
 from optimizer.plan.levels import Level, level_of
 from optimizer.windows.edges import Edges
 from optimizer.windows.window import Window
 
-ALL = "__all__"  # the one key of a query without group-by
-TIME = "__time__"
+TIME = "__time__"  # of the table of inputs, whose other columns are keys and the program's own inputs
+NO_KEY = "key __all__"  # the one key column of a query without group-by
+SIGNATURE = "key __signature__"  # the column beside the group-by columns of a shard
+ALL = "__all__"  # how manifests call the grouping of queries without group-by
 Coding = Literal["int64", "float64", "text"]
 Lane = Literal["file", "frame"]  # who reads the events: the tasks themselves, or Spark
 
 
+def set_apart(name: str, internal: Collection[str]) -> str:
+    """Return a user's name among internal ones: in backquotes where it would be one of them, or is in backquotes.
+
+    >>> set_apart("device", ["batch"]), set_apart("batch", ["batch"]), set_apart("`batch`", ["batch"])
+    ('device', '`batch`', '```batch```')
+    """
+    return in_backquotes(name) if name.lower() in internal or name.startswith("`") else name
+
+
 def key_column(name: str) -> str:
-    """Name the column of slices, state files and result files that holds the values of a group-by column."""
-    return f"key {name}"
+    """Name the column of inputs, slices, state files and result files that holds the values of a group-by column.
+
+    >>> key_column("device"), key_column("__all__")
+    ('key device', 'key `__all__`')
+    """
+    return f"key {set_apart(name, (ALL, '__signature__'))}"
+
+
+def key_columns(keys: Iterable[str]) -> tuple[str, ...]:
+    """Name the columns of some group-by columns; without any, there is one that is null."""
+    return tuple(map(key_column, keys)) or (NO_KEY,)
+
+
+def grouping_name(keys: Iterable[str]) -> str:
+    """Name group-by columns in files and manifests: the same for the same columns only.
+
+    >>> grouping_name(["a", "b"]), grouping_name(["a,b"]), grouping_name([]), grouping_name(["__all__"])
+    ('a,b', '`a,b`', '__all__', '`__all__`')
+    """
+    parts = (in_backquotes(key) if "," in key or "|" in key else set_apart(key, (ALL,)) for key in keys)
+    return ",".join(parts) or ALL
 
 
 @dataclass(frozen=True)
@@ -162,7 +193,12 @@ class Grouping:
     @property
     def name(self) -> str:
         """How files and manifests call it."""
-        return ",".join(self.keys)
+        return grouping_name(self.keys)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that hold its keys in inputs, slices and state files."""
+        return key_columns(self.keys)
 
 
 @dataclass(frozen=True)

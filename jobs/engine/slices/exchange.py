@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import COMPRESSED, read_tables, write_tables
 from jobs.engine.events.keys import bucket_numbers, key_codes
-from jobs.engine.events.signatures import SIGNATURE
-from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram, key_column
+from jobs.engine.program.program import SIGNATURE, Grouping, MeasureProgram, TreeProgram
 from jobs.engine.slices.slices import Slices, from_tables, to_table
 from optimizer.windows.edges import Edges
 
@@ -46,7 +45,7 @@ def pack_by_bucket(
             for bucket, table in _by_bucket(grouping, slices, count):
                 tables_of.setdefault(bucket, {})[label(grouping, tree)] = table
             continue
-        of_group = bucket_numbers(slices.keys.select(list(grouping.keys)), count)
+        of_group = bucket_numbers(slices.keys.select(list(grouping.columns)), count)
         of_slice = of_group[slices.group]
         for bucket in np.unique(of_slice).tolist():
             positions = None if count == 1 else np.flatnonzero(of_slice == bucket)
@@ -59,8 +58,7 @@ def _by_bucket(grouping: Grouping, table: pa.Table, count: int) -> Iterator[tupl
     if count == 1 or not table.num_rows:
         yield 0, table
         return
-    names = [key_column(name) for name in grouping.keys]
-    keys = key_codes(table.select(names).rename_columns(list(grouping.keys)))
+    keys = key_codes(table.select(list(grouping.columns)))
     of_row = bucket_numbers(keys.distinct, count)[keys.codes]
     for bucket in np.flatnonzero(np.bincount(of_row, minlength=count)).tolist():
         yield bucket, table.filter(pa.array(of_row == bucket))
@@ -122,7 +120,7 @@ def merge_tables(
     >>> merge_tables(Grouping(("k",), (pa.string(),), (tree,)), tree, tables).rows["max(x)"][:, 0].tolist()
     [5]
     """
-    names = (*grouping.keys, SIGNATURE) if tree.bits else grouping.keys
+    names = (*grouping.columns, SIGNATURE) if tree.bits else grouping.columns
     return from_tables(tables, names, measures or tree.partial_measures, edges)
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import SIGNATURE, signature_column, unpack_signatures
-from jobs.engine.program.program import ALL, Grouping, MeasureProgram, Program, TreeProgram
+from jobs.engine.events.signatures import signature_column, unpack_signatures
+from jobs.engine.program.program import NO_KEY, SIGNATURE, Grouping, MeasureProgram, Program, TreeProgram
 from jobs.engine.slices.slices import Partials, Slices, merge
 from jobs.kernels.slices.edges import slice_starts
 
@@ -125,10 +125,10 @@ def roll_up(finer: Slices, feed: Feed) -> Slices:
     >>> fine, coarse = (TreeProgram("t", ((slide, 0),), "events", slide, (count,), (), {}) for slide in (10, 20))
     >>> by_both = Feed(Grouping(("k", "i"), (pa.string(), pa.int64()), (fine,)), fine)
     >>> by_k = Feed(Grouping(("k",), (pa.string(),), (coarse,)), coarse, by_both)
-    >>> keys, rows = pa.table({"k": ["a", "a"], "i": [1, 2]}), {"count(*)": lift(COUNT, np.array([3, 4]))}
+    >>> keys, rows = pa.table({"key k": ["a", "a"], "key i": [1, 2]}), {"count(*)": lift(COUNT, np.array([3, 4]))}
     >>> rolled = roll_up(Slices(keys, np.array([0, 1, 2]), np.array([0, 10]), rows, {}), by_k)
     >>> rolled.keys.to_pydict(), rolled.start.tolist(), rolled.rows["count(*)"][:, 0].tolist()
-    ({'k': ['a']}, [0], [7])
+    ({'key k': ['a']}, [0], [7])
     """
     assert feed.finer is not None
     keys = key_codes(_keys(finer.keys, feed.finer.tree, feed.grouping, feed.tree))
@@ -139,10 +139,10 @@ def roll_up(finer: Slices, feed: Feed) -> Slices:
 
 def _keys(keys: pa.Table, finer: TreeProgram, grouping: Grouping, tree: TreeProgram) -> pa.Table:
     """Return the coarser key of every finer one, with the signature of the coarser tree's predicates."""
-    if grouping.keys == (ALL,):
-        coarser = pa.table({ALL: pa.nulls(keys.num_rows, pa.bool_())})
+    if grouping.keys:
+        coarser = keys.select(list(grouping.columns))
     else:
-        coarser = keys.select(list(grouping.keys))
+        coarser = pa.table({NO_KEY: pa.nulls(keys.num_rows, pa.bool_())})
     if not tree.bits:
         return coarser
     place = {test.name: number for number, test in enumerate(finer.bits)}

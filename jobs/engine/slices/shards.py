@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import SIGNATURE, unpack_signatures
-from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
+from jobs.engine.events.signatures import unpack_signatures
+from jobs.engine.program.program import SIGNATURE, Grouping, MeasureProgram, TreeProgram
 from jobs.engine.slices.cells import Cells, cells_of_starts
 from jobs.engine.slices.slices import Slices, take_carried
 from jobs.engine.slices.tallies import merge_tallies
@@ -24,7 +24,7 @@ class TreeShards:
 
     def __init__(self, shards: Slices, grouping: Grouping, tree: TreeProgram) -> None:
         self.shards, self.tree = shards, tree
-        self.keys = key_codes(shards.keys.select(list(grouping.keys)))
+        self.keys = key_codes(shards.keys.select(list(grouping.columns)))
         signatures = key_codes(shards.keys.select([SIGNATURE]))
         self.code = signatures.codes[shards.group]
         self.tests = unpack_signatures(signatures.distinct[SIGNATURE], len(tree.bits))
@@ -44,7 +44,7 @@ class TreeShards:
         >>> bases, bits = {"count p": base}, (Input("p", "x > 0"),)
         >>> tree = TreeProgram("t", ((10, 0),), "events", 10, (passing,), (), {}, bits=bits, bases=bases)
         >>> signatures = signature_column(np.array([[False], [True]]))  # 3 events that do not pass p, and 4 that do
-        >>> keys = pa.table({"k": ["a", "a"]}).append_column(SIGNATURE, signatures)
+        >>> keys = pa.table({"key k": ["a", "a"]}).append_column(SIGNATURE, signatures)
         >>> rows = {"count(*)": lift(COUNT, np.array([3, 4]))}
         >>> shards = Slices(keys, np.array([0, 1, 2]), np.array([0, 0]), rows, {})
         >>> slices, folded = TreeShards(shards, Grouping(("k",), (pa.string(),), (tree,)), tree).slices([passing])

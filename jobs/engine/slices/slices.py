@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import text_ranks
 from jobs.engine.events.keys import dictionary_column, drop_unused_keys, key_codes
-from jobs.engine.program.program import MeasureProgram, key_column
+from jobs.engine.program.program import MeasureProgram
 from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.engine.slices.tallies import merge_tallies
 from jobs.kernels.algebra.operators import VALID, WIDTH, width_of
@@ -211,7 +211,7 @@ def to_table(slices: Slices, positions: Ints | None = None) -> pa.Table:
 
     >>> from jobs.kernels.algebra.operators import COUNT, lift
     >>> rows = {"count(x)": lift(COUNT, np.array([3, 5]))}
-    >>> slices = Slices(pa.table({"k": ["a"]}), np.array([0, 2]), np.array([0, 10]), rows, {})
+    >>> slices = Slices(pa.table({"key k": ["a"]}), np.array([0, 2]), np.array([0, 10]), rows, {})
     >>> to_table(slices, np.array([1])).to_pydict()
     {'key k': ['a'], 'start': [10], 'rows count(x) 0': [5]}
     """
@@ -262,7 +262,7 @@ def _keys_of(slices: Slices) -> dict[str, pa.Array]:
     used = np.flatnonzero(sizes)
     index = np.repeat(np.arange(len(used)), sizes[used])
     keys = slices.keys.take(pa.array(used)).combine_chunks()
-    return {key_column(name): dictionary_column(_column(keys, name), index) for name in keys.column_names}
+    return {name: dictionary_column(_column(keys, name), index) for name in keys.column_names}
 
 
 def from_tables(
@@ -273,7 +273,7 @@ def from_tables(
     >>> from jobs.kernels.algebra.operators import MAX
     >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
     >>> tables = [pa.table({"key k": ["a"], "start": [0], "rows max(x) 0": [x]}) for x in (3, 5)]
-    >>> from_tables(tables, ["k"], [largest]).rows["max(x)"][:, 0].tolist()
+    >>> from_tables(tables, ["key k"], [largest]).rows["max(x)"][:, 0].tolist()
     [5]
     """
     table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
@@ -287,11 +287,11 @@ def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[Measur
     >>> from jobs.kernels.algebra.operators import MAX
     >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
     >>> table = pa.table({"key k": ["b", "a", "b"], "start": [0, 0, 10], "rows max(x) 0": [7, 8, 9]})
-    >>> partials = partials_of(table, ["k"], [largest])
-    >>> partials.codes.tolist(), partials.keys["k"].to_pylist(), partials.start.tolist()
+    >>> partials = partials_of(table, ["key k"], [largest])
+    >>> partials.codes.tolist(), partials.keys["key k"].to_pylist(), partials.start.tolist()
     ([0, 1, 0], ['b', 'a'], [0, 0, 10])
     """
-    keys = drop_unused_keys(key_codes(table.select([key_column(name) for name in names]).rename_columns(list(names))))
+    keys = drop_unused_keys(key_codes(table.select(list(names))))
     columns = dict(zip(table.column_names, table.columns, strict=True))  # once: a table makes its names anew each time
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}

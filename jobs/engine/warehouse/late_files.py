@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.engine.events.arrow import decode_dictionary
+from jobs.engine.program.program import set_apart
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import fresh_name
@@ -19,9 +20,18 @@ FOLDER = "late"
 MISSED, BATCH, WATERMARK = "windows_missed", "batch", "watermark"
 
 
+def late_column(name: str) -> str:
+    """Name the column of the late table that holds a column of the events: those of its own come first.
+
+    >>> late_column("device"), late_column("batch")
+    ('device', '`batch`')
+    """
+    return set_apart(name, (MISSED, BATCH, WATERMARK))
+
+
 def write_late(storage: Storage, batch: int, emitted: int, rows: pa.Table, missed: npt.NDArray[np.int64]) -> DataFile:
     """Write the late events of one task; the windows that missed them end at or before the watermark."""
-    columns = {name: decode_dictionary(rows[name]) for name in rows.column_names}
+    columns = {late_column(name): decode_dictionary(rows[name]) for name in rows.column_names}
     watermarks = pa.array(np.full(len(missed), emitted)).view(INSTANT)
     table = pa.table({**columns, MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks})
     name = fresh_name(FOLDER, batch, 0, "parquet")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from jobs.engine.program.definition import align, answer_type, label_of, typed_by
-from jobs.engine.program.program import ALL
+from jobs.engine.program.program import grouping_name
 from jobs.engine.program.spark_types import INSTANT, parse_type
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
@@ -21,6 +21,7 @@ from jobs.engine.warehouse.manifest import DataFile, newest
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query, Statement
+from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import HeddleError, did_you_mean
 from optimizer.windows.window import BEGINNING, Window
 
@@ -31,7 +32,8 @@ class EvaluatedStatement:
 
     statement: Statement
     queries: dict[str, Query]
-    types: dict[str, pa.DataType]  # of the group-by columns and of the queries' answers
+    types: dict[str, pa.DataType]  # of the answers, by the query's id
+    key_types: dict[str, pa.DataType]  # by group-by column
     instant: pa.DataType = INSTANT  # of a window's start and end: zoned as the stream's time is, or a row's number
     after: int = BEGINNING  # the windows that end after it are answered
 
@@ -53,7 +55,7 @@ class EvaluatedStatement:
     @property
     def grouping(self) -> str:
         """The name of its group-by columns in manifests."""
-        return ",".join(self.keys or (ALL,))
+        return grouping_name(self.keys)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -74,21 +76,25 @@ def evaluated_statement(catalog: Catalog, id: str, types: Mapping[str, str]) -> 
     statement = catalog.statements[id]
     queries = _queries_of(catalog, statement)
     first = next(iter(queries.values()))
-    time = catalog.streams[first.stream].time
-    needed = {time, *first.group_by, *(name for query in queries.values() for name in typed_by(query, types))}
-    if not needed <= types.keys():
+    columns = {name: _type_of_column(types, name) for name in (catalog.streams[first.stream].time, *first.group_by)}
+    needed = {sql for query in queries.values() for sql in typed_by(query, types)}
+    if not needed <= types.keys() or not all(columns.values()):
         return None
-    parsed = {name: parse_type(types[name]) for name in needed}
-    keys = {key: parsed[key] for key in first.group_by}
+    parsed = {sql: parse_type(types[sql]) for sql in needed}
+    keys = {key: parse_type(columns[key]) for key in first.group_by}
     answers = {id: answer_type(query, parsed) for id, query in queries.items()}
-    instant = pa.int64() if first.window.rows else pa.timestamp("us", parsed[time].tz and "UTC")
-    return EvaluatedStatement(statement, queries, keys | answers, instant)
+    zone = parse_type(columns[catalog.streams[first.stream].time]).tz and "UTC"
+    instant = pa.int64() if first.window.rows else pa.timestamp("us", zone)
+    return EvaluatedStatement(statement, queries, answers, keys, instant)
+
+
+def _type_of_column(types: Mapping[str, str], name: str) -> str:
+    """Return the type of a column, which an older manifest has under the bare name; "" where it has none."""
+    return types.get(quote(name), "") or types.get(name, "")
 
 
 def _queries_of(catalog: Catalog, statement: Statement) -> dict[str, Query]:
-    # a group-by column may be called like a query of another statement
-    named = [catalog.query(column.source) for column in statement.columns if column.source in catalog.rows]
-    return {query.id: query for query in named if query.statement == statement.id}
+    return {column.source: catalog.query(column.source) for column in statement.columns if column.kind == "answer"}
 
 
 def published_files(warehouse: str, catalog: Catalog, query: str) -> PublishedFiles:

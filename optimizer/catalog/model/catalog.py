@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.query import UTC, Column, Label, Query, Statement, Stream, Table
 from optimizer.catalog.model.render import oracle_sql
 from optimizer.catalog.model.table import Int64s, QueryTable, Shape
+from optimizer.catalog.sql.expressions import plain, quote
 from optimizer.errors import HeddleError
 
+WINDOW_COLUMN = Column("window", "window", "window")
 LIST = "`heddle catalog show` lists them"
 
 
@@ -78,7 +80,7 @@ class Catalog:
         sources = [_identity(self.streams[name]) for name in streams]
         sources += [_identity(self.tables[name]) for name in tables]
         named = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
-        columns = [(name, *map(astuple, self.columns[name])) for name in sorted(named)]
+        columns = [(name, *map(_shown, self.columns[name])) for name in sorted(named)]
         having = sorted(self.having.items()) if stream is None else []  # it changes no plan and no slice
         return hashlib.sha256(repr((sources, columns, queries.digest(), *having)).encode()).hexdigest()
 
@@ -100,6 +102,12 @@ def _identity(source: Stream | Table) -> tuple[object, ...]:
     return (*shown, source.format, source.written, tuple(sorted(source.options.items())))
 
 
+def _shown(column: Column) -> tuple[str, str]:
+    """Return a column as the fingerprint has it; backquotes tell a key from an id, and from a part of the window."""
+    is_plain = column.kind != "key" or plain(column.source)
+    return column.name, column.source if is_plain else quote(column.source)
+
+
 class Statements(Mapping[str, Statement]):
     """Statements by id, derived from the queries when someone reads them."""
 
@@ -113,14 +121,10 @@ class Statements(Mapping[str, Statement]):
         if columns is None:
             row = catalog.rows[statement]
             columns = default_columns(catalog.queries.shape(row), statement)
-        members = {c.source: catalog.query(c.source) for c in columns if self._is_member(c.source, statement)}
+        members = {c.source: catalog.query(c.source) for c in columns if c.kind == "answer"}
         time = catalog.streams[next(iter(members.values())).stream].time
         having = catalog.having.get(statement, "")
         return Statement(statement, oracle_sql(members, columns, time), columns, having)
-
-    def _is_member(self, source: str, statement: str) -> bool:
-        row = self._catalog.rows.get(source)
-        return row is not None and self._catalog.queries.statements[row].as_py() == statement
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(self._catalog.queries.statements.to_pylist()))
@@ -131,4 +135,9 @@ class Statements(Mapping[str, Statement]):
 
 def default_columns(shape: Shape, query: str) -> tuple[Column, ...]:
     """Return the columns of a query whose columns nobody ordered or named: keys, window, aggregate."""
-    return (*(Column(key, key) for key in shape.group_by), Column("window", "window"), Column(shape.name, query))
+    return (*key_columns_of(shape.group_by), WINDOW_COLUMN, Column(shape.name, query, "answer"))
+
+
+def key_columns_of(group_by: Iterable[str]) -> tuple[Column, ...]:
+    """Return the columns that show group-by columns under their own names."""
+    return tuple(Column(key, key, "key") for key in group_by)

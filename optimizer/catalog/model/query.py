@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from optimizer.windows.window import Window
 
@@ -55,6 +56,9 @@ class Query:
     statement: str  # the user's query this is one aggregate of; equal to id when it has only one
 
 
+ColumnKind = Literal["key", "window", "answer"]
+
+
 @dataclass(frozen=True)
 class Label:
     """Whose a statement is, and what it is about: for people and for costs, not for the plan."""
@@ -68,7 +72,8 @@ class Column:
     """One column of a statement's result, in the order the user wrote them."""
 
     name: str  # the name the user's SQL gives it
-    source: str  # a group-by column, "window", "window.start", "window.end", or the id of a Query
+    source: str  # a group-by column; "window", "window.start" or "window.end"; or the id of a Query
+    kind: ColumnKind  # which of the three: a group-by column may be called as another is
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.query import Column, Query
 from optimizer.catalog.sql.durations import print_duration
-from optimizer.catalog.sql.expressions import quote
+from optimizer.catalog.sql.expressions import columns_read, free_name, quote
 from optimizer.windows.window import Window
 
 
-def oracle_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: str) -> str:
-    """Return a statement as plain Spark SQL over the stream's name: the oracle of its answers."""
-    return _select(queries, columns, time, lambda query: oracle_aggregate(query, time))
+def oracle_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: str, ties: str = "") -> str:
+    """Return a statement as plain Spark SQL over the stream's name: the oracle of its answers.
+
+    Where its windows are in rows, a column may break the ties of events at the same time."""
+    return _select(queries, columns, time, lambda query: oracle_aggregate(query, time), ties)
 
 
 def user_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: str) -> str:
@@ -47,40 +49,61 @@ def window_call(window: Window, time: str) -> str:
     return f"window({', '.join([quote(time), *(repr(print_duration(ticks)) for ticks in lengths)])})"
 
 
+def columns_of_statement(queries: Iterable[Query], time: str) -> set[str]:
+    """Return the columns of the events that a statement reads."""
+    texts = [text for query in queries for text in (*query.arguments, query.where) if text not in ("", "*")]
+    keys = (key for query in queries for key in query.group_by)
+    return {time, *keys}.union(*map(columns_read, texts))
+
+
+def window_name(queries: Collection[Query], time: str) -> str:
+    """Return what a statement's SQL calls its window: `window`, unless it reads a column of that name."""
+    query, read = next(iter(queries)), {name.lower() for name in columns_of_statement(queries, time)}
+    if query.window.rows:
+        return free_name("window", read)
+    return window_call(query.window, time) if "window" in read else "window"
+
+
 def _select(
-    queries: Mapping[str, Query], columns: tuple[Column, ...], time: str, aggregate: Callable[[Query], str]
+    queries: Mapping[str, Query],
+    columns: tuple[Column, ...],
+    time: str,
+    aggregate: Callable[[Query], str],
+    ties: str = "",
 ) -> str:
-    query = next(iter(queries.values()))
-    selected = ", ".join(_column(column, queries, aggregate) for column in columns)
+    query, name = next(iter(queries.values())), window_name(queries.values(), time)
+    selected = ", ".join(_column(column, queries, name, aggregate) for column in columns)
     source = quote(query.stream) + (f" WHERE {query.where}" if query.where else "")
     window = window_call(query.window, time)
     if query.window.rows:
-        source, window = f"({_in_rows(query, source, time)})", "window"
+        used = {column.lower() for column in columns_of_statement(queries.values(), time)}
+        source, window = f"({_in_rows(query, source, time, ties, used)})", name
     return f"SELECT {selected} FROM {source} GROUP BY {', '.join([*map(quote, query.group_by), window])}"
 
 
-def _in_rows(query: Query, source: str, time: str) -> str:
+def _in_rows(query: Query, source: str, time: str, ties: str, used: Collection[str]) -> str:
     """Repeat every event for each full window of rows that holds it; a key's rows are numbered from 0 in event time."""
     size, slide, offset = query.window.range, query.window.slide, query.window.offset
+    row, rows, place, window = (free_name(name, used) for name in ("_row", "_rows", "_k", "window"))
     keys = ", ".join(map(quote, query.group_by))
     timed = f"(SELECT * FROM {source}) WHERE {quote(time)} IS NOT NULL"
     part = f"PARTITION BY {keys}" if keys else ""
-    order = f"{part} ORDER BY {quote(time)}".strip()
-    numbered = f"SELECT *, row_number() OVER ({order}) - 1 AS _row, count(*) OVER ({part}) AS _rows FROM {timed}"
-    first, last = f"floor((_row - {offset + size}) / {slide}) + 1", f"floor((_row - {offset}) / {slide})"
-    start = f"_k * {slide} + {offset}"
+    order = f"{part} ORDER BY {', '.join(map(quote, filter(None, (time, ties))))}".strip()
+    numbered = f"SELECT *, row_number() OVER ({order}) - 1 AS {row}, count(*) OVER ({part}) AS {rows} FROM {timed}"
+    first, last = f"floor(({row} - {offset + size}) / {slide}) + 1", f"floor(({row} - {offset}) / {slide})"
+    start = f"{place} * {slide} + {offset}"
     return (
-        f"SELECT *, named_struct('start', {start}, 'end', {start} + {size}) AS window "
-        f"FROM (SELECT *, explode(sequence({first}, {last})) AS _k FROM ({numbered})) "
-        f"WHERE {start} + {size} <= _rows"
+        f"SELECT *, named_struct('start', {start}, 'end', {start} + {size}) AS {window} "
+        f"FROM (SELECT *, explode(sequence({first}, {last})) AS {place} FROM ({numbered})) "
+        f"WHERE {start} + {size} <= {rows}"
     )
 
 
-def _column(column: Column, queries: Mapping[str, Query], aggregate: Callable[[Query], str]) -> str:
-    if column.source in queries:
+def _column(column: Column, queries: Mapping[str, Query], window: str, aggregate: Callable[[Query], str]) -> str:
+    if column.kind == "answer":
         source = aggregate(queries[column.source])
-    elif column.source in ("window", "window.start", "window.end"):
-        source = column.source
+    elif column.kind == "window":
+        source = window + column.source.removeprefix("window")
     else:
         source = quote(column.source)
     return source if source == quote(column.name) else f"{source} AS {quote(column.name)}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.catalog import WINDOW_COLUMN, Catalog, key_columns_of
 from optimizer.catalog.model.query import Column, Label, Stream, Table
 from optimizer.catalog.model.table import QueryTable, Shape, TableBuilder, join_tables
 from optimizer.catalog.read.statements import Parsed
@@ -117,10 +117,12 @@ class Draft:
             builder.add(query, statement, shape, parsed.window)
         if parsed.having:
             self.having[statement] = parsed.having
-        columns = [(name, source if isinstance(source, str) else ids[source]) for name, source in parsed.columns]
-        default = [(key, key) for key in (*parsed.group_by, "window")]
-        if len(ids) > 1 or columns[:-1] != default:
-            self.columns[statement] = tuple(Column(*column) for column in columns)
+        columns = tuple(
+            Column(name, source if isinstance(source, str) else ids[source], kind)
+            for name, source, kind in parsed.columns
+        )
+        if len(ids) > 1 or columns[:-1] != (*key_columns_of(parsed.group_by), WINDOW_COLUMN):
+            self.columns[statement] = columns
 
     def _check_unique(self, table: QueryTable) -> None:
         if pc.count_distinct(table.ids).as_py() == len(table):

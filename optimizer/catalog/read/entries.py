@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from optimizer.catalog.read.conditions import bind_condition
 from optimizer.catalog.read.draft import Draft, Origin, at_line, check_id
 from optimizer.catalog.read.selects import Selected, parse_selected
-from optimizer.catalog.read.statements import Parsed, check_names, parse_statement
+from optimizer.catalog.read.statements import Parsed, ParsedColumn, check_names, parse_statement
 from optimizer.catalog.read.streams import make_stream, make_table
 from optimizer.catalog.read.yaml_file import Place, lines_of, read_yaml
 from optimizer.catalog.read.yaml_shape import FileModel, QueryModel, SourceModel, SqlQueryModel, StreamModel, TableModel
@@ -22,6 +22,7 @@ from optimizer.errors import Mistake, did_you_mean, in_field, show
 
 M = TypeVar("M", bound=BaseModel)
 NOTE = re.compile(r"^--[ \t]*(owner|tags)[ \t]*:(.*)$", re.MULTILINE)  # a comment of a SQL file says whose it is
+KEY_IN_TEXT = re.compile(r"(?:^|(?<=,))(?:`(?:[^`]|``)*`|[^,`]|`)*")  # up to a comma outside of backquotes
 WRITE = {
     "string_type": "write a text",
     "model_type": "write a mapping",
@@ -158,11 +159,11 @@ def from_fields(model: Any) -> Parsed:
     return Parsed(model.stream, "", window, where, keys, selected, columns, having)
 
 
-def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]) -> tuple[tuple[str, str | int], ...]:
+def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]) -> tuple[ParsedColumn, ...]:
     """Return the columns of a statement in their default order: keys, window, aggregates."""
-    named: list[tuple[str, str | int]] = [(key, key) for key in (*keys, "window")]
-    columns = (*named, *((chosen.name, index) for index, chosen in enumerate(selected)))
-    check_names([name for name, _ in columns])
+    named = (*(ParsedColumn(key, key, "key") for key in keys), ParsedColumn("window", "window", "window"))
+    columns = (*named, *(ParsedColumn(chosen.name, index, "answer") for index, chosen in enumerate(selected)))
+    check_names([column.name for column in columns])
     return columns
 
 
@@ -170,7 +171,7 @@ def group_keys(group_by: Any) -> tuple[str, ...]:
     """Return the group-by columns of a list, or of a text with commas."""
     if not group_by:
         return ()
-    texts = group_by.split(",") if isinstance(group_by, str) else group_by
+    texts = KEY_IN_TEXT.findall(group_by) if isinstance(group_by, str) else group_by
     keys = tuple(in_field("group_by", column_name, text) for text in texts)
     if len({key.lower() for key in keys}) < len(keys):
         raise Mistake("a key is there twice", "name each key once", "group_by")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
+from optimizer.catalog.model.query import ColumnKind
 from optimizer.catalog.read.conditions import bind_condition
 from optimizer.catalog.read.selects import Selected, selected, unalias
 from optimizer.catalog.sql.durations import make_window, parse_duration
@@ -25,6 +26,14 @@ _WINDOW = re.compile(
 _UNSURE = re.compile(r"[\"`\\]")  # where counting single quotes would not tell what is inside a text
 
 
+class ParsedColumn(NamedTuple):
+    """A column of a statement: its name, and which group-by column, part of the window or aggregate it shows."""
+
+    name: str
+    source: str | int  # of an aggregate its index
+    kind: ColumnKind
+
+
 @dataclass(frozen=True)
 class Parsed:
     """A statement before its aggregates become queries: a column's source may be an index into `selected`."""
@@ -35,7 +44,7 @@ class Parsed:
     where: str
     group_by: tuple[str, ...]
     selected: tuple[Selected, ...]
-    columns: tuple[tuple[str, str | int], ...]  # (name, group-by column or window part or index)
+    columns: tuple[ParsedColumn, ...]
     having: str = ""  # a condition over the names of the columns
 
 
@@ -141,20 +150,21 @@ def _length(tree: exp.Expr) -> int:
 
 def _columns(
     tree: exp.Select, keys: tuple[str, ...], window: Window
-) -> tuple[tuple[Selected, ...], tuple[tuple[str, str | int], ...]]:
+) -> tuple[tuple[Selected, ...], tuple[ParsedColumn, ...]]:
     aggregates: list[Selected] = []
-    columns: list[tuple[str, str | int]] = []
+    columns: list[ParsedColumn] = []
     for item in tree.expressions:
         inner, name = unalias(item)
-        source = _window_part(inner, window) or _selected_key(inner, keys)
-        if source:
-            columns.append((name or inner.name or "window", source))
+        if part := _window_part(inner, window):
+            columns.append(ParsedColumn(name or inner.name or "window", part, "window"))
+        elif key := _selected_key(inner, keys):
+            columns.append(ParsedColumn(name or inner.name, key, "key"))
         else:
             aggregates.append(selected(item))
-            columns.append((aggregates[-1].name, len(aggregates) - 1))
+            columns.append(ParsedColumn(aggregates[-1].name, len(aggregates) - 1, "answer"))
     if not aggregates:
         raise Mistake("there is no aggregate", SHAPE)
-    check_names([name for name, _ in columns])
+    check_names([column.name for column in columns])
     return tuple(aggregates), tuple(columns)
 
 

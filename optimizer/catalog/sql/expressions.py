@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import TypeVar
 
@@ -197,7 +197,49 @@ def quote(name: str) -> str:
     >>> quote("price"), quote("two words")
     ('price', '`two words`')
     """
-    return name if plain(name) else "`" + name.replace("`", "``") + "`"
+    return name if plain(name) else in_backquotes(name)
+
+
+def in_backquotes(name: str) -> str:
+    """Return a name in backquotes, whatever it is.
+
+    >>> in_backquotes("price"), in_backquotes("a`b")
+    ('`price`', '`a``b`')
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def free_name(name: str, used: Collection[str]) -> str:
+    """Return a name that none of some names, in small letters, is: the given one, with as many _ as it takes.
+
+    >>> free_name("window", {"price", "window"})
+    'window_'
+    """
+    while name.lower() in used:
+        name += "_"
+    return name
+
+
+def named_column(sql: str) -> str | None:
+    """Return the column that an expression is, or None where it is more: what `quote` made, read back.
+
+    >>> named_column("price"), named_column("`x + y`"), named_column("x + y")
+    ('price', 'x + y', None)
+    """
+    if plain(sql):
+        return sql
+    name = sql[1:-1].replace("``", "`")
+    return name if quote(name) == sql else None
+
+
+@lru_cache(maxsize=8_192)
+def columns_read(sql: str) -> frozenset[str]:
+    """Return the columns that an expression reads; of a field of a struct, the struct.
+
+    >>> sorted(columns_read("a + `b c` * d.e"))
+    ['a', 'b c', 'd']
+    """
+    return frozenset(str(column.parts[0].name) for column in parse(sql).find_all(exp.Column))
 
 
 @lru_cache(maxsize=65_536)

@@ -28,7 +28,6 @@ RATIOS = {
     "kurtosis": 4,
     "corr": 2,
     "regr_slope": 2,
-    "regr_intercept": 3,
     "regr_r2": 4,
 }  # and their power
 # next to an infinity they are no numbers: which of them, and whether it is one, depends on the order Spark adds in
@@ -70,8 +69,6 @@ class Question:
 
     def fits(self, rows: Sequence[Event], found: Any) -> bool:
         """Whether a value is a right answer for a window that holds these rows."""
-        if self.aggregate == "regr_intercept":  # a difference of large terms: its own last digits say nothing here
-            return found is None or isinstance(found, float)
         x = "*" if self.x == "*" else EVERYTHING[self.x]
         rows = [row for row in rows if PREDICATES[self.only](row)] if self.only else rows
         if self.aggregate in BY_SPARK:
@@ -90,6 +87,12 @@ class Question:
     def rounding(self, rows: Sequence[Event]) -> float:
         """Float sums may differ by what cancels: Spark's own differ with the order of its rows."""
         values = [EVERYTHING[name](row) for row in rows for name in (self.x, self.y) if name in EVERYTHING]
+        if self.aggregate == "regr_intercept":  # a difference of two terms, which may be much larger than it is
+            y, x, slope = (
+                naive.aggregate_of(rows, name, EVERYTHING[self.x], EVERYTHING[self.y]) or 0.0
+                for name in ("regr_avgy", "regr_avgx", "regr_slope")
+            )
+            return TOLERANCE * self.condition(rows) ** 2 * (1 + abs(y) + abs(slope * x))
         if self.aggregate in RATIOS:
             return TOLERANCE * self.condition(rows) ** RATIOS[self.aggregate]
         size = 1 + sum(abs(value) for value in values if value is not None and math.isfinite(value))

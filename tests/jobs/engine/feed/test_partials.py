@@ -42,7 +42,7 @@ def test_a_partial_per_key_and_slice(tmp_path: Path) -> None:
     program = program_of(tmp_path, query("q", "sum(i)", 10 * SECOND, group_by=["k"]))
     (feed,) = feeds(program)
     slices = fold_events(events_of(program), feed, BEGINNING)
-    assert slices.keys["k"].to_pylist() == ["a", "b"]
+    assert slices.keys["key k"].to_pylist() == ["a", "b"]
     assert (slices.start // SECOND).tolist() == [0, 10, 0]
     (measure,) = feed.tree.measures
     rows = slices.rows[measure.key]
@@ -105,5 +105,5 @@ def test_a_feed_task_reports_what_it_read_and_addresses_every_partial(tmp_path: 
     assert report.operations == {tree.id: 5}
     tables = unpack_parcels([parcel.content for parcel in parcels])[label(grouping, tree)]
     slices = merge_tables(grouping, tree, tables)
-    counts = dict(zip(slices.keys["k"].to_pylist(), np.diff(slices.offsets), strict=True))
+    counts = dict(zip(slices.keys["key k"].to_pylist(), np.diff(slices.offsets), strict=True))
     assert counts == {"a": 2, "b": 1}

@@ -47,7 +47,7 @@ def test_groups_of_spark_become_partials(tmp_path: Path) -> None:
     assert (report.events, report.without_time, report.latest, report.early) == (14, 5, 18 * SECOND, 2)
     ((grouping, tree),) = program.roots()
     slices = merge_tables(grouping, tree, unpack_parcels([p.content for p in parcels])[label(grouping, tree)])
-    assert slices.keys["k"].to_pylist() == ["a", "b"]
+    assert slices.keys["key k"].to_pylist() == ["a", "b"]
     assert (slices.start // SECOND).tolist() == [10, 0]
     (measure,) = tree.measures
     assert slices.rows[measure.key][:, [0, 3]].tolist() == [[9, 1], [0, 0]]  # of b, every i is null

@@ -49,7 +49,7 @@ def finals_of(folder: Path, technique: str) -> tuple[Finals, pa.Table, Any]:
 
 
 def places(answer: Answer, keys: pa.Table) -> dict[tuple[str, int], Any]:
-    names = keys["k"].to_pylist()
+    names = keys["key k"].to_pylist()
     rows = zip(answer.group, answer.start, answer.value.to_pylist(), strict=True)
     return {(names[group], int(start) // SECOND): value for group, start, value in rows}
 

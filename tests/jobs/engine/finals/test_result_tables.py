@@ -29,13 +29,13 @@ def answer(label: str, keys: int, windows: int) -> Answer:
 
 def tree(keys: int, windows: int, *labels: str) -> tuple[pa.Table, list[Answer]]:
     names = [f"key {number}" if number % 7 else None for number in range(keys)]
-    table = pa.table({"k": pa.array(names, pa.string()), "n": pa.array(range(keys), pa.int64())})
+    table = pa.table({"key k": pa.array(names, pa.string()), "key n": pa.array(range(keys), pa.int64())})
     return table, [answer(label, keys, windows) for label in labels]
 
 
 def expected_rows(trees: list[tuple[pa.Table, list[Answer]]]) -> list[tuple[object, ...]]:
     return [
-        (answer.query.label, keys["k"][group].as_py(), keys["n"][group].as_py(), start, value)
+        (answer.query.label, keys["key k"][group].as_py(), keys["key n"][group].as_py(), start, value)
         for keys, answers in trees
         for answer in answers
         for group, start, value in zip(

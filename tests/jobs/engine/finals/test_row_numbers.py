@@ -36,7 +36,7 @@ def test_rows_up_to_the_watermark_are_numbered(tmp_path: Path) -> None:
     grouping, tree = only_root(program)
     name = label(grouping, tree)
     numbered = number_rows(grouping, tree, [], incoming[name], [], BEGINNING, 5 * SECOND)
-    places = {key: place for place, key in enumerate(numbered.slices.keys["k"].to_pylist())}
+    places = {key: place for place, key in enumerate(numbered.slices.keys["key k"].to_pylist())}
     settled = numbered.bounds.until - numbered.bounds.after
     assert {key: int(settled[place]) for key, place in places.items()} == {"a": 2, "b": 1}
     rows = zip(numbered.slices.group.tolist(), numbered.slices.start.tolist(), strict=True)
@@ -46,7 +46,7 @@ def test_rows_up_to_the_watermark_are_numbered(tmp_path: Path) -> None:
     assert numbered.needed.num_rows == 3
 
     later = number_rows(grouping, tree, [numbered.needed], [], [numbered.before], 5 * SECOND, 20 * SECOND)
-    place = later.slices.keys["k"].to_pylist().index("a")
+    place = later.slices.keys["key k"].to_pylist().index("a")
     assert (int(later.bounds.after[place]), int(later.bounds.until[place])) == (2, 3)
     assert later.needed.num_rows + sum(later.before["count"].to_pylist()) == len(events)
     assert dropped_label(name) == f"{name}|before"

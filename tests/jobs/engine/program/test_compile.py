@@ -9,7 +9,7 @@ import pytest
 
 from jobs.engine.events.file_types import file_types
 from jobs.engine.program.compile import compile_program
-from jobs.engine.program.program import ALL, Program
+from jobs.engine.program.program import Program
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
 from optimizer.windows.window import BEGINNING
@@ -36,7 +36,7 @@ def test_inputs_are_named_and_evaluated_once(world: World) -> None:
     assert sorted(item.sql for item in program.values) == ["cast(n AS DOUBLE)", "cast(x AS DOUBLE)", "s", "x"]
     assert [item.sql for item in program.predicates] == ["b"]
     assert program.lateness == 5 * SECOND
-    assert [grouping.keys for grouping in program.groupings] == [(ALL,), ("i", "k"), ("k",)]
+    assert [grouping.keys for grouping in program.groupings] == [(), ("i", "k"), ("k",)]
     assert [grouping.types for grouping in program.groupings] == [
         (pa.bool_(),),
         (pa.int32(), pa.string()),

@@ -26,7 +26,7 @@ TREE = TreeProgram("t", ((10, 0),), EVENTS, 10, (COUNTED,), (), {})
 GROUPING = Grouping(("k",), (pa.string(),), (TREE,))
 KEYS = [f"key{number}" for number in range(20)]
 SLICES = Slices(
-    pa.table({"k": KEYS}),
+    pa.table({"key k": KEYS}),
     np.arange(0, 41, 2),
     np.tile([0, 10], 20),
     {"count(*)": lift(COUNT, np.arange(1, 41))},
@@ -38,7 +38,7 @@ SLICES = Slices(
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_key_is_in_one_bucket(partials: Slices | pa.Table, count: int) -> None:
     packed = dict(pack_by_bucket([(GROUPING, TREE, partials)], count))
-    expected = bucket_numbers(pa.table({"k": KEYS}), count)
+    expected = bucket_numbers(pa.table({"key k": KEYS}), count)
     total = 0
     for bucket, content in packed.items():
         (table,) = unpack_parcels([content])[label(GROUPING, TREE)]

@@ -25,7 +25,7 @@ def test_one_query(tmp_path: Path) -> None:
     statement = evaluated_statement(world.catalog, "q", manifests[-1].types)
     assert statement is not None
     assert (statement.keys, statement.grouping, statement.window.range) == (("k",), "k", 2 * SECOND)
-    assert statement.types == {"k": pa.string(), "q": pa.int64()}
+    assert (statement.types, statement.key_types) == ({"q": pa.int64()}, {"k": pa.string()})
     assert statement.instant == pa.timestamp("us", "UTC")
     assert evaluated_statement(world.catalog, "q", {}) is None
 
