@@ -79,7 +79,7 @@ def read_query(settings: Settings, stream: str, id: str) -> QueryPage:
         answers = read_answers(recent_files(published_files(settings.warehouse, catalog, id))).to_pylist()
     except (HeddleError, OSError):
         answers = []
-    window = [column.name for column in statement.columns if column.source.startswith("window")]
+    window = [column.name for column in statement.columns if column.kind == "window"]
     columns = [column.name for column in statement.columns]
     rows = [[_text(answer[name]) for name in columns] for answer in reversed(answers[-ROWS:])]
     return QueryPage(page, row, statement.sql, columns, rows, _chart(statement, answers, window))
