@@ -25,6 +25,9 @@ suite: warm
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow and no browser, in under a minute
 	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not browser and not slow"
 
+fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1
+	@$(PY) -m tests.fuzz --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1)
+
 production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
 	@$(PY) -m pytest tests/whole/production
 
@@ -94,4 +97,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
 	@touch $@
 
-.PHONY: help run ui test suite quick production bench evidence lint format docs warm setup lock clean
+.PHONY: help run ui test suite quick fuzz production bench evidence lint format docs warm setup lock clean

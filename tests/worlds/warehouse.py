@@ -76,7 +76,9 @@ def write_stream(folder: Path, stream: str, queries: Sequence[Any], lateness: st
     (folder / "data").mkdir()
     source = {"format": "parquet", "path": str(folder / "data")}
     document = {"streams": {stream: {"source": source, "time": "ts", "lateness": lateness}}, "queries": list(queries)}
-    (folder / "catalog" / "catalog.yaml").write_text(json.dumps(document))  # which is YAML, too
+    (folder / "catalog" / "catalog.yaml").write_text(
+        json.dumps(document, ensure_ascii=False), encoding="utf-8"
+    )  # which is YAML
     return load_catalog(folder / "catalog")
 
 
