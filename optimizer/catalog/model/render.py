@@ -50,10 +50,11 @@ def window_call(window: Window, time: str) -> str:
 
 
 def columns_of_statement(queries: Iterable[Query], time: str) -> set[str]:
-    """Return the columns of the events that a statement reads."""
+    """Return the columns of the events that a statement reads; in any of their spellings, which are one to Spark."""
     texts = [text for query in queries for text in (*query.arguments, query.where) if text not in ("", "*")]
     keys = (key for query in queries for key in query.group_by)
-    return {time, *keys}.union(*map(columns_read, texts))
+    names = {time, *keys}.union(*map(columns_read, texts))
+    return set({name.lower(): name for name in sorted(names)}.values())
 
 
 def window_name(queries: Collection[Query], time: str) -> str:
