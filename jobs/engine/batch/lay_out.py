@@ -12,7 +12,7 @@ from jobs.engine.batch.in_memory import KeyedAnswer
 from jobs.engine.events.arrow import to_array
 from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
-from jobs.engine.warehouse.read_answers import join_queries
+from jobs.engine.warehouse.read_answers import answer_column, join_queries, presence_column
 from jobs.engine.warehouse.result_files import START
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.kernels.arrays import Ints
@@ -35,7 +35,7 @@ def statement_rows(statement: EvaluatedStatement, keyed: Mapping[str, KeyedAnswe
         group = pa.array(first.group).take(order)
         columns = _key_columns(statement, keys, group)
         columns[START] = pa.array(first.start).take(order).view(INSTANT)
-        columns |= {id: of_query.answer.value.take(order) for id, of_query in answered}
+        columns |= {answer_column(id): of_query.answer.value.take(order) for id, of_query in answered}
         return pa.table(columns)
     rows = join_queries(statement, [_apart(statement, id, of_query) for id, of_query in answered])
     return rows.sort_by([(START, "ascending"), *((key_column(key), "ascending") for key in statement.keys)])
@@ -59,7 +59,10 @@ def _rank_keys(keys: pa.Table) -> Ints:
 
 
 def _key_columns(statement: EvaluatedStatement, keys: pa.Table, rows: pa.Array) -> dict[str, pa.Array]:
-    return {key_column(key): to_array(keys[key]).cast(statement.types[key]).take(rows) for key in statement.keys}
+    return {
+        key_column(key): to_array(keys[key_column(key)]).cast(kind).take(rows)
+        for key, kind in statement.key_types.items()
+    }
 
 
 def _apart(statement: EvaluatedStatement, query: str, keyed: KeyedAnswer) -> pa.Table:
@@ -69,6 +72,6 @@ def _apart(statement: EvaluatedStatement, query: str, keyed: KeyedAnswer) -> pa.
     columns = _key_columns(statement, keys, pa.array(answer.group))
     columns[START] = pa.array(answer.start).view(INSTANT)
     for id, kind in ((id, statement.types[id]) for id in statement.queries):
-        columns[id] = answer.value if id == query else pa.nulls(rows, kind)
-    columns |= {f"has {id}": pa.repeat(id == query, rows) for id in statement.queries}
+        columns[answer_column(id)] = answer.value if id == query else pa.nulls(rows, kind)
+    columns |= {presence_column(id): pa.repeat(id == query, rows) for id in statement.queries}
     return pa.table(columns)

@@ -11,7 +11,7 @@ from jobs.engine.events.columns import Events, events_from, with_arrivals
 from jobs.engine.events.parquet import EventReader, Split, gather_tables, with_inputs
 from jobs.engine.feed.late import write_late_events
 from jobs.engine.feed.partials import fold_events, row_partials
-from jobs.engine.program.program import ALL, Grouping, Program, TreeProgram
+from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices.slices import Slices, to_table
@@ -144,7 +144,7 @@ def _count_lookups(events: Events, feed: Feed) -> dict[str, int]:
     """Return how many events had their key, their signature or the predicate of a measure looked up."""
     total, signed = len(events.times), bool(feed.tree.bits)
     masked = 0 if signed else sum(bool(measure.where) for measure in feed.folded_measures)
-    return {KEYED: total * (feed.grouping.keys != (ALL,)), SIGNED: total * signed, MASKED: total * masked}
+    return {KEYED: total * bool(feed.grouping.keys), SIGNED: total * signed, MASKED: total * masked}
 
 
 def _count_events(report: FeedReport, events: Events) -> None:

@@ -62,14 +62,16 @@ def pass_condition(answers: pa.Table, condition: str) -> pa.Table:
 def _schema(statement: EvaluatedStatement) -> pa.Schema:
     """Return the columns in the making: keys, the window's start, one column per query."""
     keys = [(key_column(key), kind) for key, kind in statement.key_types.items()]
-    return pa.schema([*keys, (START, INSTANT), *((_answer(id), statement.types[id]) for id in statement.queries)])
+    return pa.schema([*keys, (START, INSTANT), *((answer_column(id), statement.types[id]) for id in statement.queries)])
 
 
-def _answer(id: str) -> str:
+def answer_column(id: str) -> str:
+    """Name the column of a query's answers beside the keys and the window's start."""
     return f"answer {id}"
 
 
-def _presence(id: str) -> str:
+def presence_column(id: str) -> str:
+    """Name the column that says whether a row has an answer of a query."""
     return f"has {id}"
 
 
@@ -91,9 +93,9 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
     for id, column in values.items():
         kind = statement.types[id]
         value = table[column].cast(kind) if column in table.column_names else pa.nulls(table.num_rows, kind)
-        out[_answer(id)] = pc.if_else(pc.equal(label, labels[id]), value, pa.scalar(None, kind))
+        out[answer_column(id)] = pc.if_else(pc.equal(label, labels[id]), value, pa.scalar(None, kind))
     if len(values) > 1:
-        out |= {_presence(id): pc.equal(label, labels[id]) for id in values}
+        out |= {presence_column(id): pc.equal(label, labels[id]) for id in values}
     return pa.table(out)
 
 
@@ -103,27 +105,27 @@ def _side_by_side(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
     # one row of a group holds the answer; Arrow takes the first of any type but decimals, and the place of arrays
     nested = [id for id in statement.queries if pa.types.is_nested(statement.types[id])]
     for id in nested:
-        has_answer = np.asarray(rows[_presence(id)]) if rows.num_rows else np.zeros(0, np.bool_)
+        has_answer = np.asarray(rows[presence_column(id)]) if rows.num_rows else np.zeros(0, np.bool_)
         rows = rows.append_column(f"place {id}", pa.array(np.arange(rows.num_rows), mask=~has_answer))
-    picked = {id: f"place {id}" if id in nested else _answer(id) for id in statement.queries}
+    picked = {id: f"place {id}" if id in nested else answer_column(id) for id in statement.queries}
     by_max = {id for id in statement.queries if id in nested or pa.types.is_decimal(statement.types[id])}
     answers = [(picked[id], "max" if id in by_max else "first") for id in statement.queries]
-    presences = [(_presence(id), "any") for id in statement.queries if _presence(id) in rows.column_names]
-    flat = rows.drop_columns([_answer(id) for id in nested])
+    presences = [(presence_column(id), "any") for id in statement.queries if presence_column(id) in rows.column_names]
+    flat = rows.drop_columns([answer_column(id) for id in nested])
     groups = flat.group_by(keys, use_threads=False).aggregate([*answers, *presences])
     for name, how in presences:
         groups = groups.filter(groups[f"{name}_{how}"])
     columns = {key: groups[key] for key in keys}
     for id, (name, how) in zip(statement.queries, answers, strict=True):
         answer = groups[f"{name}_{how}"]
-        columns[_answer(id)] = rows[_answer(id)].take(answer) if id in nested else answer
+        columns[answer_column(id)] = rows[answer_column(id)].take(answer) if id in nested else answer
     return pa.table(columns)
 
 
 def _column(statement: EvaluatedStatement, rows: pa.Table, column: Column) -> pa.ChunkedArray:
     """Make one column of the user's SQL."""
     if column.kind == "answer":
-        return rows[_answer(column.source)]
+        return rows[answer_column(column.source)]
     if column.kind == "key":
         return rows[key_column(column.source)]
     window = statement.window
