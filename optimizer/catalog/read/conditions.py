@@ -6,25 +6,27 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from optimizer.catalog.model.query import ColumnKind
 from optimizer.catalog.read.selects import Selected, selected
 from optimizer.catalog.sql.expressions import AGGREGATE_NAMES, canonical, parse
 from optimizer.errors import Mistake, show
 
 VALUE = "value"  # the aggregate of a statement that has one
 Columns = Sequence[
-    tuple[str, str | int]
-]  # name, and a group-by column, a part of the window, or an index of `selected`
+    tuple[str, str | int, ColumnKind]
+]  # name; a group-by column, a part of the window, or an index of `selected`; which of these
 
 
 def bind_condition(text: str, aggregates: Sequence[Selected], columns: Columns) -> str:
     """Return a condition over the names of a statement's columns; aggregates in it become the columns that hold them.
 
-    >>> bind_condition("max(x) > 90 AND k <> 'a'", [Selected("max", ("x",), "peak")], [("k", "k"), ("peak", 0)])
+    >>> columns = [("k", "k", "key"), ("peak", 0, "answer")]
+    >>> bind_condition("max(x) > 90 AND k <> 'a'", [Selected("max", ("x",), "peak")], columns)
     "peak > 90 AND k <> 'a'"
     """
     if not text:
         return ""
-    names = {name.lower(): name for name, source in columns if isinstance(source, int) or "window" not in source}
+    names = {name.lower(): name for name, _, kind in columns if kind != "window"}
     if len(aggregates) == 1:
         names.setdefault(VALUE, aggregates[0].name)
     tree = _replace_aggregates(parse(text), {(one.aggregate, one.arguments): one.name for one in aggregates})
