@@ -67,5 +67,5 @@ def test_places(world: World, share: float, is_descending: bool) -> None:
     _, ranks = find_places(world.tally, *bounds, Place(share, False, is_descending))
     for (below, above), values in zip(world.values[ranks], world.held, strict=True):
         place = (len(values) - 1) * share
-        between = (math.ceil(place) - place) * below + (place - math.floor(place)) * above
+        between = below + (above - below) * (place - math.floor(place))
         assert not values or percentile(values, share, is_descending) == (below if below == above else between)
