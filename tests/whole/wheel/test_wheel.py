@@ -85,7 +85,7 @@ def missing(folder: Path) -> Path:
 def data_files() -> Iterator[str]:
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*"):
-            if path.is_file() and path.suffix not in (".py", ".pyc"):
+            if path.is_file() and path.suffix != ".py" and "__pycache__" not in path.parts:
                 yield path.relative_to(ROOT).as_posix()
 
 
