@@ -20,6 +20,7 @@ from optimizer.strategies.search.coverage import (
     Relation,
     add_factor,
     cheapest_graph,
+    common_factors,
     covered_by,
     factor_candidates,
     graph_cost,
@@ -33,6 +34,7 @@ from optimizer.windows.edges import progressions
 from optimizer.windows.window import Window
 
 FEW = 300  # so many windows are planned one by one; of more, the classes of equal edges
+FEW_FACTORED = 40  # among so many windows, factors that only some of them have in common are looked for
 MOST_RELATED = 400  # units of which any may feed any other; of more, the cheapest only share trees
 IDEMPOTENT = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "first", "last", "argmin", "argmax"}
 
@@ -62,6 +64,32 @@ def with_factors(windows: Sequence[Window], relation: Relation, watch: Watch) ->
     return graph
 
 
+def with_common_factors(graph: Graph, relation: Relation, ticks: int, watch: Watch) -> Graph:
+    """Add the factors that some of the windows have in common, the one that saves most first, while the cost falls.
+
+    The paper's algorithm looks for a factor of all the windows that read a target, and leaves the others to future work
+    (its footnote 3). Windows of 40, 60, 45 and 75 seconds have 5 in common, and three of them 15.
+
+    >>> windows = [Window(seconds, seconds) for seconds in (40, 60, 45, 75)]
+    >>> paper = with_factors(windows, partitioned_by, Watch())
+    >>> ours = with_common_factors(paper, partitioned_by, period(windows), Watch())
+    >>> sorted(factor.range for factor in ours.keys() - set(windows))
+    [5, 15]
+    """
+    cost = graph_cost(graph, ticks)
+    candidates = common_factors(list(graph))
+    while candidates and not watch.stopped:
+        priced = [
+            (graph_cost(extended := add_factor(graph, factor, relation), ticks), extended) for factor in candidates
+        ]
+        lowest, extended = min(priced, key=lambda pair: pair[0])
+        if lowest >= cost:
+            break
+        cost, graph = lowest, extended
+        candidates = [factor for factor in candidates if factor not in graph]
+    return graph
+
+
 def factor_windows(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     """The better of both graphs, without and with factors, as trees; a parent that does not pay is left out.
 
@@ -80,6 +108,8 @@ def cheapest_factors(problem: Problem, model: CostModel, watch: Watch, weaves_al
     graphs = [cheapest_graph(related, relation)]
     if problem.options.factor_windows:
         graphs.append(with_factors(related, relation, watch))
+        if len(related) <= FEW_FACTORED:
+            graphs.append(with_common_factors(graphs[-1], relation, period(related), watch))
     alone = dict.fromkeys(windows)
     priced = [_draft(units, model, windows, {**alone, **graph}) for graph in graphs]
     pricing = Pricing(units, model)

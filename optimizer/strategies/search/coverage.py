@@ -78,6 +78,22 @@ def add_factor(graph: Graph, factor: Window, relation: Relation) -> Graph:
     return parents | {factor: cheapest_parent(factor, graph, relation)}
 
 
+def common_factors(windows: Sequence[Window]) -> list[Window]:
+    """Return the tumbling windows of which two or more windows are made up, apart from those that are there.
+
+    >>> [factor.range for factor in common_factors([Window(40, 40), Window(60, 60), Window(45, 45)])]
+    [5, 15, 20]
+    """
+    lengths = [(window, gcd(window.range, window.slide)) for window in windows]
+    factors = set()
+    for number, (window, length) in enumerate(lengths):
+        for other, other_length in lengths[:number]:
+            step = gcd(length, other_length, window.offset - other.offset)
+            if step > 1 and window.rows == other.rows:
+                factors.add(Window(step, step, window.offset % step, window.rows))
+    return sorted(factors.difference(windows))
+
+
 def factor_candidates(target: Window | None, downstream: Sequence[Window], tumbling: bool) -> list[Window]:
     """Windows that may stand between a target and those it feeds, never with the target's own range.
 

@@ -12,9 +12,10 @@ from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.watch import Watch
-from optimizer.strategies.factor_windows import best_factor, factor_windows, with_factors
+from optimizer.strategies.factor_windows import best_factor, factor_windows, with_common_factors, with_factors
 from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
 from optimizer.windows.columns import WindowSet
+from optimizer.workloads.slides import random_gen
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "optimizer.json").read_text())["factor_windows"]
 
@@ -43,6 +44,20 @@ def test_example_8() -> None:
     downstream = [Window(r, s) for r, s in example["downstream"]]
     chosen = best_factor(Window(*example["target"]), downstream, partitioned_by, period(downstream))
     assert chosen == Window(*example["chosen"])
+
+
+@pytest.mark.parametrize("hopping", [False, True])
+def test_factors_of_some_windows_save_what_a_factor_of_all_cannot(hopping: bool) -> None:
+    relation = covered_by if hopping else partitioned_by
+    falls = []
+    for seed in range(10):
+        windows = list(random_gen(15, seed, hopping=hopping).windows())
+        paper = with_factors(windows, relation, Watch())
+        graph = with_common_factors(paper, relation, period(windows), Watch())
+        assert all(parent is None or relation(window, parent) for window, parent in graph.items())
+        falls.append(graph_cost(graph, period(windows)) / graph_cost(paper, period(windows)))
+    assert max(falls) <= 1
+    assert sorted(falls)[5] < 0.8
 
 
 def test_relations() -> None:
