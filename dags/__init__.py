@@ -1,7 +1,7 @@
 """What Airflow schedules: parameters, order, schedule. Tasks import what is heavy when they run.
 
 - backfill: Compute a past interval of a stream, or its quarantined batches, anew.
-- common: What all DAGs have in common: the plan asset, safe retries, one readable line when a task fails.
+- common: What all DAGs have in common: assets, schedules, safe retries, timeouts, one readable line when a task fails.
 - compare_strategies: Evaluate the same events under several plans, and log how fast each really is.
 - evaluate: Evaluate what has arrived on every stream; audit, publish and log it.
 - forms: The fields of the forms with their descriptions and checks, and the names that they offer.

@@ -1,8 +1,9 @@
-"""# backfill
+"""# heddle_backfill
 
 Computes a past interval of a stream anew, from the raw events and by the champion plan, into a warehouse of its own
-below the platform's home. The live state and results are only read, and `evaluate` may go on meanwhile. With repair,
-the batches that an audit has quarantined are computed anew instead, where they are; they wait for their audit again.
+below the platform's home. The live state and results are only read, and `heddle_evaluate` may go on meanwhile. With
+repair, the batches that an audit has quarantined are computed anew instead, where they are; they wait for their audit
+again.
 
 From the form only. Repeating it is safe: the same interval gives the same results.
 """
@@ -14,7 +15,7 @@ from typing import Any
 from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, step, submit
+from dags.common import LOG, LONG_OPTIONS, step, submit
 
 TIME: dict[str, Any] = {"type": ["null", "string"], "format": "date-time"}
 PARAMS = {
@@ -25,7 +26,7 @@ PARAMS = {
 }
 
 
-@dag("backfill", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+@dag("heddle_backfill", schedule=None, params=PARAMS, doc_md=__doc__, **LONG_OPTIONS)
 def backfill() -> None:
     """Prepare the arguments, run one Spark job."""
 

@@ -1,4 +1,4 @@
-"""What all DAGs have in common: the plan asset, safe retries, one readable line when a task fails."""
+"""What all DAGs have in common: assets, schedules, safe retries, timeouts, one readable line when a task fails."""
 
 from __future__ import annotations
 
@@ -9,13 +9,24 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import Asset, task
+from airflow.sdk import Asset, AssetOrTimeSchedule, CronTriggerTimetable, task
 
 LOG = logging.getLogger("heddle")
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = Asset(name="heddle_plan", uri="heddle://plan")  # changes when a plan is promoted
 DRIFT = Asset(name="heddle_drift", uri="heddle://drift")  # changes when a plan has drifted: replan at once
-BEGIN = datetime(2026, 1, 1)
+STREAM = "{{ task.op_kwargs['stream'] }}"  # what a mapped task is called in Airflow, instead of its number
+STREAM_OF_BATCH = "{{ task.op_kwargs['batch']['stream'] }}"
+
+
+def schedule(cron: str, asset: Asset, grace: timedelta) -> Any:
+    """Return the schedule of a cron line in UTC, and of an asset that changes.
+
+    Unpausing a DAG for the first time begins no run of the past, unless its time was less than `grace` ago. That takes
+    no start date, and a span of time for run_immediately: Airflow 3.3 understands False as five minutes or more.
+    """
+    times = CronTriggerTimetable(cron, timezone="UTC", run_immediately=grace)
+    return AssetOrTimeSchedule(timetable=times, assets=[asset])
 
 
 def alert(context: Any) -> None:
@@ -35,13 +46,19 @@ DEFAULTS: dict[str, Any] = {
     "retries": 2,  # every step may be repeated: a step skips what is done already
     "retry_delay": timedelta(seconds=30),
     "on_failure_callback": alert,
+    "execution_timeout": timedelta(hours=2),  # a task that hangs would stop its DAG for good: one run at a time
 }
 DAG_OPTIONS: dict[str, Any] = {
     "default_args": DEFAULTS,
-    "start_date": BEGIN,
     "catchup": False,
+    "dagrun_timeout": timedelta(hours=6),
     "max_active_runs": 1,  # hence one evaluation of a stream at a time
     "tags": ["heddle"],
+}
+LONG_OPTIONS: dict[str, Any] = {  # of DAGs that work through much of the past
+    **DAG_OPTIONS,
+    "default_args": {**DEFAULTS, "execution_timeout": timedelta(hours=12)},
+    "dagrun_timeout": timedelta(hours=36),
 }
 
 
@@ -52,7 +69,8 @@ def submit(name: str, application: str, job: Any) -> Any:
     return SparkSubmitOperator(
         task_id=name,
         application=str(ROOT / application),
-        name=f"heddle {name}",
+        name=job["name"],
+        map_index_template="{{ task.name }}",
         application_args=job[name],
         env_vars=job["env_vars"],
         conf=job["conf"],

@@ -1,4 +1,4 @@
-"""# compare_strategies
+"""# heddle_compare_strategies
 
 Evaluates the same events under several strategies and techniques, each from scratch in a warehouse of its own that is
 thrown away, and logs one MLflow run each below a parent run. MLflow's own comparison page over them, and the parent's
@@ -14,7 +14,7 @@ from typing import Any
 from airflow.sdk import dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, step, submit
+from dags.common import LOG, LONG_OPTIONS, step, submit
 
 PARAMS = {
     "stream": forms.stream(),
@@ -26,7 +26,7 @@ PARAMS = {
 }
 
 
-@dag("compare_strategies", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+@dag("heddle_compare_strategies", schedule=None, params=PARAMS, doc_md=__doc__, **LONG_OPTIONS)
 def compare_strategies() -> None:
     """Prepare the arguments, run one Spark job, log its report."""
 

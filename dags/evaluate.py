@@ -1,8 +1,8 @@
-"""# evaluate
+"""# heddle_evaluate
 
 Evaluates what has arrived on every stream by its champion plan: a micro-batch on Spark, written unpublished, and in the
 same session an audit of a sample of its windows against plain Spark; then the batch is published. If the audit fails,
-the task `publish` fails and the batch stays quarantined: its page shows the rows, and the DAG `settle_batch` or
+the task `publish` fails and the batch stays quarantined: its page shows the rows, and the DAG `heddle_settle_batch` or
 `heddle check` decides. Last, what was measured is logged beside what was estimated.
 
 Every five minutes, when a plan has been promoted, or from the form. A stream on which nothing has arrived is left out.
@@ -11,14 +11,15 @@ Repeating a step is safe: a batch that is committed is skipped, a published one 
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable, dag, task_group
+from airflow.sdk import dag, task_group
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, address, step, submit
+from dags.common import DAG_OPTIONS, LOG, PLAN, STREAM, STREAM_OF_BATCH, address, schedule, step, submit
 
-SCHEDULE = AssetOrTimeSchedule(timetable=CronTriggerTimetable("*/5 * * * *", timezone="UTC"), assets=[PLAN])
+SCHEDULE = schedule("*/5 * * * *", PLAN, timedelta(0))
 PARAMS = {
     "stream": forms.stream(every=True),
     "files_per_batch": forms.count("Files per batch", "At most so many files a micro-batch; 0 takes all at once."),
@@ -30,7 +31,7 @@ PARAMS = {
 }
 
 
-@dag("evaluate", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+@dag("heddle_evaluate", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def evaluate() -> None:
     """Prepare, evaluate, audit, publish and log a micro-batch of every stream."""
 
@@ -40,19 +41,19 @@ def evaluate() -> None:
 
         return streams_with_work(params["stream"], LOG.info)
 
-    @step
+    @step(map_index_template=STREAM)
     def prepare(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.steps.evaluate import prepare
 
         return prepare(stream, run_id, params["files_per_batch"], params["sample"], LOG.info)
 
-    @step
+    @step(map_index_template=STREAM_OF_BATCH)
     def publish(batch: dict[str, Any]) -> None:
         from expectations.publish import publish_batch
 
         publish_batch(batch, LOG.info, address())
 
-    @step
+    @step(map_index_template=STREAM_OF_BATCH)
     def log(batch: dict[str, Any]) -> dict[str, Any]:
         from jobs.steps.evaluate import log_batch
 
@@ -60,8 +61,8 @@ def evaluate() -> None:
 
     @task_group
     def micro_batch(stream: str) -> None:
-        batch = prepare(stream)
-        submit("evaluate", "expectations/micro_batch.py", batch) >> [publish(batch), log(batch)]
+        batch = prepare(stream=stream)
+        submit("evaluate", "expectations/micro_batch.py", batch) >> [publish(batch=batch), log(batch=batch)]
 
     micro_batch.expand(stream=streams())
 

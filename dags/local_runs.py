@@ -3,8 +3,8 @@
     python -m dags.local_runs        # AIRFLOW_* and HEDDLE_* are set before; heddle/processes.py does
 
 Every line of stdin is a request, {"dag": ..., "conf": {...}}; every line of stdout an answer, {"progress": ...} or,
-when the run is over, {"state": ..., "run_id": ..., "failed": [...]}. A conf that the form would refuse is refused.
-What Airflow itself prints goes to stderr.
+when the run is over, {"state": ..., "run_id": ..., "failed": [...], "mapped": [...]}, the names of mapped tasks. A
+conf that the form would refuse is refused. What Airflow itself prints goes to stderr.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def run_dag(request: dict[str, Any]) -> dict[str, Any]:
             return {"state": "refused", "why": f"{name}: {' '.join(str(error).split())}"}
     done = dag.test(run_conf=conf)
     failed = [(task.task_id, task.map_index) for task in done.get_task_instances() if task.state == "failed"]
-    return {"state": str(done.state), "run_id": done.run_id, "failed": failed}
+    names = sorted({task.rendered_map_index for task in done.get_task_instances() if task.map_index >= 0})
+    return {"state": str(done.state), "run_id": done.run_id, "failed": failed, "mapped": names}
 
 
 def main() -> None:

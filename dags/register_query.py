@@ -1,8 +1,9 @@
-"""# register_query
+"""# heddle_register_query
 
 Adds a query to the catalog from the form. It is checked as the catalog's own files are: a mistake fails the first task
 with its line, and nothing is written. The query then joins the champion plan by Incremental WeaveShare, and the changed
-plan is promoted, which starts `evaluate`. Where it has drifted beyond the tolerance, `replan` follows at once.
+plan is promoted, which starts `heddle_evaluate`. Where it has drifted beyond the tolerance, `heddle_replan` follows at
+once.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PARAMS = {
 FORM = {**PARAMS, "tolerance": forms.tolerance()}
 
 
-@dag("register_query", schedule=None, params=FORM, doc_md=__doc__, **DAG_OPTIONS)
+@dag("heddle_register_query", schedule=None, params=FORM, doc_md=__doc__, **DAG_OPTIONS)
 def register_query() -> None:
     """Write the query into the catalog, weave it into the plan."""
 

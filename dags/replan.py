@@ -1,8 +1,8 @@
-"""# replan
+"""# heddle_replan
 
 Measures every stream from its recent data, plans it by the chosen strategies, and compares the cheapest plan with the
 champion, costed again on the same catalog. A cheaper plan is registered, promoted and announced as the asset
-`heddle_plan`, which starts `evaluate`. A plan that is not cheaper is logged and not promoted.
+`heddle_plan`, which starts `heddle_evaluate`. A plan that is not cheaper is logged and not promoted.
 
 Nightly, when changes have made a plan drift (the asset `heddle_drift`), or from the form: which stream, which
 strategies and technique, events per second measured or given, and whether to promote or only to log (dry run). Every
@@ -11,12 +11,13 @@ run is in MLflow, in its stream's experiment. Repeating is safe.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable, Param, dag
+from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, DRIFT, LOG, PLAN, step
+from dags.common import DAG_OPTIONS, DRIFT, LOG, PLAN, STREAM, schedule, step
 
 PARAMS = {
     "stream": forms.stream(every=True),
@@ -28,12 +29,10 @@ PARAMS = {
         True, "Promote the plan if it is better. Off: a dry run that only logs.", type="boolean", title="Promote"
     ),
 }
+SCHEDULE = schedule("0 3 * * *", DRIFT, timedelta(minutes=5))
 
 
-SCHEDULE = AssetOrTimeSchedule(timetable=CronTriggerTimetable("0 3 * * *", timezone="UTC"), assets=[DRIFT])
-
-
-@dag("replan", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+@dag("heddle_replan", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def replan() -> None:
     """Check the catalog, plan every stream, announce what was promoted."""
 
@@ -43,7 +42,7 @@ def replan() -> None:
 
         return select_streams(params["stream"], LOG.info)
 
-    @step(map_index_template="{{ stream }}")
+    @step(map_index_template=STREAM)
     def plan(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
         from jobs.steps.replan import replan_once
 

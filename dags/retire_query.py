@@ -1,8 +1,8 @@
-"""# retire_query
+"""# heddle_retire_query
 
 Takes a query out of the catalog. It leaves the champion plan by Incremental WeaveShare, and the changed plan is
-promoted, which starts `evaluate`; where it has drifted beyond the tolerance, `replan` follows at once. What the query
-has answered so far stays in the warehouse.
+promoted, which starts `heddle_evaluate`; where it has drifted beyond the tolerance, `heddle_replan` follows at once.
+What the query has answered so far stays in the warehouse.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARAMS = {
 }
 
 
-@dag("retire_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+@dag("heddle_retire_query", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def retire_query() -> None:
     """Take the query out of the catalog, weave the plan without it."""
 

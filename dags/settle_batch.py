@@ -1,4 +1,4 @@
-"""# settle_batch
+"""# heddle_settle_batch
 
 Decides about a batch whose audit failed: release publishes it as it is, discard keeps it from readers for good. Its
 files stay in either case, so that a discarded batch can still be released.
@@ -23,7 +23,7 @@ PARAMS = {
 }
 
 
-@dag("settle_batch", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
+@dag("heddle_settle_batch", schedule=None, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)
 def settle_batch() -> None:
     """Release or discard, in one step."""
 

@@ -60,12 +60,12 @@ def demo(
     with progress.step("starting Airflow"):
         airflow = start_airflow(home)
     try:
-        _run(progress, airflow, "replan", {})
-        _run(progress, airflow, "evaluate", {"files_per_batch": 4, "sample": 3})
+        _run(progress, airflow, "heddle_replan", {})
+        _run(progress, airflow, "heddle_evaluate", {"files_per_batch": 4, "sample": 3})
         for file in later:
             file.rename(data_folder(home) / file.name)
         console.print(f"{len(later)} more files have arrived")
-        _run(progress, airflow, "evaluate", {"stream": "readings", "sample": 3})
+        _run(progress, airflow, "heddle_evaluate", {"stream": "readings", "sample": 3})
     finally:
         airflow.close()
     with progress.step("asking plain Spark five of the queries, over a slice of the events"):

@@ -109,7 +109,8 @@ def _welcome(console: Console, home: Path, address: str, tracking: str, reserve:
         console.print(f"Nothing is in {home} yet: `make run` fills it.", markup=False)
     if reserve:
         console.print(
-            f"A file of events arrives every minute, {reserve} in all: unpause the DAG evaluate to see it take them.",
+            f"A file of events arrives every minute, {reserve} in all: "
+            "unpause the DAG heddle_evaluate to see it take them.",
             markup=False,
         )
     console.print("Ctrl-C stops both.", markup=False)

@@ -22,7 +22,7 @@ def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[st
         raise HeddleError("give both from and to, or repair alone")
     catalog = load_catalog(place.catalog)
     catalog.of_stream(stream)
-    how = submission(catalog, stream)
+    how = submission(catalog, stream, "backfill")
     arguments = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
     if repair:
         return {"backfill": [*arguments, "--repair"], **how}

@@ -29,7 +29,8 @@ def comparison_arguments(params: Mapping[str, Any], run: str) -> dict[str, Any]:
     arguments += [f"--strategy={name}" for name in params["strategies"]]
     arguments += [f"--technique={name}" for name in params["techniques"]]
     arguments += [f"--{name}={params[name]}" for name in ("rate", "keys") if params[name]]
-    return {"stream": stream, "run": run, "report": report, "compare": arguments, **submission(catalog, stream)}
+    how = submission(catalog, stream, "compare")
+    return {"stream": stream, "run": run, "report": report, "compare": arguments, **how}
 
 
 def log_report(job: Mapping[str, Any], say: Say) -> dict[str, Any]:

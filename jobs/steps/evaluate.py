@@ -47,15 +47,15 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
         "report": report,
         "verdict": verdict,
         "evaluate": [*common, "--plan", plan.path, "--report", report, *batches, *audit],
-        **submission(catalog, stream),
+        **submission(catalog, stream, "evaluate"),
     }
 
 
-def submission(catalog: Catalog, stream: str) -> dict[str, Any]:
-    """Return how Spark is started for a stream: by the Java of this machine, with little to say."""
+def submission(catalog: Catalog, stream: str, job: str) -> dict[str, Any]:
+    """Return how Spark is started for a job of a stream: its name, the Java of this machine, and little to say."""
     places = {"JAVA_HOME": java_home(cache_folder()), "SPARK_HOME": spark_home()}
     options = java_options(working=spark_has_work(catalog, stream))
-    return {"env_vars": places, "conf": {JAVA_OPTIONS: options, **PLAIN_FILES}}
+    return {"name": f"heddle {job} {stream}", "env_vars": places, "conf": {JAVA_OPTIONS: options, **PLAIN_FILES}}
 
 
 def run_file(place: Settings, run: str, stream: str, name: str) -> str:

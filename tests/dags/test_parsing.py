@@ -19,8 +19,10 @@ from optimizer.strategies import STRATEGIES
 HEAVY = ["pyspark", "numba", "mlflow", "great_expectations", "matplotlib", "sqlglot", "pyarrow"]
 SCRIPT = """
 import json, sys, time
+from datetime import UTC, datetime
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import dag
+from airflow.serialization.serialized_objects import DagSerialization
 import airflow.providers.apache.spark.operators.spark_submit
 before = set(sys.modules)
 started = time.process_time()
@@ -43,6 +45,14 @@ print("ANSWER" + json.dumps({
                for n, dag in bag.dags.items()},
     "submitted": sorted({t.application for dag in bag.dags.values() for t in dag.tasks if hasattr(t, "application")}),
     "streams": forms.catalog_streams(),
+    "first": {n: (DagSerialization.from_dict(DagSerialization.to_dict(dag))
+                  .next_dagrun_info(last_automated_run_info=None).run_after - datetime.now(UTC)).total_seconds()
+              for n, dag in bag.dags.items() if dag.timetable.can_be_scheduled},
+    "starts": [n for n, dag in bag.dags.items() if dag.start_date],
+    "endless": [f"{n}.{t.task_id}" for n, dag in bag.dags.items() for t in dag.tasks
+                if not t.execution_timeout or not dag.dagrun_timeout or t.execution_timeout > dag.dagrun_timeout],
+    "numbered": [f"{n}.{t.task_id}" for n, dag in bag.dags.items() for t in dag.tasks
+                 if t.get_closest_mapped_task_group() and not t.map_index_template],
 }))
 """
 THIN = 75  # lines, the docs a person reads in Airflow among them
@@ -80,8 +90,23 @@ def test_one_run_at_a_time_and_every_failure_is_told(parsed: dict[str, object]) 
     assert set(parsed["active"].values()) == {1}  # type: ignore[attr-defined]
     assert parsed["alerts"] is True
     retries: dict[str, int] = parsed["retries"]  # type: ignore[assignment]
-    once = {"register_query.write", "retire_query.write", "settle_batch.decide"}
+    once = {"heddle_register_query.write", "heddle_retire_query.write", "heddle_settle_batch.decide"}
     assert {name for name, count in retries.items() if not count} == once
+
+
+def test_nothing_hangs_for_good_and_mapped_tasks_have_names(parsed: dict[str, object]) -> None:
+    assert parsed["endless"] == []
+    assert parsed["numbered"] == []
+    assert all(name.startswith("heddle_") for name in parsed["docs"])  # type: ignore[attr-defined]
+
+
+def test_unpausing_begins_no_run_of_the_past(parsed: dict[str, object]) -> None:
+    """By the timetable that the scheduler reads back; what was due minutes ago still counts for the nightly one."""
+    assert parsed["starts"] == []
+    first: dict[str, float] = parsed["first"]  # type: ignore[assignment]
+    assert sorted(first) == ["heddle_evaluate", "heddle_replan"]
+    assert first["heddle_evaluate"] > 0
+    assert first["heddle_replan"] > -300
 
 
 def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:
@@ -94,8 +119,8 @@ def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:
 def test_the_forms_choose_what_the_commands_choose(parsed: dict[str, object]) -> None:
     chosen = {name: form for name, form in parsed["chosen"].items() if form}  # type: ignore[attr-defined]
     assert chosen == {
-        "compare_strategies": {"strategies": [*COMPARED_STRATEGIES], "techniques": [TECHNIQUE]},
-        "replan": {"strategies": [*REPLANNED_STRATEGIES], "technique": MEASURED},
+        "heddle_compare_strategies": {"strategies": [*COMPARED_STRATEGIES], "techniques": [TECHNIQUE]},
+        "heddle_replan": {"strategies": [*REPLANNED_STRATEGIES], "technique": MEASURED},
     }
 
 

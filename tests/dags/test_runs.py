@@ -48,14 +48,14 @@ def stored(place: Settings) -> Storage:
 
 
 def test_replan_promotes_the_first_plan_and_not_the_same_again(airflow: Airflow, store: Store, said: list[str]) -> None:
-    assert airflow.run("replan", {"promote": False, "rate": 5000}, said.append)["state"] == "success"
+    assert airflow.run("heddle_replan", {"promote": False, "rate": 5000}, said.append)["state"] == "success"
     assert champion(store, "readings") is None
     assert "dry run" in said[-1]
-    assert airflow.run("replan", {"rate": 5000}, said.append)["state"] == "success"
+    assert airflow.run("heddle_replan", {"rate": 5000}, said.append)["state"] == "success"
     now = champion(store, "readings")
     assert now is not None
     assert now.number == 1
-    assert airflow.run("replan", {"strategies": ["no_share"], "rate": 5000}, said.append)["state"] == "success"
+    assert airflow.run("heddle_replan", {"strategies": ["no_share"], "rate": 5000}, said.append)["state"] == "success"
     after = champion(store, "readings")
     assert after is not None
     assert after.number == 1
@@ -64,8 +64,9 @@ def test_replan_promotes_the_first_plan_and_not_the_same_again(airflow: Airflow,
 
 
 def test_evaluate_audits_publishes_and_logs(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:
-    outcome = airflow.run("evaluate", {"files_per_batch": 1, "sample": 2}, said.append)
+    outcome = airflow.run("heddle_evaluate", {"files_per_batch": 1, "sample": 2}, said.append)
     assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
+    assert outcome["mapped"] == ["heddle evaluate readings", "readings"]
     manifest, ledger = newest(stored(place)), newest_ledger(stored(place))
     assert manifest.batch == 1
     assert ledger.in_use
@@ -79,7 +80,7 @@ def test_evaluate_audits_publishes_and_logs(airflow: Airflow, place: Settings, s
 
 def test_nothing_new_is_nothing_to_do(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:
     before = newest(stored(place)).sequence
-    assert airflow.run("evaluate", {}, said.append)["state"] == "success"
+    assert airflow.run("heddle_evaluate", {}, said.append)["state"] == "success"
     assert "to evaluate: nothing" in said
     assert newest(stored(place)).sequence == before
     assert len(run_rows(store, "readings", "evaluation")) == 1
@@ -88,7 +89,7 @@ def test_nothing_new_is_nothing_to_do(airflow: Airflow, place: Settings, store: 
 def test_a_comparison_is_one_run_a_plan(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:
     before = newest(stored(place)).sequence
     plans = {"strategies": ["no_share", "shared"], "techniques": ["two_stacks_block", "daba"]}
-    outcome = airflow.run("compare_strategies", {**plans, "files": 1}, said.append)
+    outcome = airflow.run("heddle_compare_strategies", {**plans, "files": 1}, said.append)
     assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
     (parent,) = run_rows(store, "readings", "comparison")
     assert parent["metrics"]["runs"] == 4
@@ -104,7 +105,7 @@ def test_a_comparison_is_one_run_a_plan(airflow: Airflow, place: Settings, store
 def test_a_past_interval_is_filled_beside_what_is_live(airflow: Airflow, place: Settings, said: list[str]) -> None:
     before = newest(stored(place)).sequence
     span = {"from": "1970-01-01T00:00:30Z", "to": "1970-01-01T00:01:10Z"}
-    outcome = airflow.run("backfill", {"stream": "readings", **span}, said.append)
+    outcome = airflow.run("heddle_backfill", {"stream": "readings", **span}, said.append)
     assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
     assert newest(stored(place)).sequence == before
     (into,) = Path(place.home, "backfills").iterdir()
@@ -122,7 +123,7 @@ def test_a_failed_audit_publishes_nothing_until_a_person_decides(
     airflow: Airflow, place: Settings, said: list[str]
 ) -> None:
     answers, batch = spoilt(place), newest(stored(place)).batch
-    outcome = airflow.run("evaluate", {"sample": 2}, said.append)
+    outcome = airflow.run("heddle_evaluate", {"sample": 2}, said.append)
     assert (outcome["state"], outcome["failed"]) == ("failed", [["micro_batch.publish", 0]])
     ledger = newest_ledger(stored(place))
     assert ledger.quarantined
@@ -132,19 +133,19 @@ def test_a_failed_audit_publishes_nothing_until_a_person_decides(
     assert "exact answers equal" in alert
     assert "is quarantined; " in alert
     decide = {"stream": "readings", "batch": batch}
-    assert airflow.run("settle_batch", {**decide, "decision": "perhaps"}, str)["state"] == "refused"
-    assert airflow.run("settle_batch", {**decide, "decision": "discard"}, str)["state"] == "success"
+    assert airflow.run("heddle_settle_batch", {**decide, "decision": "perhaps"}, str)["state"] == "refused"
+    assert airflow.run("heddle_settle_batch", {**decide, "decision": "discard"}, str)["state"] == "success"
     assert set(newest_ledger(stored(place)).discarded) <= set(ledger.quarantined)
     assert published_rows(place) == 0
-    assert airflow.run("settle_batch", {**decide, "decision": "release"}, said.append)["state"] == "success"
+    assert airflow.run("heddle_settle_batch", {**decide, "decision": "release"}, said.append)["state"] == "success"
     assert f"readings: batch {batch} is published" in said
     assert 0 < published_rows(place) <= answers
     undecided(place, ledger.sequence)
-    assert airflow.run("backfill", {"stream": "readings", "repair": True}, said.append)["state"] == "success"
+    assert airflow.run("heddle_backfill", {"stream": "readings", "repair": True}, said.append)["state"] == "success"
     repaired = newest_ledger(stored(place)).pending(newest(stored(place)).results)
     values = [pq.read_table(stored(place).path(file.name))["value double"] for file in repaired]
     assert max(pc.max(each).as_py() for each in values) <= LARGEST
-    assert airflow.run("evaluate", {"sample": 2}, said.append)["state"] == "success"
+    assert airflow.run("heddle_evaluate", {"sample": 2}, said.append)["state"] == "success"
     assert batches_of(newest(stored(place)), newest_ledger(stored(place)).quarantined) == []
     assert published_rows(place) == answers
 
@@ -174,14 +175,14 @@ def undecided(place: Settings, sequence: int) -> None:
 
 def test_a_query_joins_and_leaves(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:
     new = {"id": "low", "stream": "readings", "select": "min(x)", "group_by": ["machine"], "range": "20 seconds"}
-    assert airflow.run("register_query", {**new, "slide": "5 seconds"}, said.append)["state"] == "success"
+    assert airflow.run("heddle_register_query", {**new, "slide": "5 seconds"}, said.append)["state"] == "success"
     catalog = load_catalog(place.catalog)
     assert catalog.query("low").aggregate == "min"
     now = champion(store, "readings")
     assert now is not None
     assert now.catalog == catalog.fingerprint("readings")
     assert now.queries == 4
-    assert airflow.run("retire_query", {"id": "low"}, said.append)["state"] == "success"
+    assert airflow.run("heddle_retire_query", {"id": "low"}, said.append)["state"] == "success"
     assert "low" not in load_catalog(place.catalog).rows
     again = champion(store, "readings")
     assert again is not None
@@ -191,17 +192,17 @@ def test_a_query_joins_and_leaves(airflow: Airflow, place: Settings, store: Stor
 @pytest.mark.parametrize(
     ("dag", "conf", "why"),
     [
-        ("replan", {"strategies": ["nope"]}, "nope"),
-        ("replan", {"strategies": []}, "strategies"),
-        ("replan", {"technique": "guess"}, "technique"),
-        ("replan", {"rate": -1}, "rate"),
-        ("replan", {"promote": "perhaps"}, "promote"),
-        ("evaluate", {"stream": "no_such_stream"}, "stream"),
-        ("evaluate", {"files_per_batch": -1}, "files_per_batch"),
-        ("register_query", {"id": "../etc", "stream": "readings", "select": "max(x)"}, "id"),
-        ("register_query", {"id": "a", "stream": "readings", "select": "max(x)", "range": "soon"}, "range"),
-        ("retire_query", {"id": "Robert'); DROP"}, "id"),
-        ("retire_query", {}, "id"),
+        ("heddle_replan", {"strategies": ["nope"]}, "nope"),
+        ("heddle_replan", {"strategies": []}, "strategies"),
+        ("heddle_replan", {"technique": "guess"}, "technique"),
+        ("heddle_replan", {"rate": -1}, "rate"),
+        ("heddle_replan", {"promote": "perhaps"}, "promote"),
+        ("heddle_evaluate", {"stream": "no_such_stream"}, "stream"),
+        ("heddle_evaluate", {"files_per_batch": -1}, "files_per_batch"),
+        ("heddle_register_query", {"id": "../etc", "stream": "readings", "select": "max(x)"}, "id"),
+        ("heddle_register_query", {"id": "a", "stream": "readings", "select": "max(x)", "range": "soon"}, "range"),
+        ("heddle_retire_query", {"id": "Robert'); DROP"}, "id"),
+        ("heddle_retire_query", {}, "id"),
     ],
 )
 def test_forms_refuse(airflow: Airflow, dag: str, conf: dict[str, object], why: str) -> None:
@@ -214,9 +215,9 @@ def test_a_query_that_the_catalog_refuses_fails_with_its_line(
     airflow: Airflow, place: Settings, said: list[str]
 ) -> None:
     conf = {"id": "bad", "stream": "readings", "select": "reflect('java.lang.System', 'exit')", "slide": "1 second"}
-    assert airflow.run("register_query", conf, said.append)["state"] == "failed"
+    assert airflow.run("heddle_register_query", conf, said.append)["state"] == "failed"
     alert = Path(place.home, "alerts.log").read_text().splitlines()[-1]
-    assert "register_query.write failed" in alert
+    assert "heddle_register_query.write failed" in alert
     assert "reflect" in alert
     assert not Path(place.catalog, "bad.yaml").exists()
 

@@ -23,7 +23,7 @@ ADDRESSES = [
     f"/heddle/status?stream={STREAM}",
     f"/heddle/query?stream={STREAM}&id=total",
     "/heddle/metrics",
-    "/heddle/run?dag_id=replan&run_id=x",
+    "/heddle/run?dag_id=heddle_replan&run_id=x",
     f"{AUDIT}/0",
     "/heddle/static/page.css",
 ]
@@ -118,7 +118,9 @@ def test_nothing_can_be_written(answers: dict[Question, Answer], method: str) ->
     assert answers["admin", method, "/heddle/"].status == 405
 
 
-@pytest.mark.parametrize("address", ["/heddle/", "/heddle/run?dag_id=replan&run_id=x", "/heddle/static/page.css"])
+@pytest.mark.parametrize(
+    "address", ["/heddle/", "/heddle/run?dag_id=heddle_replan&run_id=x", "/heddle/static/page.css"]
+)
 def test_every_answer_carries_the_policy(answers: dict[Question, Answer], address: str) -> None:
     headers = answers["viewer", "GET", address].headers
     policy = headers["content-security-policy"]

@@ -38,8 +38,9 @@ E Ω, and the partials that one tree reads of another, count once per active key
 joins the tree where it adds least, and the trees that changed are merged further while that pays, levels included. It
 is woven anew when its cost is above what the performance slope of the last builds predicts by more than a tolerance, or
 when too many queries changed for the slope to be trusted; `exact_deviation` says what a rebuild would give. A plan
-keeps its builds: `heddle plans weave` and the DAGs `register_query` and `retire_query` change the plan in force, and
-beyond the tolerance `replan` follows at once. `heddle evaluate --interval` follows its catalog by the same search.
+keeps its builds: `heddle plans weave` and the DAGs `heddle_register_query` and `heddle_retire_query` change the plan in
+force, and beyond the tolerance `heddle_replan` follows at once. `heddle evaluate --interval` follows its catalog by the
+same search.
 
 ## Choices of a search
 

@@ -28,7 +28,7 @@ def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) 
     with chromium() as browser, interface(home) as ui:
         api = Api.sign_in(ui.airflow, ui.user, ui.password)
         sign_in(browser, ui.airflow, ui.user, ui.password)
-        assert api.run_schedule("replan") == "success"
+        assert api.run_once("heddle_replan") == "success"
         (home / "catalog" / "more.yaml").write_text(ONE_MORE)
         run = replan(browser, ui, api)
         see_the_plan(browser, ui)
@@ -41,14 +41,14 @@ def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) 
 
 def replan(browser: Chrome, ui: Interface, api: Api) -> str:
     """Fill in the form of the DAG and watch its run; the run's id."""
-    browser.get(f"{ui.airflow}/dags/replan")
+    browser.get(f"{ui.airflow}/dags/heddle_replan")
     press(browser, "//*[@data-testid='trigger-dag-button']")
     choose(browser, "element_stream", "sensors")
     see(browser, "//input[@name='element_rate']").send_keys("120")
     press(browser, "//*[@data-testid='trigger-dag-submit']")
-    run = api.newest_run("replan", "manual")
-    assert api.wait_for_run("replan", run) == "success"
-    browser.get(f"{ui.airflow}/dags/replan/runs/{run}")
+    run = api.newest_run("heddle_replan", "manual")
+    assert api.wait_for_run("heddle_replan", run) == "success"
+    browser.get(f"{ui.airflow}/dags/heddle_replan/runs/{run}")
     see(browser, "//*[@data-testid='dag-run-state' or contains(@class, 'badge')][contains(., 'Success')]")
     return run
 
@@ -125,7 +125,7 @@ def focused(browser: Chrome, attribute: str) -> str:
 
 def see_what_the_run_left(browser: Chrome, ui: Interface, run: str, pictures: Path) -> None:
     """The tab of the DAG's run leads to its plan, and names its MLflow run."""
-    browser.get(f"{ui.airflow}/dags/replan/runs/{run}")
+    browser.get(f"{ui.airflow}/dags/heddle_replan/runs/{run}")
     press(browser, "//a[contains(@href, 'heddle-plan')]")
     enter_frame(browser, "Plan")
     link = see(browser, "//a[@data-outside]")

@@ -48,11 +48,12 @@ class Api:
             return error.code
         return 200
 
-    def run_schedule(self, dag: str) -> str:
-        """Let a DAG run as its schedule says, which begins a run at once, and wait for its end; the run's state."""
+    def run_once(self, dag: str) -> str:
+        """Unpause a DAG, which begins no run by itself, trigger it, and wait for its end; the run's state."""
         self.wait_for_dag(dag)
         self.ask("PATCH", f"/api/v2/dags/{dag}", {"is_paused": False})
-        return self.wait_for_run(dag, self.newest_run(dag, "scheduled"))
+        run = self.ask("POST", f"/api/v2/dags/{dag}/dagRuns", {"logical_date": None})
+        return self.wait_for_run(dag, str(run["dag_run_id"]))
 
     def wait_for_run(self, dag: str, run: str) -> str:
         """Until a run has ended; its state."""

@@ -28,7 +28,7 @@ def test_a_micro_batch_through_every_service(tmp_path: Path) -> None:
     with production(tmp_path) as shape:
         api = Api.sign_in(shape.url("api-server", 8080), "admin", shape.secrets["HEDDLE_ADMIN_PASSWORD"])
         assert Api(api.address).status("/heddle/") == 401
-        assert api.run_schedule("evaluate") == "success", shape.log("scheduler")
+        assert api.run_once("heddle_evaluate") == "success", shape.log("scheduler")
         assert_evaluated(shape)
         assert "in force" in api.text("GET", f"/heddle/?stream={STREAM}")
 
