@@ -24,9 +24,9 @@ from optimizer.strategies.contract.pricing import Pricing
 from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.units import Units
 from optimizer.strategies.search.feeds import Cascades, add_helpers, as_draft
-from optimizer.windows.columns import Ids, WindowSet
+from optimizer.windows.window import Ids, WindowSet
 from optimizer.workloads import Workload
-from optimizer.workloads.slides import factors
+from optimizer.workloads.generators import factors
 
 FEW, MANY = 7, 16
 NAMES = [name for name in STRATEGIES if name != "exhaustive"]

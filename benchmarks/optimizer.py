@@ -14,7 +14,7 @@ from time import process_time
 from optimizer import optimize
 from optimizer.algebra.techniques import CARDS
 from optimizer.cost.omega import OMEGA
-from optimizer.workloads.slides import factors
+from optimizer.workloads.generators import factors
 from tests.optimizer.strategies.literal import literal_greedy
 
 MILLION = 1_000_000

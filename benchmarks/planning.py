@@ -20,7 +20,7 @@ from optimizer.plan.definition import Plan
 from optimizer.plan.prices import TYPICAL, Prices
 from optimizer.planning.defaults import STRATEGY
 from optimizer.workloads import Workload
-from optimizer.workloads.slides import factors, zipf_slides
+from optimizer.workloads.generators import factors, zipf_slides
 
 RATE = 10.0
 SIZES = (100, 1_000, 10_000, 100_000)

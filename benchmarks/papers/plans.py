@@ -13,7 +13,7 @@ from optimizer.plan.definition import Plan
 from optimizer.strategies.contract.options import SearchOptions
 from optimizer.windows.counters import COUNTERS
 from optimizer.windows.primes import divisors
-from optimizer.workloads.slides import factors
+from optimizer.workloads.generators import factors
 
 TITLE = "Plans by technique and strategy (TKDE 2022)"
 TECHNIQUES = {

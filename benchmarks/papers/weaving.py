@@ -12,7 +12,7 @@ from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
 from optimizer import optimize
 from optimizer.plan.definition import Plan, Traffic
 from optimizer.planning.running_plan import Member, RunningPlan
-from optimizer.workloads.slides import factors, zipf_slides
+from optimizer.workloads.generators import factors, zipf_slides
 from tests.optimizer.strategies.literal import literal_greedy
 
 TITLE = "Weave Share beside simpler plans (CIKM 2011)"

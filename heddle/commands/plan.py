@@ -23,8 +23,7 @@ from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
     from optimizer.plan.definition import Plan
-    from optimizer.strategies.contract.options import SearchOptions
-    from optimizer.strategies.contract.watch import Watch
+    from optimizer.strategies.contract.options import SearchOptions, Watch
 
 LISTED = 40  # trees that are shown
 
@@ -112,7 +111,7 @@ def _make_plan(
     from jobs.measure.stream import measure_stream
     from jobs.spark.session import spark_session
     from optimizer.planning.stream import plan_stream
-    from optimizer.strategies.contract.watch import Watch
+    from optimizer.strategies.contract.options import Watch
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:

@@ -12,7 +12,7 @@ import numpy as np
 
 from jobs.kernels.arrays import Ints
 from optimizer.plan.definition import Curve
-from optimizer.windows.columns import FloatArray
+from optimizer.windows.window import FloatArray
 
 POINTS = 40  # of a curve
 

@@ -23,7 +23,7 @@ from jobs.measure.activity import activity_curve
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.model.source_files import folder_root
-from optimizer.catalog.spark_types.folder_columns import BY_SPARK
+from optimizer.catalog.spark_types.parquet import BY_SPARK
 from optimizer.catalog.sql.expressions import plain
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Curve, Measure, Tree

@@ -15,7 +15,7 @@ import numpy as np
 
 from optimizer.algebra.techniques import CARDS, Omega
 from optimizer.cost.load import Load, Rate
-from optimizer.windows.columns import FloatArray
+from optimizer.windows.window import FloatArray
 
 # sum of 1/i! for i = 1..n; as a float it does not change any more after 20 terms
 INVERSE_FACTORIALS = np.array(tuple(accumulate((1 / factorial(i) for i in range(1, 21)), initial=0.0)))

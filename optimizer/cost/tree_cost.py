@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from optimizer.windows.columns import FloatArray
+from optimizer.windows.window import FloatArray
 
 RAW = -1  # the feed of a tree that reads the raw events, where trees are fed by number
 Number = TypeVar("Number", float, FloatArray)

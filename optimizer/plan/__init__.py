@@ -1,18 +1,16 @@
 """A plan as data, and what reads it.
 
-- batches: The batches that a stream comes in: what each brings, and which windows end with it.
+- batches: The batches that a stream comes in: what each brings, and what it does to the retained levels of a tree.
 - cost: What a plan costs, from the plan alone: every tree's feed, and its finals for every measure and key.
 - counts: What the engine does for a plan, counted before it does it.
-- cover: The cover of the windows that end: from which level each stretch of time is read.
 - definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree.
 - explain: A plan in words: what it costs, what it saves, and one line per tree.
 - forest: Trees of a plan on their stream: what they have in a second, what their batches handle.
 - layout: The boxes of a plan's picture, one per tree, and where they and the arrows stand, in no unit.
-- levels: At which lengths a tree retains what its windows hold, and for how long.
+- levels: At which lengths a tree retains what its windows hold, and from which level each stretch of time is read.
 - measures: The measures of a query's shape: the components that its partials must hold.
 - operations: What a plan has to do, parted as calibration wants it: the papers' operations.
 - picture: A plan as a picture: trees as boxes, left to right from the events.
 - prices: Seconds per operation, slice, answer, tree, batch and run, fitted from runs.
-- retention: What every batch reads, folds into chunks, loads and saves of the levels of a tree.
 - serialize: Plans as JSON: written, read back, and reduced to the content that a fingerprint covers.
 """

@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from optimizer.algebra.techniques import BLOCK
+from optimizer.plan.batches import Handled
 from optimizer.plan.cost import omega_of
 from optimizer.plan.definition import Demand, Measure, Tree
 from optimizer.plan.forest import Forest
-from optimizer.plan.retention import Handled
-from optimizer.windows.columns import FloatArray, IntArray, WindowSet
+from optimizer.windows.window import FloatArray, IntArray, WindowSet
 
 EVENT = "event"  # an event that is read
 READ = "event.read"  # a value of an event, read or computed: a time, a key, an argument

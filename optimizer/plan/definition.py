@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from optimizer.windows.collapse import collapse
-from optimizer.windows.columns import FloatArray, WindowSet
 from optimizer.windows.edges import Edges, union
 from optimizer.windows.slicing import CUTTY, PAIRS
+from optimizer.windows.window import FloatArray, WindowSet
 
 EVENTS = "events"
 Curve = tuple[tuple[float, float], ...]  # spans of time in seconds, and the keys that have an event in them

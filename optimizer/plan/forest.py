@@ -9,12 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from optimizer.plan.batches import Schedule
+from optimizer.plan.batches import Handled, Schedule, handle_batches
 from optimizer.plan.definition import Traffic, Tree
 from optimizer.plan.levels import Level, level_of, retained_levels
-from optimizer.plan.retention import Handled, handle_batches
-from optimizer.windows.columns import FloatArray
-from optimizer.windows.window import Window
+from optimizer.windows.window import FloatArray, Window
 
 MOST_SAMPLED = 64  # trees whose slices are looked at; beyond, all of a tree are taken to be equally long
 SAMPLED = 1024  # slices
@@ -166,8 +164,7 @@ def sample_slices(tree: Tree) -> FloatArray:
 
     >>> from fractions import Fraction
     >>> from optimizer.plan.definition import EVENTS
-    >>> from optimizer.windows.window import Window
-    >>> from optimizer.windows.columns import WindowSet
+    >>> from optimizer.windows.window import Window, WindowSet
     >>> windows = WindowSet.of([Window(4, 4), Window(6, 6)])
     >>> sample_slices(Tree("t1", ("a",), windows, Fraction(1, 3), (), EVENTS, (), 0.0))[:5].tolist()
     [4.0, 2.0, 2.0, 4.0, 4.0]

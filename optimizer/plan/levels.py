@@ -1,24 +1,32 @@
-"""Levels: at which lengths a tree retains what its windows hold, and for how long.
+"""Levels: at which lengths a tree retains what its windows hold, for how long, and which level a window is read from.
 
 Level 0 are the slices. A level above holds closed chunks: all slices between two of its edges, folded into one. A
 window is a few chunks and, at both of its ends, what is finer. Edges of a coarser level are edges of every finer one,
 so that windows which start at edges of a level need nothing finer but at their ends, which are recent. So slices are
 kept no longer than windows need them that start between the edges of all chunks.
+
+The cover of the windows that end says from which level each stretch of time is read. Nothing that is read has a start
+or an end of such a window inside, so that every window is whole slices and chunks, whatever their lengths. Starts of
+windows lie behind the watermark by their range, ends are recent; between them, where most of the time is, the
+coarsest chunks do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from optimizer.windows.edges import Edges, Progression
-from optimizer.windows.window import Window
+from optimizer.windows.window import IntArray, Window
 
 BASE: Final = 16  # chunks of a level in one of the next, where no slide says otherwise
 FEW: Final = 128  # slices in the longest window, up to which there are no chunks
 MOST_CHAINS: Final = 16  # that are compared
 WHOLE: Final = 4  # chunks of the coarsest level that the longest window holds at least
+Span = tuple[int, int]  # from the first time on, up to the second without it
 
 
 @dataclass(frozen=True)
@@ -130,3 +138,92 @@ def _with_reaches(edges: Edges, chunks: Sequence[Progression], ranges: Mapping[P
 def _retained(levels: Sequence[Level]) -> float:
     """Return the slices and chunks that are kept, of a key that always has events."""
     return sum(level.reach * sum(1 / period for period, _ in level.edges) for level in levels)
+
+
+def cover_windows(levels: Sequence[Level], windows: IntArray, after: int, until: int) -> list[list[Span]]:
+    """Return, by level, the spans to read for the windows that end in (after, until]; [] where none does.
+
+    `windows` has four rows: range, slide, offset, and the number of the level that a window starts at.
+
+    >>> levels = [Level(((1, 0),), 20), Level(((10, 0),), 1000)]
+    >>> cover_windows(levels, np.array([[10, 100], [1, 10], [0, 0], [0, 1]]), 200, 205)  # 10 every 1, 100 every 10
+    [[(191, 205)], []]
+    >>> cover_windows(levels, np.array([[10, 100], [1, 10], [0, 0], [0, 1]]), 200, 210)
+    [[(190, 210)], [(110, 190)]]
+    """
+    boundaries = _boundaries(windows, after, until)
+    if not boundaries:
+        return []
+    low, high = min(first for first, _, _ in boundaries), max(last for _, last, _ in boundaries)
+    return cover_span(levels, (low, high), boundaries)
+
+
+def cover_span(levels: Sequence[Level], span: Span, boundaries: Iterable[tuple[int, int, int]]) -> list[list[Span]]:
+    """Cover a span by the coarsest levels. A boundary (first, last, level) says that windows start or end at edges of a
+    level from the first time to the last: there is nothing coarser than it between them.
+
+    >>> levels = [Level(((1, 0),), 8), Level(((4, 0),), 100), Level(((16, 0),), 100)]
+    >>> cover_span(levels, (2, 41), [(2, 3, 0), (39, 41, 0)])
+    [[(2, 4), (36, 41)], [(4, 16), (32, 36)], [(16, 32)]]
+    """
+    known = sorted(boundaries)
+    spans: list[list[Span]] = [[] for _ in levels]
+    left = [span]
+    for number in range(len(levels) - 1, 0, -1):
+        blocked = _join([(first, last) for first, last, level in known if level < number])
+        finer: list[Span] = []
+        for low, high in left:
+            for piece, is_free in _split(low, high, blocked):
+                begin, end = _ceil(levels[number], piece[0]), levels[number].floor(piece[1])
+                if is_free and begin < end:
+                    spans[number].append((begin, end))
+                    finer += [(piece[0], begin), (end, piece[1])]
+                else:
+                    finer.append(piece)
+        left = _join([(low, high) for low, high in finer if low < high])
+    spans[0] = left
+    return spans
+
+
+def _ceil(level: Level, time: int) -> int:
+    floor = level.floor(time)
+    return floor if floor == time else floor + level.edges[0][0]
+
+
+def _boundaries(windows: IntArray, after: int, until: int) -> list[tuple[int, int, int]]:
+    """Return where the windows start that end in (after, until], each with the level of these starts, and where they
+    end."""
+    range_, slide, offset, level = windows
+    first = (after - range_ - offset) // slide + 1
+    last = (until - range_ - offset) // slide
+    some = np.flatnonzero(last >= first)
+    if not len(some):
+        return []
+    begin, end = (first * slide + offset)[some], (last * slide + offset)[some]
+    range_ = range_[some]
+    starts = set(zip(begin.tolist(), end.tolist(), level[some].tolist(), strict=True))
+    return [*starts, (int((begin + range_).min()), int((end + range_).max()), 0)]
+
+
+def _join(spans: list[Span]) -> list[Span]:
+    """Return spans in order, with those that touch or overlap made one."""
+    joined: list[Span] = []
+    for low, high in sorted(spans):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(high, joined[-1][1])
+        else:
+            joined.append((low, high))
+    return joined
+
+
+def _split(low: int, high: int, blocked: Sequence[Span]) -> Iterable[tuple[Span, bool]]:
+    """Cut a span at blocked ones, which may be single points; say of each piece whether it is free."""
+    for first, last in blocked:
+        if last <= low or first >= high:  # a point at either end cuts nothing
+            continue
+        if low < first:
+            yield (low, first), True
+        yield (max(low, first), min(high, last)), False
+        low = min(high, last)
+    if low < high:
+        yield (low, high), True

@@ -5,10 +5,9 @@
 - names: Names that a user typed: strategies and techniques, checked against the tables and the algebra.
 - recent: What a planner needs to know of recent events, whoever reads them.
 - reweave: A plan for a catalog that has changed by a few queries: they join and leave, the rest stays where it is.
-- roll_up: Groupings: a coarser one is fed by the partials of a finer one, where these are fewer than the events.
+- roll_up: Groupings: a coarser one is fed by the partials of a finer one, or of the union of two.
 - running_plan: A plan that queries join and leave one by one, by Incremental WeaveShare.
 - shards: Shards or separate evaluation, tree by tree: |T| + k * beta against alpha * |T|.
 - stream: From a catalog's stream to a plan: its queries grouped by clock and group-by columns.
-- union_groupings: Groupings that no query asks for: the union of two, where that pays.
 - windows: From windows to a plan: `optimize`, and what planning a stream shares with it.
 """

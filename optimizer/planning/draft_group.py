@@ -22,12 +22,12 @@ from optimizer.planning.shards import choose_shards
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows
-from optimizer.strategies.contract.watch import Watch
-from optimizer.windows.columns import BoolArray, Ids, IntArray, WindowSet
 from optimizer.windows.edge_space import rate_of_edges
 from optimizer.windows.edges import Edges
+from optimizer.windows.window import BoolArray, Ids, IntArray, WindowSet
 
 BY_RULE = ("no_share", "shared", "random")  # strategies that do not search
 ALSO_TRIED = ("weave_share", "tri_weave", "factor_windows")  # by the default strategy, where prices tell plans apart

@@ -16,16 +16,14 @@ from optimizer.planning.names import AUTO, find_strategy, techniques_for
 from optimizer.planning.windows import plan_drafts
 from optimizer.strategies.contract.bounds import exact_cost
 from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions
+from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions, Watch
 from optimizer.strategies.contract.pricing import Pricing
 from optimizer.strategies.contract.problem import make_measures_problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.feeds import Cascades, add_helpers, as_draft
 from optimizer.strategies.search.incremental import TOLERANCE, Drift, insert_into, settle
-from optimizer.windows.columns import WindowSet
 from optimizer.windows.edges import Edges
-from optimizer.windows.window import Window
+from optimizer.windows.window import Window, WindowSet
 
 STRATEGY = "incremental_weave_share"
 ANY = (Measure(),)

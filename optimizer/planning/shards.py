@@ -15,8 +15,7 @@ def choose_shards(trees: Sequence[Tree], recent: Recent, traffic: Traffic) -> li
 
     >>> from fractions import Fraction
     >>> from optimizer.plan.definition import Demand
-    >>> from optimizer.windows.columns import WindowSet
-    >>> from optimizer.windows.window import Window
+    >>> from optimizer.windows.window import Window, WindowSet
     >>> class MostPass:
     ...     def passing(self, tree, wheres):
     ...         return Passing(1.0, 0.01, dict.fromkeys(wheres, 0.9), dict.fromkeys(wheres, 0.009))

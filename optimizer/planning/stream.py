@@ -18,11 +18,10 @@ from optimizer.planning.draft_group import Group
 from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.windows import plan_groups, require_positive
-from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions
+from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions, Watch
 from optimizer.strategies.contract.problem import make_measures_problem
-from optimizer.strategies.contract.watch import Watch
-from optimizer.windows.columns import BoolArray, IntArray, WindowSet
 from optimizer.windows.slicing import PAIRS
+from optimizer.windows.window import BoolArray, IntArray, WindowSet
 
 MICROSECONDS = 1_000_000
 MOST_ENTRIES = 1 << 26  # values with their counts that a query may keep: about a gigabyte

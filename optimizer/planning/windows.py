@@ -20,17 +20,14 @@ from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_seconds, stream_seconds
 from optimizer.planning.names import AUTO, find_strategy
 from optimizer.planning.recent import Recent
-from optimizer.planning.roll_up import roll_up_groupings
-from optimizer.planning.union_groupings import invent_groupings
+from optimizer.planning.roll_up import invent_groupings, roll_up_groupings
 from optimizer.strategies.contract.bounds import SingleWindows
 from optimizer.strategies.contract.card import Card
 from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions
+from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions, Watch
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows, make_problem
-from optimizer.strategies.contract.watch import Watch
-from optimizer.windows.columns import BoolArray, Ids, IntArray, WindowSet
-from optimizer.windows.window import Window
+from optimizer.windows.window import BoolArray, Ids, IntArray, Window, WindowSet
 
 
 def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> float:

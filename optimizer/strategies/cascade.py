@@ -9,16 +9,14 @@ from __future__ import annotations
 from optimizer.cost.tree_cost import OPERATIONS
 from optimizer.strategies.contract.bounds import draft_cost, forest_of
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.factor_windows import cheapest_factors
-from optimizer.strategies.search.annealing import anneal
 from optimizer.strategies.search.feeds import Cascade, Cascades, add_helpers, as_draft
-from optimizer.strategies.search.forest_moves import descend
-from optimizer.strategies.search.subset_dp import cheapest_cascade
-from optimizer.strategies.search.subset_table import MOST_UNITS, subset_table
+from optimizer.strategies.search.forest_moves import anneal, descend
+from optimizer.strategies.search.subset_dp import MOST_UNITS, cheapest_cascade, subset_table
 from optimizer.strategies.tri_weave import tri_weave
 from optimizer.strategies.weave_share import FEW, weave_share
 

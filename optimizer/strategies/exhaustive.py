@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from optimizer.errors import HeddleError
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.moves import Price
 
 MOST = 12

@@ -11,10 +11,10 @@ from optimizer.algebra.techniques import CARDS
 from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.bounds import draft_cost, search_in_bundles
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.coverage import (
     Graph,
     Relation,

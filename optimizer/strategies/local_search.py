@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.moves import refine
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem
-from optimizer.strategies.contract.watch import Watch
 
 
 def shared(problem: Problem, model: CostModel, watch: Watch) -> Draft:

@@ -6,12 +6,12 @@ import numpy as np
 
 from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.weave_share import woven
-from optimizer.windows.columns import BoolArray, FloatArray
+from optimizer.windows.window import BoolArray, FloatArray
 
 
 class TriPricing(Pricing):

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.search.greedy import greedy
-from optimizer.strategies.search.moves import refine
-from optimizer.strategies.search.unit_moves import move_units
+from optimizer.strategies.search.moves import move_units, refine
 
 FEW = 300  # so many windows are also woven one by one
 MOVES = 10_000  # that are tried one by one at most, about; where one pass would take five times as many, none

@@ -2,8 +2,7 @@
 
 - catalog: A workload written as a catalog folder, in YAML or as a bulk Parquet file.
 - draws: What the generators share: Zipf's law, factors of a number, ranges for slides, checks of parameters.
-- slides: Workloads that draw slides: factors of S_max, any slide by Zipf's law, multiples of a seed window.
-- trades: The four workloads of on-the-fly sharing: turnover of trades joined with Close and Index.
+- generators: One function for each workload: slides by factors or by Zipf, multiples of a window, trades.
 - workload: Workload, Shape, and the Card that describes a generator.
 """
 
@@ -11,8 +10,16 @@ from __future__ import annotations
 
 from optimizer.errors import HeddleError
 from optimizer.workloads.draws import option_name, require
-from optimizer.workloads.slides import factors, random_gen, sequential_gen, zipf_slides
-from optimizer.workloads.trades import trades_a, trades_b, trades_c, trades_c_low
+from optimizer.workloads.generators import (
+    factors,
+    random_gen,
+    sequential_gen,
+    trades_a,
+    trades_b,
+    trades_c,
+    trades_c_low,
+    zipf_slides,
+)
 from optimizer.workloads.workload import Card, Workload
 
 WORKLOADS: dict[str, Card] = {

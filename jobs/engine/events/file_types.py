@@ -18,8 +18,7 @@ from jobs.engine.program.spark_types import ARROW, plain_type, require_key
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import UTC, Stream
-from optimizer.catalog.spark_types.folder_columns import BY_SPARK
-from optimizer.catalog.spark_types.parquet import names_alike
+from optimizer.catalog.spark_types.parquet import BY_SPARK, names_alike
 from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan

@@ -10,7 +10,7 @@ from pyarrow import fs
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.model.source_files import Found, reads_below, select_files
-from optimizer.catalog.spark_types.folder_columns import folder_columns
+from optimizer.catalog.spark_types.parquet import folder_columns
 from optimizer.errors import HeddleError
 
 

@@ -20,8 +20,7 @@ from jobs.engine.program.program import TIME, Input, Program, key_column
 from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
 from jobs.host.storage import Storage
 from optimizer.catalog.model.source_files import read_folders
-from optimizer.catalog.spark_types.folder_columns import folder_value
-from optimizer.catalog.spark_types.parquet import int96_columns, names_alike, spark_type
+from optimizer.catalog.spark_types.parquet import folder_value, int96_columns, names_alike, spark_type
 from optimizer.catalog.sql.expressions import columns_read
 from optimizer.errors import HeddleError
 

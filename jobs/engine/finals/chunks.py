@@ -17,7 +17,7 @@ from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.slices import to_table
 from jobs.engine.warehouse.state_files import Kept, StateFiles, shelf_name
-from optimizer.plan.cover import Span
+from optimizer.plan.levels import Span
 
 
 class TreeLevels:

@@ -15,8 +15,8 @@ from jobs.engine.slices.exchange import label, merge_tables
 from jobs.engine.slices.shards import TreeShards
 from jobs.engine.warehouse.state_files import ROWS, Kept, StateFiles
 from optimizer.plan.counts import CHUNKED, LEVEL, LOADED, MERGED, SAVED, UNFOLDED
-from optimizer.plan.cover import cover_windows
 from optimizer.plan.definition import EVENTS
+from optimizer.plan.levels import cover_windows
 
 Tables = Mapping[str, list[pa.Table]]  # by label
 Counts = dict[str, int]

@@ -9,12 +9,12 @@ import numpy as np
 from optimizer.cost.omega import flat_fat_operations, snap_to_whole
 from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem
 from optimizer.strategies.contract.units import Units, bits
-from optimizer.strategies.contract.watch import Watch
-from optimizer.windows.columns import FloatArray, IntArray
 from optimizer.windows.edge_space import rate_of_edges
+from optimizer.windows.window import FloatArray, IntArray
 
 Search = Callable[[Problem, CostModel, Watch], Draft]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from optimizer.strategies.contract.bounds import Search, cheapest_with_plain, search_in_bundles
 from optimizer.strategies.contract.draft import Draft
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem
-from optimizer.strategies.contract.watch import Watch
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 
 from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.units import Units
-from optimizer.windows.columns import IntArray
 from optimizer.windows.edges import Edges
+from optimizer.windows.window import IntArray
 
 
 @dataclass(frozen=True, eq=False)

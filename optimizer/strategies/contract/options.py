@@ -1,7 +1,8 @@
-"""What a user may choose about a search beside its strategy: how edges are counted and cut, and factor windows."""
+"""What a caller says about a search beside its strategy: its options, and how to follow and stop it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from optimizer.errors import HeddleError, did_you_mean
@@ -36,3 +37,23 @@ def _require(kind: str, name: str, names: list[str]) -> None:
 
 
 DEFAULT_OPTIONS = SearchOptions()
+
+
+def _ignore(share: float) -> None:
+    pass
+
+
+class Watch:
+    """Told how much of the work is done; asked whether to go on."""
+
+    def __init__(self, progress: Callable[[float], None] = _ignore) -> None:
+        self._progress = progress
+        self.stopped = False
+
+    def report(self, share: float) -> None:
+        """Say which share of the work is done, 0 to 1."""
+        self._progress(share)
+
+    def stop(self) -> None:
+        """Ask the search to end with what it has."""
+        self.stopped = True

@@ -10,7 +10,7 @@ import numpy as np
 from optimizer.cost.omega import TreeLoads, least_omegas
 from optimizer.cost.tree_cost import OPERATIONS, Currency, finals
 from optimizer.strategies.contract.units import Profile, Units, bits
-from optimizer.windows.columns import FloatArray
+from optimizer.windows.window import FloatArray
 
 EPSILON = 1e-12  # of two costs that differ by less, relatively, neither is smaller
 

@@ -1,14 +1,10 @@
 """What strategies search with.
 
-- annealing: Simulated annealing over forests: a fixed number of seeded steps.
 - coverage: The window coverage graph of the factor-windows paper: who can be computed from whom, and at what cost.
 - feeds: What trees cost when each reads the raw events or the partials of another, whichever is cheaper.
-- forest_moves: Moves over whole forests, for costs that are no sum over trees: one unit elsewhere.
+- forest_moves: Searches over whole forests, for costs that are no sum over trees: descent and annealing.
 - greedy: The greedy loop of WeaveShare: merge the two trees whose merge saves most, until none saves anything.
 - incremental: Incremental weaving: units join and leave a forest, which is woven anew when it has drifted.
 - moves: Local search: move a unit to another tree or to one of its own, or merge two trees, while the cost falls.
-- slots: One measure's load of every tree of a greedy search, and what any merge of two would ask for.
 - subset_dp: The cheapest cascade of up to 16 units, exactly, by dynamic programming over subsets.
-- subset_table: Edge rate, finals and measures of every subset of up to 16 units: a column each.
-- unit_moves: Local search over trees whose edges have atoms.
 """

@@ -18,7 +18,7 @@ from optimizer.strategies.contract.bounds import carried_measures
 from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import EPSILON, Pricing
 from optimizer.strategies.contract.units import Units
-from optimizer.windows.columns import IntArray
+from optimizer.windows.window import IntArray
 
 MOST_CHILDREN = 24  # of one feeder; of more, no helpers are tried
 MOST_TREES = 120  # of more, neither

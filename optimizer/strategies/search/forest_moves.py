@@ -1,17 +1,26 @@
-"""Moves over whole forests, for costs that are no sum over trees: one unit elsewhere, or two trees merged."""
+"""Searches over whole forests, for costs that are no sum over trees: descent, and simulated annealing.
+
+A move puts one unit elsewhere or merges two trees. Annealing makes a fixed number of seeded steps, so that the result
+is always the same.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
+
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import EPSILON
 from optimizer.strategies.contract.units import bits
-from optimizer.strategies.contract.watch import Watch
 
 ForestPrice = Callable[[Sequence[int]], float]
-
 TRIES = 300
 MANY = 40  # trees; a forest of more takes longer to price
+STEPS = 300
+WARM, COLD = 2e-2, 1e-5  # temperatures, relative to the cost
+SEED = 2026
 
 
 def fewer(tries: int, forest: Sequence[int]) -> int:
@@ -70,3 +79,37 @@ def merges(trees: list[int]) -> Iterator[list[int]]:
     for place, tree in enumerate(trees):
         for other in trees[place + 1 :]:
             yield sorted([third for third in trees if third not in (tree, other)] + [tree | other])
+
+
+def anneal(forest: Sequence[int], price: ForestPrice, watch: Watch, steps: int = STEPS) -> list[int]:
+    """The cheapest forest met."""
+    rng = np.random.default_rng(SEED)
+    steps = fewer(steps, forest)
+    units = list(bits(sum(forest)))
+    now, cost = list(forest), price(forest)
+    best, least = now, cost
+    for step in range(steps):
+        if watch.stopped or len(units) < 2:
+            break
+        neighbour = _neighbour(now, units, rng)
+        change = price(neighbour) / cost - 1
+        temperature = WARM * (COLD / WARM) ** (step / steps)
+        if change <= 0 or rng.random() < math.exp(-change / temperature):
+            now, cost = neighbour, price(neighbour)
+            if cost < least:
+                best, least = now, cost
+        watch.report(step / steps)
+    return best
+
+
+def _neighbour(trees: list[int], units: list[int], rng: np.random.Generator) -> list[int]:
+    """A random unit in a random other tree or in one of its own; now and then two trees merged."""
+    if len(trees) > 1 and rng.random() < 0.1:
+        first, second = rng.choice(len(trees), 2, replace=False).tolist()
+        rest = [tree for place, tree in enumerate(trees) if place not in (first, second)]
+        return [*rest, trees[first] | trees[second]]
+    unit = 1 << units[int(rng.integers(len(units)))]
+    bare = [tree & ~unit for tree in trees]
+    target = int(rng.integers(len(trees) + 1))
+    moved = [tree | unit if place == target else tree for place, tree in enumerate([*bare, 0])]
+    return [tree for tree in moved if tree]

@@ -1,9 +1,6 @@
 """The cheapest cascade of up to 16 units, exactly, by dynamic programming over subsets.
 
-A tree and all that it feeds, directly or not, are a subset S; its edges are those of S, so its edge rate is known
-before its own units U are: A[S] = min over U with the edges of S of E(S) * Omega(U) + what S without U costs when it is
-split into subtrees fed at E(S). U may be empty: a tree that answers no query. A split costs its subtrees' A, and E(S)
-per measure fed, so splits are kept by weight, the number of measures they are fed for: P[D, w].
+Edge rate, finals and measures of every subset are columns of a table, filled without a loop.
 """
 
 from __future__ import annotations
@@ -16,11 +13,78 @@ import numpy as np
 import numpy.typing as npt
 
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.search.subset_table import SubsetTable
-from optimizer.windows.columns import FloatArray, IntArray
+from optimizer.strategies.contract.pricing import CostModel
+from optimizer.strategies.contract.units import Profile, Units
+from optimizer.windows.window import FloatArray, IntArray
 
+MOST_UNITS = 16
+HALF = 8
 SMALLER = 1 - 1e-12
 FEW = 8  # units that plain Python solves at once
+
+
+class SubsetTable(NamedTuple):
+    """Position S of every column belongs to the units of the mask S."""
+
+    rates: FloatArray
+    finals: FloatArray
+    served: IntArray
+
+
+def subset_table(units: Units, model: CostModel) -> SubsetTable:
+    """Price all subsets of the units."""
+    rates = _rates(units)
+    total, served = np.zeros(len(rates)), np.zeros(len(rates), dtype=np.int64)
+    for measure, profile in enumerate(units.profiles):
+        subsets = Subsets(profile)
+        omegas = model.least_omegas(measure, subsets, rates)
+        present = subsets.queries > 0
+        total += np.where(present, omegas, 0.0)
+        served += present
+    return SubsetTable(rates, model.finals(rates, total), served)
+
+
+class Subsets:
+    """All subsets of the units, as the formulas of Omega see them, for one measure."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.queries = self.overlap = self.longest = np.zeros(1)
+        for unit in range(len(profile.queries)):
+            self.queries = np.concatenate([self.queries, self.queries + profile.queries[unit]])
+            self.overlap = np.concatenate([self.overlap, self.overlap + profile.overlap[unit]])
+            self.longest = np.concatenate([self.longest, np.maximum(self.longest, profile.longest[unit])])
+
+    def distinct_ranges(self) -> FloatArray:
+        """All ranges but those that only units outside the subset have."""
+        outside = np.zeros(len(self.queries))
+        owners, counts = self.profile.owners
+        outside[owners] = counts
+        for unit in range(len(self.profile.queries)):
+            halves = outside.reshape(-1, 2, 1 << unit)
+            halves[:, 1] += halves[:, 0]
+        inside: FloatArray = outside[-1] - outside[::-1]
+        return inside
+
+    def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
+        """The sums of the units at the subset's rate; rates repeat, so few are computed."""
+        distinct, place = np.unique(np.where(rates > 0, rates, 1.0), return_inverse=True)
+        total = np.zeros(len(rates))
+        for unit in range(len(self.profile.queries)):
+            inside = (np.arange(len(rates)) >> unit & 1).astype(np.bool_)
+            sums = self.profile.fat.at(
+                np.full(len(distinct), unit), np.maximum(distinct, distinct[1:].min(initial=1.0))
+            )
+            total[inside] += sums[place[inside]]
+        return total
+
+
+def _rates(units: Units) -> FloatArray:
+    """Edge rates, one half of the units merged with every subset of the other."""
+    space, count = units.problem.space, len(units)
+    low = [units.edge_mask(mask) for mask in range(1 << min(HALF, count))]
+    rows = [space.pair_rates(units.edge_mask(mask << HALF), low) for mask in range(1 << max(0, count - HALF))]
+    return np.concatenate(rows)
 
 
 class Solution(NamedTuple):

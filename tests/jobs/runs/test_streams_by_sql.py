@@ -28,7 +28,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads.catalog import write_catalog
-from optimizer.workloads.trades import trades_b, trades_c
+from optimizer.workloads.generators import trades_b, trades_c
 
 SECOND = 1_000_000
 

@@ -10,8 +10,8 @@ import pytest
 from optimizer import Plan, Window, optimize
 from optimizer.errors import HeddleError
 from optimizer.plan.explain import length
-from optimizer.strategies.contract.packing import pack
-from optimizer.windows.columns import Ids, WindowSet
+from optimizer.strategies.contract.problem import pack
+from optimizer.windows.window import Ids, WindowSet
 
 WINDOWS = [Window(16, 4), Window(10, 5), Window(8, 4), Window(7, 3, 1)]
 

@@ -13,7 +13,7 @@ from optimizer.strategies.contract.options import SearchOptions
 from optimizer.windows import edge_rate
 from optimizer.windows.counters import COUNTERS
 from optimizer.windows.slicing import SLICINGS
-from optimizer.workloads.slides import factors, zipf_slides
+from optimizer.workloads.generators import factors, zipf_slides
 
 ODD = [Window(16, 4), Window(10, 4), Window(9, 6), Window(21, 5)]
 EVEN = [Window(16, 4), Window(12, 6), Window(30, 10)]

@@ -10,14 +10,14 @@ import pytest
 from optimizer import optimize
 from optimizer.plan.definition import Measure
 from optimizer.strategies.cascade import exact
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import make_measures_problem, make_problem
 from optimizer.strategies.contract.units import Units
-from optimizer.strategies.contract.watch import Watch
-from optimizer.strategies.search.annealing import anneal
 from optimizer.strategies.search.feeds import Cascades
-from optimizer.windows.columns import WindowSet
-from optimizer.workloads.slides import factors
+from optimizer.strategies.search.forest_moves import anneal
+from optimizer.windows.window import WindowSet
+from optimizer.workloads.generators import factors
 from tests.optimizer.strategies.instances import TECHNIQUES, instance
 from tests.oracle.naive import best_partition
 

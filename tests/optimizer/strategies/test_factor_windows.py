@@ -9,13 +9,13 @@ import pytest
 
 from optimizer import Window, optimize
 from optimizer.cost.tree_cost import RAW
+from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import make_problem
-from optimizer.strategies.contract.watch import Watch
 from optimizer.strategies.factor_windows import best_factor, factor_windows, with_common_factors, with_factors
 from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
-from optimizer.windows.columns import WindowSet
-from optimizer.workloads.slides import random_gen
+from optimizer.windows.window import WindowSet
+from optimizer.workloads.generators import random_gen
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "optimizer.json").read_text())["factor_windows"]
 

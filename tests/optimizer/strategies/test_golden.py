@@ -14,7 +14,7 @@ from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.units import Units
 from optimizer.strategies.search.feeds import Cascades
-from optimizer.windows.columns import WindowSet
+from optimizer.windows.window import WindowSet
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "optimizer.json").read_text())
 NAMES = {

@@ -14,8 +14,8 @@ from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import make_problem
 from optimizer.strategies.contract.units import Units, bits
-from optimizer.strategies.search.subset_table import subset_table
-from optimizer.windows.columns import WindowSet
+from optimizer.strategies.search.subset_dp import subset_table
+from optimizer.windows.window import WindowSet
 from tests.optimizer.strategies.instances import instance
 
 FOLDER = Path(optimizer.strategies.__file__).parent
