@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks.evidence.figure import Size, load_claims
 from benchmarks.evidence.page import write_sections
 from benchmarks.evidence.parts import KEPT, PARTS, ROOT, keep_part, kept_part, measure_part
+from benchmarks.evidence.readme import write_figures
 
 
 def main() -> None:
@@ -20,6 +21,9 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="the least that has the shape of the page")
     parser.add_argument("--again", action="store_true", help="repeat parts that are done")
     parser.add_argument("--kept", type=Path, default=KEPT, help="where finished parts are kept")
+    parser.add_argument(
+        "--readme", type=Path, default=ROOT / "README.md", help="where the part peers writes its figures"
+    )
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "evidence.md", help="the page to write")
     options = parser.parse_args()
     unknown = [name for name in options.parts if name not in PARTS]
@@ -40,6 +44,8 @@ def main() -> None:
             part = measure_part(name, size, lambda text, name=name: say(f"  {name}: {text}"))
             keep_part(part, options.kept)
         write_sections(options.page, [part], claims)
+        if name == "peers":
+            write_figures(options.readme, part)
     say(f"written: {options.page}")
 
 

@@ -58,13 +58,14 @@ def columns() -> pa.Table:
 
 def test_for_every_type_and_precision(spark: SparkSession, columns: pa.Table) -> None:
     frame = spark.createDataFrame(columns)
-    for deviation in (0.3, 0.05, 0.01):
-        asked = [f"approx_count_distinct({name}, {deviation}) AS {name}" for name in KINDS]
-        theirs = {row.g: row for row in frame.groupBy("g").agg(*map(_expression, asked)).collect()}
+    # Spark makes a column of every register: the finest precision of all types at once takes it most of a minute
+    for deviation, names in ((0.3, list(KINDS)), (0.05, list(KINDS)), (0.01, ["s"])):
+        statements = [f"approx_count_distinct({name}, {deviation}) AS {name}" for name in names]
+        theirs = {row.g: row for row in frame.groupBy("g").agg(*map(_expression, statements)).collect()}
         for size in SIZES:
             rows = columns.filter(pa.compute.equal(columns["g"], size))
-            ours = {name: estimate(rows[name].combine_chunks(), deviation) for name in KINDS}
-            assert ours == {name: theirs[size][name] for name in KINDS}, (deviation, size)
+            ours = {name: estimate(rows[name].combine_chunks(), deviation) for name in names}
+            assert ours == {name: theirs[size][name] for name in names}, (deviation, size)
 
 
 def _expression(sql: str) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from jobs.results import read_results
 from optimizer.algebra.aggregates import AGGREGATES
@@ -59,11 +59,11 @@ def until(batches: list[list[Row]]) -> int:
     return max(row["ts"] for batch in batches for row in batch if row["ts"] is not None) - LATENESS
 
 
-def by_spark(spark: SparkSession, world: World, id: str, latest: int) -> dict[Any, Any]:
+def by_spark(frame: DataFrame, world: World, id: str, latest: int) -> dict[Any, Any]:
     """What Spark gives for the user's own SQL: the windows that ended."""
     keys, window = world.catalog.query(id).group_by, world.catalog.query(id).window
     found = {}
-    for row in spark.sql(world.catalog.statements[id].sql).collect():
+    for row in frame.collect():
         if ticks(row.window.end) <= latest:
             value = row[-1]
             place = tuple(row[key] for key in keys), ticks(row.window.end) - window.range
@@ -74,11 +74,11 @@ def by_spark(spark: SparkSession, world: World, id: str, latest: int) -> dict[An
 def same_as_spark(spark: SparkSession, world: World, warehouse: str, latest: int, ours: Answers) -> Answers:
     """Columns, types and rows of every statement; returns Spark's answers."""
     spark.read.parquet(str(world.folder / "data")).coalesce(1).cache().createOrReplaceTempView(STREAM)
-    theirs = {id: by_spark(spark, world, id, latest) for id in ours}
+    frames = {id: spark.sql(world.catalog.statements[id].sql) for id in ours}
+    theirs = {id: by_spark(frame, world, id, latest) for id, frame in frames.items()}
     for id, found in ours.items():
-        schema = spark.sql(world.catalog.statements[id].sql).schema
         read = read_results(spark, warehouse, world.catalog, id).schema
-        assert [(f.name, f.dataType) for f in read] == [(f.name, f.dataType) for f in schema], id
+        assert [(f.name, f.dataType) for f in read] == [(f.name, f.dataType) for f in frames[id].schema], id
         assert found.keys() == theirs[id].keys(), id
         if world.catalog.query(id).aggregate in EXACT:
             if world.catalog.query(id).aggregate == "percentile_approx":  # Spark's sketch has no order for NaN

@@ -1,0 +1,46 @@
+"""The figures of README.md: three lines between two marks, from the part `peers`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from benchmarks.evidence.figure import Figure
+from benchmarks.evidence.page import show_number
+from benchmarks.evidence.parts import Part
+
+MARKED = re.compile(r"(<!-- figures -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+
+
+def write_figures(readme: Path, part: Part) -> None:
+    """Replace the figures of the README by those of a part that compares engines."""
+    text = readme.read_text(encoding="utf-8")
+    lines = "\n".join(f"- {line}" for line in figure_lines(part.figures[0]))
+    readme.write_text(MARKED.sub(lambda mark: f"{mark[1]}{lines}\n{mark[2]}", text), encoding="utf-8")
+
+
+def figure_lines(figure: Figure) -> list[str]:
+    """Return what the figure says of the most queries, in three sentences.
+
+    >>> points = {"plain Spark": [(1, 2.0), (100, 200.0)], "DuckDB": [(1, 0.5), (100, 30.0)]}
+    >>> points |= {"polars": [(1, 0.5), (100, 20.0)], "Heddle": [(1, 1.0), (100, 2.0)], "one scan": [(1, 1), (100, 1.0)]}
+    >>> for line in figure_lines(Figure("peers", "Peers", "queries", "CPU seconds", points)):
+    ...     print(line)
+    100 queries cost 2 times the CPU of one scan of the events.
+    Plain Spark takes 100 times the CPU that Heddle takes for them, DuckDB 15 times, polars 10 times.
+    From 1 query to 100, the CPU of Heddle grows by 2 times, and that of plain Spark by 100 times.
+    """
+    first = {name: line[0][1] for name, line in figure.points.items()}
+    last = {name: line[-1][1] for name, line in figure.points.items()}
+    (few, _), *_, (many, ours) = figure.points["Heddle"]
+
+    def times(more: float, less: float) -> str:
+        return f"{show_number(more / less)} times"
+
+    return [
+        f"{many:,.0f} queries cost {times(ours, last['one scan'])} the CPU of one scan of the events.",
+        f"Plain Spark takes {times(last['plain Spark'], ours)} the CPU that Heddle takes for them, "
+        f"DuckDB {times(last['DuckDB'], ours)}, polars {times(last['polars'], ours)}.",
+        f"From {few:,.0f} query to {many:,.0f}, the CPU of Heddle grows by {times(ours, first['Heddle'])}, "
+        f"and that of plain Spark by {times(last['plain Spark'], first['plain Spark'])}.",
+    ]
