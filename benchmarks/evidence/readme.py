@@ -23,7 +23,7 @@ def figure_lines(figure: Figure) -> list[str]:
     """Return what the figure says of the most queries, in three sentences.
 
     >>> points = {"plain Spark": [(1, 2.0), (100, 200.0)], "DuckDB": [(1, 0.5), (100, 30.0)]}
-    >>> points |= {"polars": [(1, 0.5), (100, 20.0)], "Heddle": [(1, 1.0), (100, 2.0)], "one scan": [(1, 1), (100, 1.0)]}
+    >>> points |= {"polars": [(1, 0.5), (100, 20.0)], "Heddle": [(1, 1.0), (100, 2.0)], "one scan": [(1, 1), (100, 1)]}
     >>> for line in figure_lines(Figure("peers", "Peers", "queries", "CPU seconds", points)):
     ...     print(line)
     100 queries cost 2 times the CPU of one scan of the events.
