@@ -209,4 +209,6 @@ def done_before(store: Store, wish: Wish) -> Replanned | None:
 def _describe_order(measured: Measured) -> str:
     if measured.disorder is None:
         return "order unknown"
-    return f"{measured.disorder:.2%} out of order by up to {measured.delay:.3g} s"
+    if not measured.disorder:
+        return "in order"
+    return f"in its newest file {measured.disorder:.2%} follow a later event, by up to {measured.delay:.3g} s"

@@ -95,6 +95,6 @@ def _title(plan: Plan) -> str:
 def _subtitle(plan: Plan) -> str:
     planned, alone, together = map(cost_text, (plan.cost, plan.costs.no_share, plan.costs.shared))
     return (
-        f"cost {planned}, {plan.saving:z.1%} below no_share ({alone}); one shared tree {together}\n"
+        f"cost {planned}, {plan.saving:z.1%} below one tree per query ({alone}); one tree for all {together}\n"
         "bars: share of the plan's cost; dashed: answers no query"
     )
