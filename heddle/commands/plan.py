@@ -186,7 +186,12 @@ def _explain(plan: Plan, how_known: str, seconds: float, stopped: bool) -> None:
     console.print("\n".join(summary(plan)))
     console.print(f"  rate          {plan.rate:.4g} events per second, {how_known}")
     console.print(f"  planned in    {seconds:.2f} s{', stopped before the end' if stopped else ''}")
-    console.print(_table(plan))
+    techniques = {tree.technique for tree in plan.trees if tree.technique}
+    if len(techniques) == 1:  # of all trees: a column less, so that the table fits 80 characters
+        console.print(f"  technique     {techniques.pop()}")
+        console.print(_table(plan, one_technique=True))
+    else:
+        console.print(_table(plan, one_technique=False))
     for tree in plan.trees[:LISTED]:
         if tree.shards:
             console.print(f"  {tree.id}: {shards_text(tree.shards)}", soft_wrap=True)
@@ -207,16 +212,18 @@ def _show_lanes(lanes: Mapping[str, Mapping[str, str]]) -> None:
             console.print(f"  {line}")
 
 
-def _table(plan: Plan) -> Table:
+def _table(plan: Plan, one_technique: bool) -> Table:
     from optimizer.plan.explain import edges_text
 
-    table = Table("tree", "queries", "by", "edges", "edge rate", "technique", "fed by", "cost", box=SIMPLE_HEAD)
+    named = () if one_technique else ("technique",)
+    unit = "edges/row" if all(tree.windows.rows for tree in plan.trees) else "edges/s"
+    table = Table("tree", "queries", "by", "edges", unit, *named, "fed by", "cost", box=SIMPLE_HEAD)
     for tree in plan.trees[:LISTED]:
         rate = f"{float(tree.edge_rate) * (1 if tree.windows.rows else plan.traffic.ticks):.4g}"
+        rate += " a row" if tree.windows.rows and unit == "edges/s" else ""
         keys, edges = ", ".join(tree.group_by), edges_text(plan, tree, most=3)
-        table.add_row(
-            tree.id, str(len(tree.queries)), keys, edges, rate, tree.technique or "-", tree.feed, f"{tree.cost:.5g}"
-        )
+        technique = () if one_technique else (tree.technique or "-",)
+        table.add_row(tree.id, str(len(tree.queries)), keys, edges, rate, *technique, tree.feed, f"{tree.cost:.5g}")
     return table
 
 
