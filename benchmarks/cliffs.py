@@ -19,8 +19,7 @@ import pyarrow as pa
 from benchmarks.engine_world import show, world
 from jobs.engine.events.columns import Predicates
 from jobs.engine.events.predicate_index import index_predicates
-from jobs.engine.finals.answers import Answer
-from jobs.engine.finals.result_tables import result_tables
+from jobs.engine.finals.answers import Answer, result_tables
 from jobs.engine.program.program import Grouping, Input, MeasureProgram, QueryProgram
 from jobs.engine.slices.slices import from_tables
 from jobs.engine.warehouse.result_files import write_results

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from jobs.host.cpu_meter import CpuMeter
+from jobs.host.machine import CpuMeter
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from jobs.host.cpu_meter import CpuMeter
+from jobs.host.machine import CpuMeter
 from jobs.spark.session import spark_session
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog

@@ -25,7 +25,7 @@ SHOWN = 10  # rows that are printed beside Heddle's
 
 def measure(home: Path) -> dict[str, Any]:
     """Run a few of the user's own statements on plain Spark; return what they took, and the rows of the first."""
-    from jobs.host.cpu_meter import CpuMeter
+    from jobs.host.machine import CpuMeter
     from jobs.spark.session import JAVA_OPTIONS, QUIET, spark_session
     from optimizer.catalog.read.load import load_catalog
 

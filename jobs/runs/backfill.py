@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.batch.recompute import PastEvents, fill_warehouse, recompute_batch
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.consumed_files import add_record
+from jobs.engine.warehouse.consumed_files import RawEvents, add_record, raw_events
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
-from jobs.engine.warehouse.raw_events import RawEvents, raw_events
 from jobs.engine.warehouse.retained import save_retained
 from jobs.host.say import Say
 from jobs.host.storage import Storage

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from jobs.engine.batch.in_memory import answer_table
-from jobs.engine.batch.lay_out import by_label, statement_rows
+from jobs.engine.batch.in_memory import answer_table, by_label, statement_rows
 from jobs.engine.events.columns import events_from
 from jobs.engine.events.expressions import NotExact, parse_cached
 from jobs.engine.events.file_types import table_types

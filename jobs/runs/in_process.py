@@ -14,8 +14,7 @@ from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.parquet import Split
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.consumed_files import add_record, files_in_records, load_records
-from jobs.engine.warehouse.raw_events import PastBatch
+from jobs.engine.warehouse.consumed_files import PastBatch, add_record, files_in_records, load_records
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal

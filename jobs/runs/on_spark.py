@@ -13,9 +13,8 @@ from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.parquet import name_long_groups, splits_of
 from jobs.engine.program.lanes import of_lane
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
+from jobs.engine.warehouse.consumed_files import PastBatch, add_record, earlier_files, load_records, offered_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT
-from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal

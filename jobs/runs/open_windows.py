@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from jobs.engine.batch.in_memory import answer_open_windows
-from jobs.engine.batch.lay_out import by_label, statement_rows
+from jobs.engine.batch.in_memory import answer_open_windows, by_label, statement_rows
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.spark_types import parse_type
 from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage

@@ -10,8 +10,7 @@ from typing import Any
 from jobs.engine.batch.adopt import Adopted
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.work import tally
-from jobs.host.cpu_meter import CpuMeter
-from jobs.host.machine import machine_facts
+from jobs.host.machine import CpuMeter, machine_facts
 from jobs.measure.machine_prices import load_prices
 from optimizer.plan.definition import Plan
 from optimizer.plan.operations import counts_by_tree, operations_for, schedule_for

@@ -18,13 +18,12 @@ from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import Program
 from jobs.engine.program.spark_types import parse_type
-from jobs.engine.warehouse.consumed_files import files_in_records, is_rewritten, load_records
+from jobs.engine.warehouse.consumed_files import RawEvents, files_in_records, is_rewritten, load_records, raw_events
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
-from jobs.engine.warehouse.raw_events import RawEvents, raw_events
 from jobs.engine.warehouse.retained import load_retained
 from jobs.engine.work import Executors
-from jobs.host.cpu_meter import CpuMeter
+from jobs.host.machine import CpuMeter
 from jobs.host.storage import Storage
 from jobs.runs.report import RunReport, adopted_notes
 from optimizer.catalog.model.catalog import Catalog

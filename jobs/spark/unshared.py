@@ -16,8 +16,8 @@ from jobs.engine.events.input_files import File
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import Program, Unshared, grouping_name, key_column
 from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.warehouse.consumed_files import RawEvents
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.raw_events import RawEvents
 from jobs.engine.warehouse.result_files import QUERY, START, value_column, write_results
 from jobs.engine.work import Outcome, Work
 from jobs.host.storage import Storage

@@ -18,8 +18,8 @@ from jobs.engine.program.lanes import frame_labels
 from jobs.engine.program.program import Program, QueryProgram, Unshared
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse import state_files
+from jobs.engine.warehouse.consumed_files import RawEvents
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, has_all_marks
-from jobs.engine.warehouse.raw_events import RawEvents
 from jobs.engine.warehouse.retained import RetainedSlices, load_retained, save_retained
 from jobs.engine.work import Executor, Executors, Outcome, Work
 from jobs.host.kill_points import step

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from jobs.engine.finals.chunks import within
+from jobs.engine.finals.gather import within
 from jobs.engine.finals.row_numbers import dropped_label, number_rows
 from jobs.engine.finals.task import finish_bucket
 from jobs.engine.program.program import Grouping, Program, TreeProgram

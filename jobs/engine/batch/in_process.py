@@ -9,7 +9,7 @@ from jobs.engine.batch.bucket_task import run_bucket
 from jobs.engine.events.parquet import Split
 from jobs.engine.feed.task import feed_splits
 from jobs.engine.program.program import Program
-from jobs.engine.warehouse.raw_events import PastBatch
+from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.work import Executor, Outcome, Work
 
 

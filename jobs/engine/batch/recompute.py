@@ -9,8 +9,8 @@ from jobs.engine.batch.run_batch import FOLDERS, joined_queries, manifest_after,
 from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Program
 from jobs.engine.warehouse import state_files
+from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit
-from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import Executors, Outcome, Work
 from jobs.host.storage import Storage
 

@@ -1,22 +1,30 @@
-"""A tree's slices in its bucket: from the batch's partials and the retained ones, or from the tree that feeds it."""
+"""A tree's slices in its bucket: from the batch's partials and the retained ones, or from the tree that feeds it.
+
+A batch adds to the levels of a tree its slices, the chunks that close, and late partials of closed chunks. A chunk
+closes when the watermark passes its end. It is folded once, of the next finer level. An event that comes after that
+still counts in windows that have not ended, so its partial is added to every chunk above its slice that is closed
+already: chunks are partials like others, and those of the same key and start are combined wherever they are read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from jobs.engine.finals.chunks import TreeLevels
 from jobs.engine.finals.row_numbers import Bounds, dropped_label, number_rows
 from jobs.engine.finals.tree_columns import LevelColumns, RootColumns, TreeColumns
 from jobs.engine.program.program import Grouping, TreeProgram
-from jobs.engine.slices.exchange import label, merge_tables
+from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.shards import TreeShards
-from jobs.engine.warehouse.state_files import ROWS, Kept, StateFiles
+from jobs.engine.slices.slices import to_table
+from jobs.engine.warehouse.state_files import ROWS, Kept, StateFiles, shelf_name
 from optimizer.plan.counts import CHUNKED, LEVEL, LOADED, MERGED, SAVED, UNFOLDED
 from optimizer.plan.definition import EVENTS
-from optimizer.plan.levels import cover_windows
+from optimizer.plan.levels import Span, cover_windows
 
 Tables = Mapping[str, list[pa.Table]]  # by label
 Counts = dict[str, int]
@@ -95,3 +103,87 @@ def _gather_rows(
     loaded, new = (sum(table.num_rows for table in part) * len(tree.measures) for part in (retained, fresh))
     done = {MERGED: loaded + new, LOADED: loaded, SAVED: new}
     return TreeSlices(RootColumns(numbered.slices), numbered.needed.num_rows, folds, done, {}, rows, numbered.bounds)
+
+
+class TreeLevels:
+    """The levels of a tree in its bucket, those of earlier batches and what a batch adds to them."""
+
+    def __init__(
+        self, grouping: Grouping, tree: TreeProgram, state: StateFiles, incoming: Sequence[pa.Table], clock: Span
+    ) -> None:
+        self.grouping, self.tree, self.state = grouping, tree, state
+        self.emitted, self.until = clock
+        self.added: list[list[pa.Table]] = [[table for table in incoming if table.num_rows]]
+        self.loaded = self.folded = 0  # rows of the state, and rows that were folded into chunks
+
+    def add_chunks(self, spans: Sequence[Sequence[Span]]) -> None:
+        """Fold the chunks that close in this batch, as far as the spans or later batches need them, and what came late
+        for chunks that are closed."""
+        needs = [level.since(self.until) for level in self.tree.levels]
+        for number, of_level in enumerate(spans):
+            needs[number] = min([needs[number], *(low for low, _ in of_level)])
+        for number in range(1, len(self.tree.levels)):
+            self.added.append(self._late(number) + self._closing(number, min(needs[number:])))
+
+    def read(self, number: int, spans: Sequence[Span]) -> list[pa.Table]:
+        """Return the slices or chunks of a level within some ascending spans."""
+        if not spans:
+            return []
+        level = self.tree.levels[number]
+        name = chunk_label(label(self.grouping, self.tree), level.edges, number)
+        fresh = (within(table, spans) for table in self.added[number])
+        retained = self.state.read(name, shelf_name(number, level.reach), spans)
+        self.loaded += sum(table.num_rows for table in retained)
+        return retained + [table for table in fresh if table.num_rows]
+
+    def kept(self) -> dict[str, Kept]:
+        """Return what the batch adds to the state."""
+        name = label(self.grouping, self.tree)
+        kept = {}
+        for number, (level, tables) in enumerate(zip(self.tree.levels, self.added, strict=True)):
+            if tables:
+                table = pa.concat_tables(tables, promote_options="permissive")
+                needed = since(table, level.since(self.until))
+                kept[chunk_label(name, level.edges, number)] = Kept(
+                    needed, level.reach, shelf_name(number, level.reach)
+                )
+        return kept
+
+    def _late(self, number: int) -> list[pa.Table]:
+        """Fold the batch's partials of chunks that were closed before it."""
+        level = self.tree.levels[number]
+        span = level.floor(level.since(self.emitted)), level.floor(self.emitted)
+        return self._fold(number, [within(table, [span]) for table in self.added[0]])
+
+    def _closing(self, number: int, need: int) -> list[pa.Table]:
+        """Fold the chunks that close, of the next finer level."""
+        level = self.tree.levels[number]
+        low, high = max(level.floor(self.emitted), level.floor(need)), level.floor(self.until)
+        return self._fold(number, self.read(number - 1, [(low, high)])) if low < high else []
+
+    def _fold(self, number: int, tables: Sequence[pa.Table]) -> list[pa.Table]:
+        filled = [table for table in tables if table.num_rows]
+        if not filled:
+            return []
+        self.folded += sum(table.num_rows for table in filled)
+        edges = self.tree.levels[number].edges
+        return [to_table(merge_tables(self.grouping, self.tree, filled, edges=edges))]
+
+
+def within(table: pa.Table, spans: Sequence[Span]) -> pa.Table:
+    """Return the rows that start within one of some ascending spans.
+
+    >>> within(pa.table({"start": [10, 5, 0, 15]}), [(0, 5), (10, 15)])["start"].to_pylist()
+    [10, 0]
+    """
+    start = np.asarray(table["start"])
+    inside = np.zeros(len(start), np.bool_)
+    for low, high in spans:
+        inside |= (start >= low) & (start < high)
+    return table if inside.all() else table.take(pa.array(np.flatnonzero(inside)))
+
+
+def since(table: pa.Table, time: int) -> pa.Table:
+    """Return the rows of a table that start at a time or later."""
+    later = pc.greater_equal(table["start"], time)
+    return table if pc.all(later).as_py() else table.filter(later)

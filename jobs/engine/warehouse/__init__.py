@@ -1,11 +1,10 @@
 """The files of a stream's warehouse: manifests, state, results, late events, and who consumed which input.
 
-- consumed_files: Which input files the committed batches took, by our own record or by Spark's checkpoint.
+- consumed_files: Which input files the committed batches took, and their raw events while the files are there.
 - late_files: The late table: every event that some window missed, with the number of windows that did.
 - ledger: The ledger: once a stream has one, the results of a batch are unpublished until an audit enters them here.
 - lifecycle: A stream's warehouse: opened by one run at a time, and swept of what crashed runs left behind.
 - manifest: Manifests: a batch exists when its manifest does. Each names every live file, and has a mark per batch.
-- raw_events: The raw events that have been evaluated, as far as their files are still there.
 - read_answers: A statement's answers as an Arrow table with the columns of its SQL, without Spark.
 - result_files: Result files: the answers of one bucket and grouping, all queries together.
 - retained: What the retained slices of each tree hold, and from when on each query is answered.

@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
+from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.raw_events import PastBatch
 from jobs.engine.work import (
     BucketReport,
     Failed,

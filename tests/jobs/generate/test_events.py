@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.generate import STREAMS, Options, generate
-from jobs.generate.arrivals import BLOCK, LATE_BY, OUT_OF_ORDER_BY, SECOND, START
+from jobs.generate.draws import BLOCK, LATE_BY, OUT_OF_ORDER_BY, SECOND, START
 from jobs.generate.sensors import SCHEMA as SENSORS
 from jobs.generate.trades import SCHEMA as TRADES
 from jobs.generate.trades import close, index

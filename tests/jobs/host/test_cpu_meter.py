@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from jobs.host.cpu_meter import CpuMeter
+from jobs.host.machine import CpuMeter
 
 SPEND = "import time\nwhile time.process_time() < {seconds}: pass"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jobs.engine.events.parquet import Split
-from jobs.engine.warehouse.raw_events import PastBatch
+from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.work import Failed, FeedReport, Latest, Parcel, Report, Work
 from jobs.spark.executor import SparkExecutor
 from jobs.spark.feed_tasks import FileTasks, PastTasks, feed_messages

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.engine.events.language import arithmetic, comparisons, conditionals, texts
+from jobs.engine.events.language import arithmetic, comparisons, texts
 from jobs.engine.events.language.casts import cast, may_cast, try_cast
 from jobs.engine.events.language.functions import FUNCTIONS, Call, without_case
 from jobs.engine.events.language.nodes import (
@@ -207,7 +207,7 @@ def _case(builder: Builder, tree: Any) -> Node:
     values = to_common(builder.zone, *values)
     parts = [part for pair in zip(conditions, values, strict=False) for part in pair]
     is_open = any(value.is_open for value in values)
-    return apply(values[-1].type, conditionals.choose, *parts, values[-1], is_open=is_open)
+    return apply(values[-1].type, comparisons.choose, *parts, values[-1], is_open=is_open)
 
 
 def _cast(builder: Builder, tree: Any) -> Node:

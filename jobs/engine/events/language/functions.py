@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.engine.events.language import arithmetic, comparisons, conditionals, mathematics, rounding, texts, times
+from jobs.engine.events.language import arithmetic, comparisons, mathematics, texts, times
 from jobs.engine.events.language.nodes import (
     Kernel,
     Node,
@@ -111,21 +111,21 @@ def _if(call: Call) -> Node:
     require(condition.type in (TRUTH, NULL) and not condition.is_open, "if of no condition")
     values = to_common(call.zone, *values)
     is_open = any(value.is_open for value in values)
-    return apply(values[0].type, conditionals.choose, convert(condition, TRUTH, call.zone), *values, is_open=is_open)
+    return apply(values[0].type, comparisons.choose, convert(condition, TRUTH, call.zone), *values, is_open=is_open)
 
 
 def _null_if(call: Call) -> Node:
     a, b = call.parts
     sides = to_common(call.zone, fit_literal(a, b), fit_literal(b, a))
     require_kept_casts(call.zone, *sides)
-    return apply(a.type, conditionals.null_if, *sides, a)
+    return apply(a.type, comparisons.null_if, *sides, a)
 
 
 def _nan_value(call: Call) -> Node:
     for part in call.parts:
         require(is_number(part.type), f"nanvl of a {part.type}")
     kind = FLOAT if all(part.type == FLOAT for part in call.parts) else DOUBLE
-    return apply(kind, conditionals.nan_value, *call.converted(kind, kind))
+    return apply(kind, comparisons.nan_value, *call.converted(kind, kind))
 
 
 def _remainder(kernel: Kernel) -> Function:
@@ -155,7 +155,7 @@ def _shift(kernel: Kernel) -> Function:
 
 @lru_cache(maxsize=256)
 def _rounding(digits: int, to_even: bool) -> Kernel:
-    return rounding.round_to(digits, to_even)
+    return mathematics.round_to(digits, to_even)
 
 
 def _round(to_even: bool) -> Function:
@@ -270,8 +270,8 @@ FUNCTIONS: dict[str, Function] = {
     "bit_count": Function(_count_bits),
     "bround": _round(to_even=True),
     "cbrt": _of_doubles(mathematics.cbrt, is_open=True),
-    **dict.fromkeys(("ceil", "ceiling"), _whole(rounding.ceiling)),
-    **dict.fromkeys(("coalesce", "nvl", "ifnull"), _of_common(conditionals.coalesce, keeps_open=True)),
+    **dict.fromkeys(("ceil", "ceiling"), _whole(mathematics.ceiling)),
+    **dict.fromkeys(("coalesce", "nvl", "ifnull"), _of_common(comparisons.coalesce, keeps_open=True)),
     "concat": Function(_concat),
     "contains": _with_text(texts.contains),
     "cos": _of_doubles(mathematics.cos, is_open=True),
@@ -284,15 +284,15 @@ FUNCTIONS: dict[str, Function] = {
     "endswith": _with_text(texts.ends_with),
     "exp": _of_doubles(mathematics.exp),
     "expm1": _of_doubles(mathematics.expm1),
-    "floor": _whole(rounding.floor),
-    "greatest": _of_common(conditionals.greatest),
+    "floor": _whole(mathematics.floor),
+    "greatest": _of_common(comparisons.greatest),
     "hour": _of_clock(times.HOUR, 24),
     "hypot": _of_doubles(mathematics.hypot),
     "if": Function(_if, keeps_open=True),
     "isnan": Function(_is_nan),
     "isnotnull": _of_anything(comparisons.is_not_null),
     "isnull": _of_anything(comparisons.is_null),
-    "least": _of_common(conditionals.least),
+    "least": _of_common(comparisons.least),
     "left": _with_numbers(texts.left),
     **dict.fromkeys(("length", "char_length"), _of_text(texts.length, INT)),
     "ln": _of_doubles(mathematics.ln),

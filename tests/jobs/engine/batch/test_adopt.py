@@ -13,9 +13,9 @@ from jobs.engine.batch.recompute import PastEvents, recompute_batch
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
 from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.parquet import Split
+from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
-from jobs.engine.warehouse.raw_events import PastBatch, RawEvents
 from jobs.engine.warehouse.retained import load_retained
 from jobs.engine.work import Executor
 from tests.jobs.engine.runs import answers_in

@@ -12,10 +12,10 @@ from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.input_files import list_input_files
-from jobs.engine.finals import chunks
+from jobs.engine.finals import gather
+from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest
-from jobs.engine.warehouse.raw_events import PastBatch, RawEvents
 from optimizer.plan import levels
 from optimizer.windows.window import BEGINNING
 from tests.jobs.engine.batch.test_adopt import OneProcess
@@ -42,14 +42,14 @@ ASKED = {
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """Let chunks be as short as can be, and say of which levels some were read."""
     used: set[int] = set()
-    read = chunks.TreeLevels.read
+    read = gather.TreeLevels.read
 
-    def note(self: chunks.TreeLevels, number: int, spans: object) -> object:
+    def note(self: gather.TreeLevels, number: int, spans: object) -> object:
         tables = read(self, number, spans)  # type: ignore[arg-type]
         used.update([number] if tables else [])
         return tables
 
-    monkeypatch.setattr(chunks.TreeLevels, "read", note)
+    monkeypatch.setattr(gather.TreeLevels, "read", note)
     monkeypatch.setattr(levels, "FEW", 1)
     monkeypatch.setattr(levels, "BASE", 2)
     monkeypatch.setattr(levels, "WHOLE", 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.finals.grid import OnGrid
+from jobs.engine.finals.fold import OnGrid
 from jobs.kernels.columns.grid import LONG
 from tests.jobs.engine.runs import answers_in, run_in_process
 from tests.oracle.naive_aggregates import same

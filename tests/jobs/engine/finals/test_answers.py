@@ -8,10 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jobs.engine.finals.answers import Answer, answers
+from jobs.engine.finals.answers import Answer, answers, result_tables
 from jobs.engine.finals.fold import Finals
 from jobs.engine.finals.gather import gather
-from jobs.engine.finals.result_tables import result_tables
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.result_files import QUERY, START
 from jobs.engine.warehouse.state_files import StateFiles

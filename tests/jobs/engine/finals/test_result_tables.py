@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.engine.finals import result_tables as module
-from jobs.engine.finals.answers import Answer
-from jobs.engine.finals.result_tables import result_tables
+from jobs.engine.finals import answers as module
+from jobs.engine.finals.answers import Answer, result_tables
 from jobs.engine.program.program import Grouping, QueryProgram
 from jobs.engine.warehouse.result_files import FOLDER, QUERY, START, row_groups_of, write_results
 from jobs.host.storage import Storage

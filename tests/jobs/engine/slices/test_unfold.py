@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.engine.program.program import MeasureProgram
-from jobs.engine.slices.unfold import Shards, Unfolding, order_by_likeness
+from jobs.engine.slices.shards import Shards, Unfolding, order_by_likeness
 from jobs.kernels.algebra.operators import COUNT, MAX, OPS, lift
 from jobs.kernels.slices.combine import merge_rows
 

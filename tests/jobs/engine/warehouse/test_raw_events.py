@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.events.input_files import File, current_files, list_input_files
-from jobs.engine.warehouse.consumed_files import COMPACT_AT, Record, add_record, batch_by_file, load_records
+from jobs.engine.warehouse.consumed_files import (
+    COMPACT_AT,
+    PastBatch,
+    RawEvents,
+    Record,
+    add_record,
+    batch_by_file,
+    load_records,
+    raw_events,
+)
 from jobs.engine.warehouse.manifest import Manifest, Mark
-from jobs.engine.warehouse.raw_events import PastBatch, RawEvents, raw_events
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Stream
 from optimizer.windows.window import BEGINNING
