@@ -48,8 +48,7 @@ def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where everything goes; it is emptied first.")] = Path("run"),
 ) -> None:
     """Generate events, replan, evaluate, audit, publish and log, through the DAGs; then say what came of it."""
-    from heddle.demo.outcome import read_outcome
-    from heddle.demo.screen import IMAGE, draw, show
+    from heddle.demo.outcome import IMAGE, draw, read_outcome, show
     from heddle.demo.world import EVENTS, RESERVE, data_folder, make_world
 
     console = Console(highlight=False, markup=False)

@@ -1,4 +1,7 @@
-"""What the first run has done, from the reports and verdicts that its steps have left."""
+"""What the first run has done, from the reports and verdicts that its steps have left, and the screen that shows it.
+
+The screen is printed, and kept as an image.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heddle.demo.world import STREAM
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from heddle.demo.world import SMALL, STREAM
+
+WIDTH = 17  # of the longest bar: the table fits into 80 columns
+IMAGE = "first-run.svg"
 
 
 @dataclass(frozen=True)
@@ -85,3 +95,89 @@ def read_outcome(home: Path) -> Outcome:
 
 def _load(home: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted((home / "runs").glob(f"*/{name}.json"))]
+
+
+def show(console: Console, outcome: Outcome, folder: Path) -> None:
+    """Print the screen."""
+    small = f"{outcome.queries[SMALL]} over {SMALL} in {outcome.trees[SMALL]}"
+    console.print(
+        f"\n{outcome.queries[STREAM]} queries over {STREAM} in {outcome.trees[STREAM]} shared trees ({small}).\n"
+        f"{outcome.events:,} events in {outcome.batches} micro-batches, "
+        f"{outcome.events_per_second:,.0f} events/s once Spark has started.",
+        style="bold",
+    )
+    console.print("\nCPU seconds")
+    console.print(_bars(outcome))
+    times = outcome.extrapolated_seconds / outcome.cpu_seconds
+    console.print(f"\nHeddle answers them for 1/{times:,.0f} of the CPU that plain Spark would take, query by query.")
+    console.print(f"The plan costs {outcome.saving:.0%} less than one tree per query would.")
+    if outcome.estimated_seconds is not None:
+        console.print(
+            f"Engine's tasks: {outcome.estimated_seconds:.1f} CPU s estimated, {outcome.task_seconds:.1f} measured."
+        )
+    rows, passed = sum(audit["rows"] for audit in outcome.verdicts), sum(audit["passed"] for audit in outcome.verdicts)
+    console.print(
+        f"{passed} of {len(outcome.verdicts)} audits passed: {rows:,} rows compared with plain Spark's, then published."
+    )
+    console.print(f"\n{outcome.peer['sql']}", style="dim")
+    console.print(_rows(outcome))
+    steps = {
+        "make ui": "Airflow and MLflow on it; events go on arriving",
+        f"{folder}/{IMAGE}": "the bars as an image",
+        f"{folder}/catalog/queries.yaml": "what was asked",
+        f"{folder}/warehouse/{STREAM}/docs": "a page per audit",
+    }
+    width = max(map(len, steps))
+    console.print("Next: " + "\n      ".join(f"{step:{width}}  {what}" for step, what in steps.items()))
+
+
+def bars(outcome: Outcome) -> list[tuple[str, str, float]]:
+    """Return what is compared: label, how its CPU seconds are known, the seconds."""
+    queries, peer = outcome.queries[STREAM], outcome.peer
+    asked, few = f"{queries} queries, {outcome.events / 1e6:g} M events", len(peer["queries"])
+    return [
+        (f"Heddle       {asked}", "measured", outcome.cpu_seconds),
+        (f"plain Spark  {few} queries, {peer['events'] / 1e6:g} M events", "measured", peer["cpu_seconds"]),
+        (f"plain Spark  {asked}", "extrapolated", outcome.extrapolated_seconds),
+    ]
+
+
+def _bars(outcome: Outcome) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(no_wrap=True)
+    lines = bars(outcome)
+    longest = max(seconds for _, _, seconds in lines)
+    for label, how, seconds in lines:
+        bar = "█" * max(1, round(WIDTH * seconds / longest))
+        table.add_row(label, bar, f"{seconds:,.1f}", how)
+    return table
+
+
+def _rows(outcome: Outcome) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    rows = outcome.peer["rows"]
+    for name in rows[0] if rows else ():
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*row.values())
+    return table
+
+
+def draw(outcome: Outcome, path: Path) -> None:
+    """Draw the bars as an image."""
+    from matplotlib.figure import Figure
+
+    lines = bars(outcome)
+    figure = Figure(figsize=(9, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    drawn = axes.barh(
+        [f"{' '.join(label.split())}\n({how})" for label, how, _ in lines], [seconds for _, _, seconds in lines]
+    )
+    axes.bar_label(drawn, [f"{seconds:,.1f}" for _, _, seconds in lines], padding=4)
+    axes.invert_yaxis()
+    axes.set_xlabel("CPU seconds")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)

@@ -7,7 +7,6 @@
 - executor: Runs a batch on Spark: feed tasks, Spark's shuffle by bucket, one task per bucket, what plain Spark adds.
 - feed_tasks: The feed tasks of a batch on Spark: those that read files, and batches of the past.
 - frame_lane: The frame lane: events of any DataFrame, aggregated by Spark itself where that is exact and pays.
-- java_zones: Time zones as Java has them: whether the file lane's clocks change when Spark's do.
 - result_frame: Result files as Spark frames, as they are written or with the columns of a statement's SQL.
 - session: The SparkSession every job starts from.
 - stream_frames: A stream's events as a DataFrame: files by Spark's own reader.

@@ -1,24 +1,28 @@
 """The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make.
 
 A query takes the file lane where that gives Spark's answers; one that only Spark evaluates goes by the frame lane,
-alone. Both lanes may feed one batch."""
+alone. Both lanes may feed one batch. Time zones are Java's: where the file lane's clocks change at other times than
+Spark's do, Spark evaluates.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import FileTypes, exact_types, named_columns, require_time
 from jobs.engine.events.input_files import File, list_input_files
+from jobs.engine.events.zones import is_utc, zone_of
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import move_unfoldable
 from jobs.engine.program.lanes import queries_for_spark
 from jobs.engine.program.program import Program
-from jobs.spark.java_zones import knows_changes
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types
 from optimizer.catalog.model.catalog import Catalog
@@ -32,7 +36,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+
 NOT_IN_PARQUET = "a stream that is not read from Parquet files"
+Change = tuple[int, int, int]  # when, in seconds since 1970, and by how much clocks are ahead before and after
+OFFSET = r"Z|[+-][0-9:]+"
+CHANGE = re.compile(rf"Transition\[(?:Gap|Overlap) at (\S+?)({OFFSET}) to ({OFFSET})\]")
+YEARS = range(2100, 2104)  # for which rules are compared
 
 
 @dataclass(frozen=True)
@@ -152,3 +161,51 @@ def _kept(program: Program, reasons: Mapping[str, str]) -> dict[str, str]:
     """Return the reasons of the queries that are woven after all: others turned out to be unshared."""
     woven = {query.id for grouping in program.groupings for tree in grouping.trees for query in tree.queries}
     return {id: reason for id, reason in reasons.items() if id in woven}
+
+
+def knows_changes(spark: SparkSession, zone: str) -> bool:
+    """Whether clocks of a zone are set here when Java sets them: both bring their own list of changes."""
+    if is_utc(zone):
+        return True
+    rules = spark._jvm.java.time.ZoneId.of(zone).getRules()  # type: ignore[union-attr]  # there is a JVM
+    listed = read_changes(rules.getTransitions().toString())
+    by_rule = [change for rule in rules.getTransitionRules() for change in _changes_by_rule(rule)]
+    known = zone_of(zone)
+    ours = list(zip(known.changes.tolist(), known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True))
+    last = listed[-1][0] if listed else -(1 << 63)
+    later = [change for change in ours if change[0] > last]
+    return [change for change in ours if change[0] <= last] == listed and sorted(by_rule) == _in_years(later)
+
+
+def _changes_by_rule(rule: Any) -> list[Change]:
+    return read_changes(" ".join(str(rule.createTransition(year)) for year in YEARS))
+
+
+def _in_years(changes: list[Change]) -> list[Change]:
+    return [change for change in changes if (datetime(1970, 1, 1) + timedelta(seconds=change[0])).year in YEARS]
+
+
+def read_changes(text: str) -> list[Change]:
+    """Return the changes that Java has written down.
+
+    >>> read_changes("[Transition[Overlap at 1893-04-01T00:00+00:53:28 to +00:50], ...]")
+    [(-2422054408, 3208, 3000)]
+    """
+    return [_change(*parts) for parts in CHANGE.findall(text)]
+
+
+def _change(clock: str, before: str, after: str) -> Change:
+    shown = datetime.fromisoformat(clock) - datetime(1970, 1, 1)
+    return shown.days * 86_400 + shown.seconds - _seconds(before), _seconds(before), _seconds(after)
+
+
+def _seconds(offset: str) -> int:
+    """Return an offset in seconds.
+
+    >>> _seconds("-00:53:28"), _seconds("Z")
+    (-3208, 0)
+    """
+    if offset == "Z":
+        return 0
+    hours, minutes, seconds = (*map(int, offset[1:].split(":")), 0)[:3]
+    return (-1 if offset[0] == "-" else 1) * (hours * 3_600 + minutes * 60 + seconds)

@@ -38,7 +38,7 @@ from plugins.heddle_page.read.history import (
     measurements,
     read_tracked_plans,
 )
-from plugins.heddle_page.view.changes import PlanChange, compare_plans
+from plugins.heddle_page.view.history import PlanChange, compare_plans
 from plugins.heddle_page.view.plan import PlanView, plan_view
 from plugins.heddle_page.view.queries import OwnerRow, QueryRow, cost_by_owner, query_rows
 

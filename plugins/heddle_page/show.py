@@ -11,8 +11,7 @@ from markupsafe import Markup
 
 from optimizer.plan.explain import cost_text
 from plugins.heddle_page.read.history import mean_deviation
-from plugins.heddle_page.view.changes import named
-from plugins.heddle_page.view.charts import deviation_chart, saving_chart
+from plugins.heddle_page.view.history import deviation_chart, named, saving_chart
 from plugins.heddle_page.view.queries import number_text
 
 DASH = "\N{EN DASH}"

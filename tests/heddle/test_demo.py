@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from heddle.demo.outcome import Outcome
-from heddle.demo.screen import draw, show
+from heddle.demo.outcome import Outcome, draw, show
 from heddle.demo.world import EXAMPLE, SMALL, STREAM
 from optimizer.catalog.read.load import load_catalog
 

@@ -22,7 +22,7 @@ from optimizer.catalog.spark_types.numbers import (
     wider,
 )
 from optimizer.catalog.sql.expressions import parse
-from optimizer.catalog.sql.numbers import Number, number_of
+from optimizer.catalog.sql.grammar import Number, number_of
 from optimizer.errors import Mistake, did_you_mean, show
 
 Rule = str | Callable[[list[str]], str]

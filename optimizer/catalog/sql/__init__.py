@@ -6,5 +6,4 @@
 - expressions: Expressions: parsed, checked against the allow list, and printed again from the tree.
 - filters: FILTER as the arguments of aggregates have it: a CASE that is null for every other event.
 - grammar: Spark's grammar of expressions: what binds tighter than what, and what a literal is.
-- numbers: Numbers as Spark reads them: a literal, or a literal with the minus that belongs to it.
 """

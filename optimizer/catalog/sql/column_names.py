@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from optimizer.catalog.sql.numbers import number_of
+from optimizer.catalog.sql.grammar import number_of
 
 # functions that Spark prints in capitals, or under another name than the one they were called by
 _CAPITALS = (

@@ -11,7 +11,7 @@ The parser and the printer read the one table below, which follows Spark's SqlBa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
@@ -37,7 +37,6 @@ LEVELS: tuple[dict[TokenType, type[exp.Expr]], ...] = (
     {TokenType.STAR: exp.Mul, TokenType.SLASH: exp.Div, TokenType.MOD: exp.Mod, TokenType.DIV: exp.IntDiv},
 )
 PREDICATES = (TokenType.BETWEEN, TokenType.IN, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE, TokenType.IS)
-
 # how tight a node binds: a looser one among its parts is printed in brackets
 OR, AND, NOT, PREDICATE, VALUE = range(5)
 UNARY = VALUE + len(LEVELS)
@@ -50,7 +49,6 @@ BINDING: dict[type[exp.Expr], int] = {
     exp.Neg: UNARY,
     exp.BitwiseNot: UNARY,
 }
-
 _PARSERS: dict[str, Any] = Spark.Parser.FUNCTION_PARSERS
 _NO_PARENS: dict[str, Any] = Spark.Parser.NO_PAREN_FUNCTION_PARSERS
 
@@ -180,3 +178,47 @@ def _least(level: int, part: str) -> int:
     if level == PREDICATE:
         return VALUE
     return level + 1 if part == "expression" else level
+
+
+class Number(NamedTuple):
+    """A number as it is written, with its sign."""
+
+    digits: str
+    negative: bool = False
+
+    @property
+    def text(self) -> str:
+        """The number with its sign."""
+        return f"-{self.digits}" if self.negative else self.digits
+
+    @property
+    def kind(self) -> str:
+        """Spark's type of the number.
+
+        >>> Number("2147483648").kind, Number("2147483648", negative=True).kind, Number("1.50").kind, Number("1e3").kind
+        ('bigint', 'int', 'decimal(3,2)', 'double')
+        """
+        if "e" in self.digits.lower():
+            return "double"
+        whole, point, part = self.digits.partition(".")
+        if point:
+            digits = len(whole.lstrip("0")) + len(part)
+            return f"decimal({max(digits, len(part), 1)},{len(part)})"
+        value = int(self.text)
+        if -(1 << 31) <= value < 1 << 31:
+            return "int"
+        return "bigint" if -(1 << 63) <= value < 1 << 63 else f"decimal({len(whole.lstrip('0'))},0)"
+
+
+def number_of(tree: Any) -> Number | None:
+    """Return the number that a tree is, or None: `-5` is one, `-(5)` and `-x` are operations.
+
+    >>> from optimizer.catalog.sql.expressions import parse
+    >>> number_of(parse("-5")), number_of(parse("-(5)"))
+    (Number(digits='5', negative=True), None)
+    """
+    negative = isinstance(tree, exp.Neg)
+    digits = tree.this if negative else tree
+    if isinstance(digits, exp.Literal) and not digits.is_string:
+        return Number(str(digits.name), negative)
+    return None

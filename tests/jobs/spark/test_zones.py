@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.spark.choose_lane import queries_by_lane
-from jobs.spark.java_zones import knows_changes, read_changes
+from jobs.spark.choose_lane import knows_changes, queries_by_lane, read_changes
 from jobs.spark.session import in_zone
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream

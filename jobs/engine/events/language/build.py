@@ -50,7 +50,7 @@ from jobs.engine.events.language.vectors import (
 from optimizer.catalog.spark_types import numbers
 from optimizer.catalog.spark_types.parquet import spark_type
 from optimizer.catalog.spark_types.results import CASTS
-from optimizer.catalog.sql.numbers import Number, number_of
+from optimizer.catalog.sql.grammar import Number, number_of
 
 
 class Builder:
