@@ -13,6 +13,7 @@ from statistics import mean
 
 import numpy as np
 
+from benchmarks.evidence.figure import Figure, Progress, Size
 from benchmarks.planning import PRICES, RATE, TECHNIQUE, irregular
 from optimizer import optimize
 from optimizer.plan.definition import Traffic
@@ -28,6 +29,7 @@ from optimizer.windows.window import Ids, WindowSet
 from optimizer.workloads import Workload
 from optimizer.workloads.generators import factors
 
+TITLE = "Optimality"
 FEW, MANY = 7, 16
 NAMES = [name for name in STRATEGIES if name != "exhaustive"]
 TRAFFIC = Traffic(RATE)
@@ -91,22 +93,49 @@ def partitions(units: int) -> Iterator[list[int]]:
         yield [*rest, last]
 
 
+def gaps_of(draw: Draw, in_seconds: bool, draws: int) -> dict[str, list[float]]:
+    """Return by strategy how much its plans cost above the best ones, one share a draw."""
+    gaps: dict[str, list[float]] = {strategy: [] for strategy in NAMES}
+    for seed in range(draws):
+        workload = draw(seed)
+        best = least_seconds(workload) if in_seconds else least_operations(workload)
+        for strategy in NAMES:
+            prices = PRICES if in_seconds else None
+            plan = optimize((workload.range, workload.slide), RATE, strategy, TECHNIQUE, prices=prices)
+            cost = plan.costs.seconds if in_seconds else plan.cost
+            gaps[strategy].append((cost or 0.0) / best - 1)
+    return gaps
+
+
+def measure(size: Size, progress: Progress) -> list[Figure]:
+    """Return a figure for both currencies: the mean gap of every strategy, draw by draw from the least to the most."""
+    figures = []
+    for currency in ("operations", "seconds"):
+        in_seconds, points = currency == "seconds", {}
+        draws = size.of(1, 6, 20) if in_seconds else size.of(2, 20, 50)
+        lines = []
+        for name, draw in workloads(FEW if in_seconds else MANY).items():
+            progress(f"{name}, gaps in {currency}")
+            gaps = gaps_of(draw, in_seconds, draws)
+            for strategy in (STRATEGY, "weave_share", "tri_weave", "shared", "no_share"):
+                ordered = sorted(1 + max(0.0, gap) for gap in gaps[strategy])
+                points[f"{strategy}, {name}"] = [(number, gap) for number, gap in enumerate(ordered, 1)]
+            lines.append(f"{name}: {STRATEGY} is {mean(gaps[STRATEGY]):.2%} above, at most {max(gaps[STRATEGY]):.2%}")
+        title = f"Cost above the best plan there is, in {currency}"
+        classes = FEW if in_seconds else MANY
+        note = f"The default strategy beside the best plan of up to {classes} classes. {'; '.join(lines)}."
+        axes = ("draw, from the best", "cost / least cost")
+        figures.append(Figure(f"optimality-{currency}", title, *axes, points, log_x=False, note=note))
+    return figures
+
+
 def show_gaps(currency: str, draws: int) -> None:
     """Print a table of gaps in one currency."""
     in_seconds = currency == "seconds"
     print(f"\nabove the best plan in {currency}, up to {FEW if in_seconds else MANY} classes, {draws} draws each")
     print(f"{'workload':<12}{'strategy':<26}{'mean':>9}{'largest':>9}{'none':>7}")
     for name, draw in workloads(FEW if in_seconds else MANY).items():
-        gaps: dict[str, list[float]] = {strategy: [] for strategy in NAMES}
-        for seed in range(draws):
-            workload = draw(seed)
-            best = least_seconds(workload) if in_seconds else least_operations(workload)
-            for strategy in NAMES:
-                prices = PRICES if in_seconds else None
-                plan = optimize((workload.range, workload.slide), RATE, strategy, TECHNIQUE, prices=prices)
-                cost = plan.costs.seconds if in_seconds else plan.cost
-                gaps[strategy].append((cost or 0.0) / best - 1)
-        for strategy, gap in gaps.items():
+        for strategy, gap in gaps_of(draw, in_seconds, draws).items():
             mark = " (the default)" if strategy == STRATEGY else ""
             none = sum(share < 1e-9 for share in gap)
             print(f"{name:<12}{strategy + mark:<26}{mean(gap):>9.2%}{max(gap):>9.2%}{none:>7}", flush=True)

@@ -25,6 +25,9 @@ PARTS = {  # the module whose `measure(size, progress)` gives the figures
     "kernels": "benchmarks.papers.kernels",
     "factors": "benchmarks.papers.factor_windows",
     "sharing": "benchmarks.papers.sharing",
+    "optimality": "benchmarks.optimality",
+    "scaling": "benchmarks.peers.scaling",
+    "ablations": "benchmarks.peers.ablations",
 }
 
 

@@ -1,4 +1,6 @@
-"""What a team would run instead of Heddle, on the same events and queries.
+"""What a team would run instead of Heddle, on the same events and queries; and Heddle beside itself.
 
+- ablations: One idea off at a time: CPU seconds of the same answers with the idea, and without it.
 - engines: CPU seconds by number of queries: plain Spark, DuckDB, polars, Heddle, and one scan of the events.
+- scaling: How Heddle's CPU grows with events, keys, queries, overlap and batches.
 """
