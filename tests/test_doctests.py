@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("optimizer", "jobs/kernels", "jobs/engine/slices")
-COMPLETE = ("optimizer/windows", "optimizer/cost", "optimizer/planning", "jobs/engine/slices")
+COMPLETE = ("optimizer/windows", "optimizer/cost", "optimizer/planning", "jobs/kernels", "jobs/engine/slices")
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if ">>> " in path.read_text())
 
 

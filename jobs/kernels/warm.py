@@ -11,9 +11,8 @@ from jobs.kernels.algebra.operators import MAX, MIN, OPS, SUM_FLOAT, VALUE_COLUM
 from jobs.kernels.arrays import Column
 from jobs.kernels.columns.bounds import find_windows
 from jobs.kernels.columns.fold import fold
-from jobs.kernels.columns.fold_bounds import REGULAR, count_operations
+from jobs.kernels.columns.fold_bounds import REGULAR, count_operations, pick_rows
 from jobs.kernels.columns.grid import lay_out_grid
-from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.fdlibm import angles, exponentials, logarithms, powers
 from jobs.kernels.in_memory.sliding import sliding
 from jobs.kernels.slices.accumulate import accumulate

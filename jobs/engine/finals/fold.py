@@ -19,10 +19,9 @@ from jobs.kernels.arrays import Bools, Column, Ints, Rows
 from jobs.kernels.columns.bounds import WindowBounds, find_windows
 from jobs.kernels.columns.fold import Foldable, prepare
 from jobs.kernels.columns.fold import fold as fold_block
-from jobs.kernels.columns.fold_bounds import count_operations, count_regular_operations
+from jobs.kernels.columns.fold_bounds import count_operations, count_regular_operations, pick_rows
 from jobs.kernels.columns.grid import EndedWindows, Grid, lay_out_grid
 from jobs.kernels.columns.levels import Levels
-from jobs.kernels.columns.selective import pick_rows
 from jobs.kernels.techniques.stream import run_and_count
 from optimizer.algebra.techniques import BLOCK
 from optimizer.plan.counts import (

@@ -25,10 +25,9 @@ from jobs.kernels.algebra.operators import (
 )
 from jobs.kernels.arrays import Bools, Column, Ints, Rows
 from jobs.kernels.columns.fold import prepare
-from jobs.kernels.columns.fold_bounds import fold_between
+from jobs.kernels.columns.fold_bounds import fold_between, pick_rows
 from jobs.kernels.columns.moments import fold_all_moments
-from jobs.kernels.columns.selective import pick_rows
-from jobs.kernels.slices.levels import level_bounds
+from jobs.kernels.slices.edges import level_bounds
 from jobs.kernels.tallies.values import RankedTally, rank_entries
 from optimizer.windows.edges import Edges
 

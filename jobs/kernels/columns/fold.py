@@ -27,7 +27,11 @@ class Folded(NamedTuple):
 
     @property
     def has_overflow(self) -> bool:
-        """Whether the sum of some window left int64."""
+        """Whether the sum of some window left int64.
+
+        >>> Folded((np.array([0]),), None, np.array([True])).has_overflow, Folded((np.array([5]),), None).has_overflow
+        (True, False)
+        """
         return self.overflow is not None and bool(self.overflow.any())
 
 
@@ -40,7 +44,11 @@ class Foldable(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[int, Column]]:
-        """Every column that has to be folded, with its operator: those of the component, then the presence."""
+        """Every column that has to be folded, with its operator: those of the component, then the presence.
+
+        >>> Foldable(5, (np.array([3, 4]),), np.array([1, 0])).parts  # MAX, and COUNT of the values that are not null
+        [(5, array([3, 4])), (0, array([1, 0]))]
+        """
         parts = [(self.op, column) for column in self.columns]
         return parts if self.presence is None else [*parts, (COUNT, self.presence)]
 

@@ -1,6 +1,7 @@
 """Windows as ascending bounds of slices: regular runs of them go by dense columns, the others by two stacks.
 
-How many combine operations two stacks take depends on the bounds alone, so they are counted without folding.
+How many combine operations two stacks take depends on the bounds alone, so they are counted without folding. A
+selective operator (first, last, argmin, argmax) picks the slice of a window by the index of its row.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.algebra.operators import COUNT, SUM_FLOAT, SUM_INT
-from jobs.kernels.arrays import ZERO, Column, Ints
+from jobs.kernels.algebra.operators import COUNT, LAST, MIN, SUM_FLOAT, SUM_INT, less
+from jobs.kernels.arrays import ZERO, Bools, Column, Ints, int64_literal
 from jobs.kernels.columns.operators import QUICK_MAX, QUICK_MIN, as_compiled, fuse, has_nan, quick_operator
 from jobs.kernels.columns.rows_apart import fold_rows_apart
 from jobs.kernels.columns.scratch import allocate_columns
 
 REGULAR: Final = 256  # windows in a run that make the dense form worth its set-up
+NONE: Final = int64_literal(-1)
 
 
 def fold_between(op: int, column: Column, lo: Ints, hi: Ints) -> Column:
@@ -149,3 +151,55 @@ def count_regular_operations(width: int, step: int, count: int) -> int:
         return width - 1 + max(0, windows - 1) * (step + 1) - (windows > 1) if windows else 0
 
     return count // cycle * of_one_cycle(cycle) + of_one_cycle(count % cycle)
+
+
+def pick_rows(op: int, order: Column, lo: Ints, hi: Ints, valid: Bools | None = None) -> Ints:
+    """Return the slice with the least (MIN) or largest order in each window [lo, hi), -1 where all are null.
+
+    A tie goes to the earlier slice, and to the later one for LAST.
+
+    >>> pick_rows(MIN, np.array([3.0, 1.0, 1.0]), np.array([0, 1]), np.array([2, 3])).tolist()
+    [1, 1]
+    """
+    out = np.empty(len(lo), np.int64)
+    if len(lo):
+        valid = np.ones(len(order), np.bool_) if valid is None else valid
+        _pick_rows(op, order, valid, lo, hi, np.empty(int((hi - lo).max()), np.int64), out)
+    return out
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _better(op: int, order: Column, i: int, j: int) -> int:
+    """Return the one of two slices, i before j, that the operator picks; NONE is no slice."""
+    if i < 0:
+        return j
+    if j < 0:
+        return i
+    if op == MIN:
+        right = less(order[j], order[i])
+    elif op == LAST:
+        right = not less(order[j], order[i])
+    else:
+        right = less(order[i], order[j])
+    return j if right else i
+
+
+@njit(cache=True, nogil=True)
+def _pick_rows(op: int, order: Column, valid: Bools, lo: Ints, hi: Ints, stack: Ints, out: Ints) -> None:
+    base = flip = end = 0
+    front = NONE
+    for i in range(lo.size):
+        low, high = lo[i], hi[i]
+        if low >= flip:
+            back = NONE
+            for j in range(high - 1, low - 1, -1):
+                back = _better(op, order, j if valid[j] else NONE, back)
+                stack[j - low] = back
+            base, flip, end = low, high, high
+            front = NONE
+            out[i] = back
+        else:
+            while end < high:
+                front = _better(op, order, front, end if valid[end] else NONE)
+                end += 1
+            out[i] = _better(op, order, stack[low - base], front)

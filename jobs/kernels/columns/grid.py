@@ -34,7 +34,20 @@ class EndedWindows(NamedTuple):
 
 
 class Grid:
-    """The slices of a tree. Tick 0 begins at `zero`, and every tick takes a `unit`."""
+    """The slices of a tree. Tick 0 begins at `zero`, and every tick takes a `unit`.
+
+    >>> window = Window(4, 1)
+    >>> grid = lay_out_grid(np.array([0, 2000]), np.arange(2000), [window], after=0, until=2000)
+    >>> grid.groups, grid.share, grid.ticks, grid.certain_windows
+    (1, 1.0, 2004, 1999)
+    >>> grid.run(window)
+    Run(range=4, slide=1, start=-3, windows=2000)
+    >>> ended = grid.ended_windows(window)
+    >>> ended.start[:3].tolist(), ended.places is None
+    ([-3, -2, -1], True)
+    >>> grid.levels(COUNT, np.ones(2000, np.int64)).fold(grid.run(window))[:, :3].tolist()
+    [[1, 2, 3]]
+    """
 
     def __init__(self, offsets: Ints, tick: Ints, unit: int, zero: int, windows: dict[Window, Run]) -> None:
         self._offsets, self._tick, self._unit, self._zero = offsets, tick, unit, zero

@@ -32,12 +32,20 @@ class Run(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The tick that the last window ends with."""
+        """The tick that the last window ends with.
+
+        >>> Run(range=8, slide=4, start=5, windows=3).end
+        21
+        """
         return self.start + (self.windows - 1) * self.slide + self.range
 
     @property
     def phase(self) -> Phase:
-        """The slide, and how far behind a multiple of it the windows begin."""
+        """The slide, and how far behind a multiple of it the windows begin.
+
+        >>> Run(range=8, slide=4, start=5, windows=3).phase
+        (4, 1)
+        """
         return self.slide, self.start % self.slide
 
 
@@ -111,13 +119,25 @@ class Levels:
                 self._feeding.append(level)
 
     def allocate(self, sizes: Sequence[int]) -> list[Column]:
-        """Allocate rows of these sizes, as many each as the grid has, in one block of memory."""
+        """Allocate rows of these sizes, as many each as the grid has, in one block of memory.
+
+        >>> import numpy as np
+        >>> levels = Levels(0, Level(1, 0, np.arange(10).reshape(2, -1)), Cover(0, 4), [])
+        >>> [rows.shape for rows in levels.allocate([3, 4])]
+        [(2, 3), (2, 4)]
+        """
         ticks = self._ticks.rows
         blocks = allocate_columns([len(ticks) * size for size in sizes], ticks.dtype)
         return [block.reshape(len(ticks), size) for block, size in zip(blocks, sizes, strict=True)]
 
     def chunks(self, phase: Phase) -> Column:
-        """Return the chunks of a slide and phase, a row per group."""
+        """Return the chunks of a slide and phase, a row per group.
+
+        >>> import numpy as np
+        >>> levels = Levels(0, Level(1, 0, np.arange(10).reshape(1, -1)), Cover(0, 9), [Extent(2, 0, 5)])
+        >>> levels.chunks((2, 0)).tolist()  # 0 + 1, 2 + 3, ...
+        [[1, 5, 9, 13, 17]]
+        """
         return self._by_phase[phase].rows
 
     def fold(self, run: Run, out: Column | None = None) -> Column:

@@ -1,8 +1,12 @@
 """Equal windows over a dense column, one row apart, without an inverse.
 
-The windows that start in one block [a, a + B) all hold the core [a + B, a + width). Window a + j is the block's suffix
-from j, the core, and the j rows that follow a + width: three combines a row. The core is folded from the folds of whole
-blocks by two stacks.
+Long windows: those that start in one block [a, a + B) all hold the core [a + B, a + width). Window a + j is the
+block's suffix from j, the core, and the j rows that follow a + width: three combines a row. The core is folded from
+the folds of whole blocks by two stacks.
+
+Short windows: neighbours are folded by fours, and fours by fours. A window of 27 rows is one fold of sixteen, two of
+four and three rows, each read at its own shift: vectors that never wait for each other, in tiles that stay in the
+first cache.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from jobs.kernels.algebra.operators import SUM_FLOAT
-from jobs.kernels.arrays import ZERO, Column
+from jobs.kernels.arrays import ZERO, Column, Ints
 from jobs.kernels.columns.operators import (
     QUICK,
     QUICK_MAX,
@@ -26,12 +30,18 @@ from jobs.kernels.columns.operators import (
     quick_operator,
     scan_back,
 )
-from jobs.kernels.columns.short_windows import SHORT, fold_short_windows
-from jobs.kernels.columns.simd import VECTOR
+from jobs.kernels.columns.simd import VECTOR, load, store, straddle
 from jobs.kernels.columns.van_herk import BEYOND, answer_block, fold_by_flips
 
 BLOCK: Final = 512
 SET_UP: Final = 64  # what a block costs beside its rows, in rows
+SHORT: Final = 64  # windows from here on go by blocks
+TILE: Final = 1024
+STEP: Final = 4 * VECTOR
+FOURS: Final = TILE + SHORT + STEP  # where the folds of four begin in the scratch of a tile, behind the rows
+SIXTEENS: Final = 2 * FOURS
+READ: Final = FOURS + STEP + 2 * VECTOR  # rows that a tile reads, used or not
+BY_SIXTEEN: Final = 24  # from this width on, folds of sixteen pay
 
 
 @njit(cache=True, nogil=True)
@@ -128,3 +138,103 @@ def _shared(op: int, column: Column, start: int, rest: int, fresh: Column, back:
         core = fuse(op, core, back[place]) if rest else core
         core = fuse(op, core, front) if place else core
     return core
+
+
+@njit(cache=True, nogil=True)
+def fold_short_windows(op: int, column: Column, width: int, out: Column) -> None:
+    """Set out[i] to the fold of column[i : i + width], a width below SHORT.
+
+    >>> out = np.empty(3)
+    >>> fold_short_windows(5, np.array([3.0, 1.0, 2.0, 0.0]), 2, out)  # MAX
+    >>> out.tolist()
+    [3.0, 2.0, 2.0]
+    """
+    pieces, scratch, quick, a = _pieces(width), np.empty(3 * FOURS, column.dtype), quick_operator(op), ZERO
+    while a + TILE <= out.size and a + READ <= column.size:
+        if quick != op and has_nan_between(column, a, a + READ):
+            fold_by_flips(op, column[a:], width, out[a : a + TILE])
+            a += TILE
+        else:
+            a = _answer_tiles(quick, column, a, pieces, scratch, out)
+    if a < out.size:
+        rest = column[a:]
+        fold_by_flips(op if has_nan(rest) else quick, rest, width, out[a:])
+
+
+@njit(cache=True, nogil=True)
+def _pieces(width: int) -> Ints:
+    """Return where in the scratch the pieces of the tile's first window are."""
+    sixteens = width // 16 if width >= BY_SIXTEEN else 0
+    fours = (width - 16 * sixteens) // 4
+    rows = width % 4
+    pieces = np.empty(sixteens + fours + rows, np.int64)
+    for j in range(sixteens):
+        pieces[j] = SIXTEENS + 16 * j
+    for j in range(fours):
+        pieces[sixteens + j] = FOURS + 16 * sixteens + 4 * j
+    for j in range(rows):
+        pieces[sixteens + fours + j] = width - rows + j
+    return pieces
+
+
+@njit(cache=True, nogil=True)
+def _answer_tiles(op: int, column: Column, a: int, pieces: Ints, scratch: Column, out: Column) -> int:
+    """Answer whole tiles from row a on, up to the first that a NaN is in; return the row where it ended."""
+    if op <= SUM_FLOAT:
+        return _tiles(SUM_FLOAT, column, a, pieces, scratch, out)
+    if op == QUICK_MAX:
+        return _tiles(QUICK_MAX, column, a, pieces, scratch, out)
+    return _tiles(QUICK_MIN, column, a, pieces, scratch, out)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _tiles(op: int, column: Column, a: int, pieces: Ints, scratch: Column, out: Column) -> int:
+    """Answer tiles; reads and writes go side by side, or memory and processor wait for each other in turns."""
+    wide, by_sixteen = pieces[-1] % FOURS, pieces[0] >= SIXTEENS
+    lead = wide // STEP * STEP + (2 * STEP if by_sixteen else STEP)
+    while a + TILE <= out.size and a + READ <= column.size:
+        pairs = fuse(op, load(column, a), load(column, a + 1))
+        for k in range(0, TILE + lead, STEP):
+            pairs = _prepare(op, column, a, scratch, k, pairs)
+            if by_sixteen and k >= STEP:
+                _by_sixteen(op, scratch, k - STEP)
+            if k >= lead:
+                _join(op, scratch, pieces, k - lead, out, a + k - lead)
+        if op >= QUICK and has_nan_between(column, a, a + READ):
+            break
+        a += TILE
+    return a
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _prepare(op: int, column: Column, a: int, scratch: Column, k: int, pairs: Any) -> Any:
+    """Put sixteen more rows into the scratch, and their folds of four: two pairs each, one of them left to the next."""
+    for j in range(k, k + STEP, VECTOR):
+        behind = fuse(op, load(column, a + j + VECTOR), load(column, a + j + VECTOR + 1))
+        store(scratch, j, load(column, a + j))
+        store(scratch, FOURS + j, fuse(op, pairs, straddle(pairs, behind)))
+        pairs = behind
+    return pairs
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _by_sixteen(op: int, scratch: Column, k: int) -> None:
+    for j in range(FOURS + k, FOURS + k + STEP, VECTOR):
+        left = fuse(op, load(scratch, j), load(scratch, j + 4))
+        right = fuse(op, load(scratch, j + 8), load(scratch, j + 12))
+        store(scratch, FOURS + j, fuse(op, left, right))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _join(op: int, scratch: Column, pieces: Ints, k: int, out: Column, a: int) -> None:
+    """Fold the pieces of sixteen windows."""
+    at = pieces[0] + k
+    f0, f1, f2, f3 = load(scratch, at), load(scratch, at + 4), load(scratch, at + 8), load(scratch, at + 12)
+    for j in range(1, pieces.size):
+        at = pieces[j] + k
+        f0, f1 = fuse(op, f0, load(scratch, at)), fuse(op, f1, load(scratch, at + 4))
+        f2, f3 = fuse(op, f2, load(scratch, at + 8)), fuse(op, f3, load(scratch, at + 12))
+    store(out, a, f0)
+    store(out, a + 4, f1)
+    store(out, a + 8, f2)
+    store(out, a + 12, f3)

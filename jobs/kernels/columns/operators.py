@@ -113,7 +113,10 @@ def scan_back(op: int, column: Column, out: Column) -> None:
 @njit(cache=True, nogil=True, forceinline=True)
 def fold_vectors(op: int, column: Column, start: int, size: int) -> Any:
     """Fold at least CHAINS rows from start on, by eight chains of vectors, since each waits for itself; for the
-    operators that vectors have."""
+    operators that vectors have.
+
+    `fold_all` shows an example.
+    """
     f0, f1 = load(column, start), load(column, start + VECTOR)
     f2, f3 = load(column, start + 2 * VECTOR), load(column, start + 3 * VECTOR)
     f4, f5 = load(column, start + 4 * VECTOR), load(column, start + 5 * VECTOR)

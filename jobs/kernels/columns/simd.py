@@ -40,7 +40,10 @@ def store(column: Any, k: int, vector: Any) -> None:
 
 
 def fetch(column: Any, k: int) -> None:
-    """Ask for the line of the cache that row k is in, which may lie outside the column, ahead of its use."""
+    """Ask for the line of the cache that row k is in, which may lie outside the column, ahead of its use.
+
+    >>> fetch(np.zeros(6), 9)  # no value is read
+    """
 
 
 def spread(value: Any) -> Any:

@@ -68,6 +68,8 @@ def answer_block(
 
     The stack holds the block's suffixes from `now` on, and gets those of the next block in its other half; core is what
     all the block's windows share. A block is a multiple of four, at least eight, and eight rows follow those behind it.
+
+    `fold_one_row_apart` of one_row_apart.py shows an example.
     """
     then, ahead = block - now, a + block
     front = _first_rows(op, column, behind, core, stack, now, out, a)

@@ -25,7 +25,11 @@ class InputColumn(NamedTuple):
 
     @property
     def is_only_ordered(self) -> bool:
-        """Whether the numbers only stand for the order of something else."""
+        """Whether the numbers only stand for the order of something else.
+
+        >>> read_column(["b", "a"]).is_only_ordered, read_column([2, 1]).is_only_ordered
+        (True, False)
+        """
         return self.words is not None or self.kind.kind in "mM"
 
     def values_at(self, rows: Any) -> NDArray[Any]:

@@ -46,7 +46,7 @@ def make_accumulators(op: int, ranges: Ints, slot_of_query: Ints, capacity: int)
 
 @njit(cache=True)
 def evict(memory: Memory, slot: int, first: int) -> None:
-    """Take back the partials before `first` that the slot's accumulator still holds."""
+    """Take back the partials before `first` that the slot's accumulator still holds. `query` shows an example."""
     accumulator, mask = memory.slots[slot], len(memory.rows) - 1
     for s in range(accumulator[FIRST], first):
         accumulate(memory.scalars[OP], accumulator, memory.rows, s & mask, TAKE_BACK)

@@ -19,6 +19,8 @@ def run_steps(insert: Insert, query: Query, memory: Memory, steps: Steps, rows: 
     """Take the steps in order: partials from rows, answers into out.
 
     It is inlined into every technique's `advance`, since numba keeps no function on disk that takes functions.
+
+    `advance` of techniques/stream.py shows an example.
     """
     i = k = ZERO
     for step in range(len(steps.query)):

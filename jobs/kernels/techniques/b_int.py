@@ -44,7 +44,12 @@ def _rebuild(memory: Memory) -> None:
 
 
 def widen(memory: Memory) -> Memory:
-    """Return the memory with twice the room, and rebuild the nodes: their places depend on it."""
+    """Return the memory with twice the room, and rebuild the nodes: their places depend on it.
+
+    >>> import numpy as np
+    >>> len(widen(make(5, np.array([3]), np.array([0]), 4)).rows)
+    8
+    """
     wider = widen_rings(memory)
     _rebuild(wider)
     return wider
@@ -52,7 +57,10 @@ def widen(memory: Memory) -> Memory:
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """Store the partial as the interval of level 0; compute higher ones when they are complete."""
+    """Store the partial as the interval of level 0; compute higher ones when they are complete.
+
+    `query` shows an example.
+    """
     store(memory, rows, i)
     s = memory.scalars[TAIL] - 1
     copy_row(rows, i, memory.nodes, len(memory.rows) + (s & (len(memory.rows) - 1)))
@@ -61,7 +69,16 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
-    """Cover the window from the left, each time by the longest interval that fits."""
+    """Cover the window from the left, each time by the longest interval that fits.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     insert(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
+    """
     capacity, tail, s = len(memory.rows), memory.scalars[TAIL], first
     while s < tail:
         length, node = 1, capacity + (s & (capacity - 1))
@@ -78,5 +95,5 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

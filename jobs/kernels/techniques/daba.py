@@ -79,7 +79,7 @@ def _evict(memory: Memory, slot: int, first: int) -> None:
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """Push the partial on the back of every range's queue."""
+    """Push the partial on the back of every range's queue. `query` shows an example."""
     for slot in range(len(memory.slots)):
         _evict(memory, slot, memory.scalars[OLDEST])
     store(memory, rows, i)
@@ -97,7 +97,16 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
-    """Evict what has left the window; the answer is the aggregate at F combined with the last one of the back."""
+    """Evict what has left the window; the answer is the aggregate at F combined with the last one of the back.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     insert(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
+    """
     _evict(memory, slot, first)
     capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.slots[slot]
     layer = memory.nodes[slot * capacity : (slot + 1) * capacity]
@@ -109,5 +118,5 @@ def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

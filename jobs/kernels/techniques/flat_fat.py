@@ -43,7 +43,12 @@ def _rebuild(memory: Memory) -> None:
 
 
 def widen(memory: Memory) -> Memory:
-    """Return the memory with twice the room, and rebuild the nodes: their places depend on it."""
+    """Return the memory with twice the room, and rebuild the nodes: their places depend on it.
+
+    >>> import numpy as np
+    >>> len(widen(make(5, np.array([3]), np.array([0]), 4)).rows)
+    8
+    """
     wider = widen_rings(memory)
     _rebuild(wider)
     return wider
@@ -51,7 +56,7 @@ def widen(memory: Memory) -> Memory:
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """Set the leaf, then every node on the way to the root."""
+    """Set the leaf, then every node on the way to the root. `query` shows an example."""
     store(memory, rows, i)
     leaf = len(memory.rows) + ((memory.scalars[TAIL] - 1) & (len(memory.rows) - 1))
     copy_row(rows, i, memory.nodes, leaf)
@@ -90,6 +95,14 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Fold the nodes that cover the window; around the ring's end it is a suffix of the leaves, then a prefix.
 
     A window that fills the ring is the root.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     insert(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
     """
     capacity, pieces = len(memory.rows), memory.links
     if memory.scalars[TAIL] - first == capacity and _ignores_order(memory.scalars[OP]):
@@ -108,5 +121,5 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

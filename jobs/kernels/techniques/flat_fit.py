@@ -24,7 +24,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """Let the newest place hold the partial alone and lead to the next."""
+    """Let the newest place hold the partial alone and lead to the next. `query` shows an example."""
     store(memory, rows, i)
     tail = memory.scalars[TAIL]
     place = (tail - 1) & (len(memory.rows) - 1)
@@ -34,7 +34,16 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
-    """Follow the pointers to the newest partial, then fold back, and let every visited place lead there at once."""
+    """Follow the pointers to the newest partial, then fold back, and let every visited place lead there at once.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     insert(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
+    """
     capacity, tail = len(memory.rows), memory.scalars[TAIL]
     links, depth, place = memory.links, 0, first & (capacity - 1)
     while links[place] < tail:
@@ -52,5 +61,5 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

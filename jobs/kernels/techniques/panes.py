@@ -24,7 +24,16 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
 
 @njit(cache=True)
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
-    """Fold the partials from the first to the latest."""
+    """Fold the partials from the first to the latest.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     store(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
+    """
     mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
     copy_row(memory.rows, first & mask, out, k)
     for s in range(first + 1, tail):
@@ -34,5 +43,5 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(store, query, memory, steps, rows, out)

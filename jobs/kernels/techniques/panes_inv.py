@@ -16,7 +16,16 @@ __all__ = ["advance", "insert", "make", "query"]
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """Take back what is about to be forgotten, then add the partial to every range."""
+    """Take back what is about to be forgotten, then add the partial to every range.
+
+    >>> import numpy as np
+    >>> memory, rows = make(1, np.array([3]), np.array([0]), 4), np.array([[0, 5, 0, 1], [0, 7, 0, 1]])
+    >>> for i in range(2):
+    ...     insert(memory, rows, i)
+    >>> query(memory, 0, 0, rows, 0)  # SUM of 5 and 7
+    >>> rows[0].tolist()
+    [0, 12, 0, 1]
+    """
     for slot in range(len(memory.slots)):
         evict(memory, slot, memory.scalars[OLDEST])
         accumulate(memory.scalars[OP], memory.slots[slot], rows, i, ADD)
@@ -26,5 +35,5 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

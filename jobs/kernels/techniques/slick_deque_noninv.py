@@ -37,7 +37,12 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
 
 
 def widen(memory: Memory) -> Memory:
-    """Return the memory with twice the room for the nodes of the deque."""
+    """Return the memory with twice the room for the nodes of the deque.
+
+    >>> import numpy as np
+    >>> len(widen(make(5, np.array([3]), np.array([0]), 4)).rows)
+    8
+    """
     return grow(memory, memory.scalars[DEQUE_HEAD], memory.scalars[DEQUE_TAIL])
 
 
@@ -58,7 +63,7 @@ def _push(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """Drop the expired head, then let the partial in; a null never answers anything."""
+    """Drop the expired head, then let the partial in; a null never answers anything. `query` shows an example."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
     while scalars[DEQUE_HEAD] < scalars[DEQUE_TAIL] and memory.links[scalars[DEQUE_HEAD] & mask] < scalars[OLDEST]:
         scalars[DEQUE_HEAD] += 1
@@ -71,7 +76,16 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
-    """Answer by the first node inside the window. Ranges come from the longest to the shortest: one walk serves all."""
+    """Answer by the first node inside the window. Ranges come from the longest to the shortest: one walk serves all.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     insert(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
+    """
     scalars, mask = memory.scalars, len(memory.rows) - 1
     cursor = scalars[CURSOR] if first >= scalars[CURSOR_FIRST] else scalars[DEQUE_HEAD]
     begin = cursor
@@ -88,5 +102,5 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

@@ -28,7 +28,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
 
 @njit(cache=True)
 def insert(memory: Memory, rows: Words, i: int) -> None:
-    """Push the partial on the back stack of every range."""
+    """Push the partial on the back stack of every range. `query` shows an example."""
     store(memory, rows, i)
     capacity, s = len(memory.rows), memory.scalars[TAIL] - 1
     for slot in range(len(memory.slots)):
@@ -43,7 +43,10 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
 
 @njit(cache=True)
 def flip(memory: Memory, layer: Words, first: int) -> None:
-    """Set the layer to the suffix aggregates of all partials from the first on, up to the latest."""
+    """Set the layer to the suffix aggregates of all partials from the first on, up to the latest.
+
+    `query` shows an example.
+    """
     mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
     copy_row(memory.rows, (tail - 1) & mask, layer, (tail - 1) & mask)
     for s in range(tail - 2, first - 1, -1):
@@ -53,7 +56,16 @@ def flip(memory: Memory, layer: Words, first: int) -> None:
 
 @njit(cache=True)
 def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
-    """Pop what has left the window, flip if that empties the front, then combine the two tops."""
+    """Pop what has left the window, flip if that empties the front, then combine the two tops.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     insert(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
+    """
     capacity, tail = len(memory.rows), memory.scalars[TAIL]
     layer = memory.nodes[slot * capacity : (slot + 1) * capacity]
     if first > memory.slots[slot, BACK]:
@@ -68,5 +80,5 @@ def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

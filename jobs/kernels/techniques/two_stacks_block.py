@@ -45,7 +45,16 @@ def _extend(memory: Memory, layer: Words, flip: int, end: int) -> None:
 
 @njit(cache=True)
 def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
-    """Combine the suffix from the window's first partial with the prefix behind the flip point."""
+    """Combine the suffix from the window's first partial with the prefix behind the flip point.
+
+    >>> import numpy as np
+    >>> memory, rows = make(5, np.array([3]), np.array([0]), 4), np.array([[5, 0, 0, 1], [7, 0, 0, 1], [6, 0, 0, 1]])
+    >>> for i in range(3):
+    ...     store(memory, rows, i)
+    >>> query(memory, 0, 1, rows, 0)  # MAX of 7 and 6
+    >>> rows[0].tolist()
+    [7, 0, 0, 1]
+    """
     capacity, tail, p = len(memory.rows), memory.scalars[TAIL], memory.slots[slot]
     layer = memory.nodes[slot * capacity : (slot + 1) * capacity]
     if first >= p[FLIP]:
@@ -62,5 +71,5 @@ def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
 
 @njit(cache=True)
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
-    """Take the steps: partials from rows, answers into out."""
+    """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(store, query, memory, steps, rows, out)

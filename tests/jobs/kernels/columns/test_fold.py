@@ -24,8 +24,7 @@ from jobs.kernels.algebra.operators import (
 )
 from jobs.kernels.columns.bounds import find_windows
 from jobs.kernels.columns.fold import fold, prepare, split_limbs
-from jobs.kernels.columns.fold_bounds import fold_between
-from jobs.kernels.columns.selective import pick_rows
+from jobs.kernels.columns.fold_bounds import fold_between, pick_rows
 from optimizer.windows.window import Window
 from tests.oracle.naive_aggregates import OF_VALUES, rank, same
 

@@ -7,9 +7,8 @@ import pytest
 from numba import njit
 
 from jobs.kernels.algebra.operators import BIT_AND, BIT_OR, MAX, MIN, PRODUCT, SUM_FLOAT, SUM_INT
-from jobs.kernels.columns.one_row_apart import BLOCK, fold_one_row_apart
+from jobs.kernels.columns.one_row_apart import BLOCK, SHORT, TILE, fold_one_row_apart
 from jobs.kernels.columns.operators import fold_all, has_nan
-from jobs.kernels.columns.short_windows import SHORT, TILE
 from jobs.kernels.columns.simd import (
     any_bits,
     both_bits,
