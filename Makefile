@@ -25,8 +25,15 @@ suite: warm
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow and no browser, in under a minute
 	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not browser and not slow"
 
-fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1
-	@$(PY) -m tests.fuzz --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1)
+fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORACLE=spark lets plain Spark judge
+	@$(PY) -m tests.fuzz --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) --oracle $(or $(ORACLE),python)
+
+simulate: .venv/ready ## play the commit protocol with kills, races and repeats: MINUTES=1 SEED=1; EPISODES=1 plays one seed
+	@$(PY) -m tests.simulation --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) --episodes $(or $(EPISODES),0)
+
+sbom: .venv/ready ## write the bill of materials of what is installed into build/sbom.json
+	@mkdir -p build
+	@.venv/bin/cyclonedx-py requirements requirements.txt --output-reproducible --of JSON -o build/sbom.json
 
 production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
 	@$(PY) -m pytest tests/whole/production
@@ -97,4 +104,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
 	@touch $@
 
-.PHONY: help run ui test suite quick fuzz production bench evidence lint format docs warm setup lock clean
+.PHONY: help run ui test suite quick fuzz simulate sbom production bench evidence lint format docs warm setup lock clean

@@ -76,7 +76,7 @@ def _rows_by_query(spark: SparkSession, published: PublishedFiles) -> DataFrame:
     paths = [published.storage.uri(file.name) for file in published.files]
     rows = result_frame(spark, paths, statement.key_types, [statement.types[id] for id in statement.queries])
     answers = [
-        F.when(F.col(QUERY) == label, _quoted(value_column(statement.types[id]))).alias(_answer_column(id))
+        F.when(F.col(QUERY) == label, _value(statement.types[id])).alias(_answer_column(id))
         for id, label in statement.labels.items()
     ]
     columns = [_quoted(key_column(key)) for key in statement.keys]
@@ -96,6 +96,14 @@ def _side_by_side(statement: EvaluatedStatement, rows: DataFrame) -> DataFrame:
 
 def _answer_column(id: str) -> str:
     return f"answer {id}"
+
+
+def _value(kind: pa.DataType) -> Column:
+    """Return the column of a type; from a file, Spark takes any array to have nulls, until they are left out."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    column = _quoted(value_column(kind))
+    return F.array_compact(column) if pa.types.is_list(kind) and not kind.value_field.nullable else column
 
 
 def _quoted(name: str) -> Column:

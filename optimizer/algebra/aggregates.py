@@ -174,6 +174,8 @@ AGGREGATES: dict[str, Aggregate] = {
         _values("percentile", "percentile({x}, {y})", 2),
         _values("percentile_cont", "percentile_cont({y}) WITHIN GROUP (ORDER BY {x})", 2),
         _values("percentile_disc", "percentile_disc({y}) WITHIN GROUP (ORDER BY {x})", 2),
+        _values("percentile_cont_desc", "percentile_cont({y}) WITHIN GROUP (ORDER BY {x} DESC)", 2),
+        _values("percentile_disc_desc", "percentile_disc({y}) WITHIN GROUP (ORDER BY {x} DESC)", 2),
         Aggregate(
             "percentile_approx",
             "holistic",
@@ -191,10 +193,6 @@ AGGREGATES: dict[str, Aggregate] = {
             default="0.05",
         ),
         Aggregate("count_distinct_rows", "holistic", (), "count(DISTINCT {arguments})", 2, optional=8),
-        *(
-            Aggregate(f"{name}_desc", "holistic", (), f"{name}({{y}}) WITHIN GROUP (ORDER BY {{x}} DESC)", 2)
-            for name in ("percentile_cont", "percentile_disc")
-        ),
         _unshared("percentile_by_frequency", arguments=3, spark="percentile"),
         _unshared("collect_list", "array_agg"),
         _unshared("collect_set"),

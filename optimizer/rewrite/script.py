@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Column, Query, Statement
-from optimizer.catalog.model.render import window_call
+from optimizer.catalog.model.render import script_sql, window_call
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import EVENTS, Demand, Plan, Tree
 from optimizer.plan.measures import demands_of
@@ -52,7 +52,7 @@ def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
             catalog.statements[statement],
             answer(catalog.statements[statement], queries, names.trees[sources[statement]], names)
             if statement in sources
-            else catalog.statements[statement].sql,
+            else script_sql({query.id: query for query in queries}, catalog.statements[statement].columns, time),
         )
         for statement, queries in members.items()
     }
@@ -180,15 +180,19 @@ def answer(statement: Statement, members: list[Query], view: str, names: Names) 
     """Return the statement over slices: its windows end at edges, so each window holds the slices that begin in it."""
     queries = {query.id: query for query in members}
     query = members[0]
-    columns = [_column(column, queries, names) for column in statement.columns]
+    window = window_call(query.window, names.slice)
+    name = window if "window" in map(str.lower, query.group_by) else "window"
+    columns = [_column(column, queries, names, name) for column in statement.columns]
     where = f"{quote(names.measures[count_passing(query.where)])} > 0" if query.where else ""
-    grouped = [*map(quote, query.group_by), window_call(query.window, names.slice)]
+    grouped = [*map(quote, query.group_by), window]
     return select_sql(columns, view, where, grouped, statement.id)
 
 
-def _column(column: Column, queries: Mapping[str, Query], names: Names) -> str:
+def _column(column: Column, queries: Mapping[str, Query], names: Names, window: str) -> str:
     if column.kind == "answer":
         source = finish_query(queries[column.source], names.measures)
+    elif column.kind == "window":
+        source = window + column.source.removeprefix("window")
     else:
-        source = column.source if column.kind == "window" else quote(column.source)
+        source = quote(column.source)
     return source if source == quote(column.name) else f"{source} AS {quote(column.name)}"

@@ -1,5 +1,9 @@
 """Whole random cases, each held against the slow and obvious oracle: `make fuzz MINUTES=n SEED=s`.
 
 - case: One case: events, names, batches, queries, plans; how it is evaluated, checked and written down.
+- whole_case: A whole case as plain data: files of odd events, statements in SQL, and how they are evaluated.
+- draw_case: Draws whole cases from a seed.
+- against_spark: Holds a whole case against plain Spark: the user's own SQL over the same files.
+- shrink: Makes a wrong case small.
 - coverage: Which features the cases had, and which pairs of them have met.
 """

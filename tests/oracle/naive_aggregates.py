@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 Event = Mapping[str, Any]  # {"ts": microseconds, column: value, ...}; None is null
@@ -187,8 +188,8 @@ def value_at(values: list[Any], share: float, reverse: bool = False) -> Any:
     return ordered[max(math.ceil(len(ordered) * share), 1) - 1] if ordered else None
 
 
-def discrete(values: list[Any], share: float) -> float | None:
-    return value_at([float(value) for value in values], share)
+def discrete(values: list[Any], share: float, reverse: bool = False) -> float | None:
+    return value_at([float(value) for value in values], share, reverse)
 
 
 def modes(values: list[Any]) -> list[Any]:
@@ -232,6 +233,8 @@ OF_SHARES: dict[str, Callable[[list[Any], float], Any]] = {
     "percentile": percentile,
     "percentile_cont": percentile,
     "percentile_disc": discrete,
+    "percentile_cont_desc": partial(percentile, reverse=True),
+    "percentile_disc_desc": partial(discrete, reverse=True),
     "percentile_approx": value_at,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -106,9 +107,9 @@ def _avg_distinct(values: WindowValues) -> pa.Array:
     return pa.array(sums / np.maximum(counts, 1), mask=counts == 0)
 
 
-def _percentiles(values: WindowValues) -> pa.Array:
+def _percentiles(values: WindowValues, is_descending: bool = False) -> pa.Array:
     doubles = np.append(values.doubles(), 0.0)  # where a window has no value, its rank is -1
-    return _by_share(values, lambda share: _interpolate(values, doubles, Place(share)))
+    return _by_share(values, lambda share: _interpolate(values, doubles, Place(share, False, is_descending)))
 
 
 def _interpolate(values: WindowValues, doubles: Column, place: Place) -> pa.Array:
@@ -121,11 +122,11 @@ def _interpolate(values: WindowValues, doubles: Column, place: Place) -> pa.Arra
     return pa.array(np.where(ranks[:, 0] == ranks[:, 1], below, between), mask=sizes == 0)
 
 
-def _discrete_percentiles(values: WindowValues) -> pa.Array:
+def _discrete_percentiles(values: WindowValues, is_descending: bool = False) -> pa.Array:
     doubles = values.doubles()
 
     def at(share: float) -> pa.Array:
-        _, ranks = values.places(Place(share, True))
+        _, ranks = values.places(Place(share, True, is_descending))
         return pc.take(pa.array(doubles), pa.array(ranks[:, 0], mask=ranks[:, 0] < 0))
 
     return _by_share(values, at)
@@ -166,6 +167,8 @@ OF_VALUES: dict[str, Callable[[WindowValues], pa.Array]] = {
     "percentile": _percentiles,
     "percentile_cont": _percentiles,
     "percentile_disc": _discrete_percentiles,
+    "percentile_cont_desc": partial(_percentiles, is_descending=True),
+    "percentile_disc_desc": partial(_discrete_percentiles, is_descending=True),
     "percentile_approx": _approximate_percentiles,
     "mode": _mode,
 }

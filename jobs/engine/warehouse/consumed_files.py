@@ -107,12 +107,20 @@ def add_record(
         records, earlier = [record for record in records if record is not old], old.earlier
     is_compact = earlier is None and len(records) >= COMPACT_AT
     record = Record(batch, list(files), sorted(files_in_records(records).values()) if is_compact else earlier)
-    storage.create(_record_name(batch), json.dumps(vars(record)).encode())
+    require_own_record(storage, batch, storage.create(_record_name(batch), json.dumps(vars(record)).encode()))
     if not is_compact:
         return [*records, record]
     for past in records:
         storage.delete(_record_name(past.batch))
     return [record]
+
+
+def require_own_record(storage: Storage, batch: int, is_created: bool) -> None:
+    """Refuse to go on where another run has written the record of this batch: it may have other files."""
+    if not is_created:
+        raise HeddleError(
+            f"{storage.path(_record_name(batch))}: another run has begun this batch meanwhile; run again after it"
+        )
 
 
 def offered_files(storage: Storage, batch: int, source: Stream) -> list[File]:

@@ -18,6 +18,12 @@ def oracle_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: 
     return _select(queries, columns, time, lambda query: oracle_aggregate(query, time), ties)
 
 
+def script_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: str) -> str:
+    """Return the oracle's SQL for a table with any other columns: one that is called `window` is not in its way."""
+    name = written_window(next(iter(queries.values())), {"window", *columns_of_statement(queries.values(), time)}, time)
+    return _select(queries, columns, time, lambda query: oracle_aggregate(query, time), name=name)
+
+
 def user_sql(queries: Mapping[str, Query], columns: tuple[Column, ...], time: str) -> str:
     """Return a statement as a catalog writes it: loading this text gives the same statement."""
     return _select(queries, columns, time, user_aggregate)
@@ -59,10 +65,15 @@ def columns_of_statement(queries: Iterable[Query], time: str) -> set[str]:
 
 def window_name(queries: Collection[Query], time: str) -> str:
     """Return what a statement's SQL calls its window: `window`, unless it reads a column of that name."""
-    query, read = next(iter(queries)), {name.lower() for name in columns_of_statement(queries, time)}
+    read = {name.lower() for name in columns_of_statement(queries, time)}
+    return written_window(next(iter(queries)), read, time) if "window" in read else "window"
+
+
+def written_window(query: Query, columns: Collection[str], time: str) -> str:
+    """Return a window as the SQL writes it beside columns of these names: by a free name, or whole."""
     if query.window.rows:
-        return free_name("window", read)
-    return window_call(query.window, time) if "window" in read else "window"
+        return free_name("window", {name.lower() for name in columns})
+    return window_call(query.window, time)
 
 
 def _select(
@@ -71,21 +82,22 @@ def _select(
     time: str,
     aggregate: Callable[[Query], str],
     ties: str = "",
+    name: str = "",
 ) -> str:
-    query, name = next(iter(queries.values())), window_name(queries.values(), time)
+    query, name = next(iter(queries.values())), name or window_name(queries.values(), time)
     selected = ", ".join(_column(column, queries, name, aggregate) for column in columns)
     source = quote(query.stream) + (f" WHERE {query.where}" if query.where else "")
     window = window_call(query.window, time)
     if query.window.rows:
         used = {column.lower() for column in columns_of_statement(queries.values(), time)}
-        source, window = f"({_in_rows(query, source, time, ties, used)})", name
+        source, window = f"({_in_rows(query, source, time, ties, used, name)})", name
     return f"SELECT {selected} FROM {source} GROUP BY {', '.join([*map(quote, query.group_by), window])}"
 
 
-def _in_rows(query: Query, source: str, time: str, ties: str, used: Collection[str]) -> str:
+def _in_rows(query: Query, source: str, time: str, ties: str, used: Collection[str], window: str) -> str:
     """Repeat every event for each full window of rows that holds it; a key's rows are numbered from 0 in event time."""
     size, slide, offset = query.window.range, query.window.slide, query.window.offset
-    row, rows, place, window = (free_name(name, used) for name in ("_row", "_rows", "_k", "window"))
+    row, rows, place = (free_name(name, used) for name in ("_row", "_rows", "_k"))
     keys = ", ".join(map(quote, query.group_by))
     timed = f"(SELECT * FROM {source}) WHERE {quote(time)} IS NOT NULL"
     part = f"PARTITION BY {keys}" if keys else ""

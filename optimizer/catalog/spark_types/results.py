@@ -285,5 +285,5 @@ RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     "percentile_approx": (_ordered, _same),
     **{name: (_any, _becomes(UNKNOWN)) for name, known in AGGREGATES.items() if not known.shared},
     "count_distinct_rows": (_any, _becomes("bigint")),
-    **dict.fromkeys(("percentile_by_frequency", "percentile_cont_desc", "percentile_disc_desc"), (numeric, _double)),
+    "percentile_by_frequency": (numeric, _double),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,9 +28,10 @@ RATIOS = {
     "skewness": 3,
     "kurtosis": 4,
     "corr": 2,
-    "regr_slope": 2,
     "regr_r2": 4,
 }  # and their power
+LINES = {"regr_slope", "regr_intercept"}
+EPSILON = sys.float_info.epsilon
 # next to an infinity they are no numbers: which of them, and whether it is one, depends on the order Spark adds in
 AROUND_MEANS = {"covar_pop", "covar_samp", "corr", "regr_sxy", "regr_slope", "regr_intercept", "regr_r2"}
 OPEN = {*BY_ORDER, "mode"}  # where events tie
@@ -87,16 +89,25 @@ class Question:
     def rounding(self, rows: Sequence[Event]) -> float:
         """Float sums may differ by what cancels: Spark's own differ with the order of its rows."""
         values = [EVERYTHING[name](row) for row in rows for name in (self.x, self.y) if name in EVERYTHING]
-        if self.aggregate == "regr_intercept":  # a difference of two terms, which may be much larger than it is
-            y, x, slope = (
-                naive.aggregate_of(rows, name, EVERYTHING[self.x], EVERYTHING[self.y]) or 0.0
-                for name in ("regr_avgy", "regr_avgx", "regr_slope")
-            )
-            return TOLERANCE * self.condition(rows) ** 2 * (1 + abs(y) + abs(slope * x))
+        if self.aggregate in LINES:
+            return self.rounding_of_line(rows)
         if self.aggregate in RATIOS:
             return TOLERANCE * self.condition(rows) ** RATIOS[self.aggregate]
         size = 1 + sum(abs(value) for value in values if value is not None and math.isfinite(value))
         return TOLERANCE * (size**2 if self.aggregate in ("sum_squares", "var_pop", "var_samp", *OF_PAIRS) else size)
+
+    def rounding_of_line(self, rows: Sequence[Event]) -> float:
+        """Bound the error of a slope, and of an intercept, by the digits that its sums lose.
+
+        Each of n steps of a co-moment errs by the rounding of the values, `condition` times what they vary by:
+        n * EPSILON * condition of each of both spreads, in all of spread(y) / spread(x)."""
+        y, x, yy, xx = (
+            naive.aggregate_of(rows, name, EVERYTHING[self.x], EVERYTHING[self.y]) or 0.0
+            for name in ("regr_avgy", "regr_avgx", "regr_syy", "regr_sxx")
+        )
+        lost = 32 * (2 + len(rows)) * EPSILON * self.condition(rows) ** 2
+        steepest = math.sqrt(yy / xx) if xx > 0 and math.isfinite(yy) and math.isfinite(xx) else 1.0
+        return max(TOLERANCE, lost) * (steepest if self.aggregate == "regr_slope" else abs(y) + steepest * abs(x))
 
     def condition(self, rows: Sequence[Event]) -> float:
         """How much larger the values are than what they vary by: digits that no float can keep."""

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.render import script_sql
 from optimizer.plan.definition import Plan
 from optimizer.rewrite import Script, answer_types, rewrite
 
@@ -30,7 +31,8 @@ def assert_same_answers(spark: SparkSession, catalog: Catalog, plan: Plan) -> Sc
     script = rewrite(catalog, plan, answer_types(catalog, plan.stream))
     for name, found in run(spark, script).items():
         statement = catalog.statements[name]
-        expected = spark.sql(statement.sql)
+        queries = {query.id: query for query in catalog.queries if query.statement == name}
+        expected = spark.sql(script_sql(queries, statement.columns, catalog.streams[plan.stream].time))
         assert found.dtypes == expected.dtypes, name
         keys = {column.name for column in statement.columns if column.kind != "answer"}
         assert_same_rows(_by_place(found, keys), _by_place(expected, keys), name)

@@ -48,7 +48,7 @@ def test_what_slices_cannot_answer_stays_as_written(spark: SparkSession, tmp_pat
     catalog = catalog_of(tmp_path, queries)
     script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 1000.0, "shared", technique="auto"))
     assert script.as_written == ("adds", "counts", "picks", "rows")
-    assert all(script.answers[name] == catalog.statements[name].sql for name in script.as_written)
+    assert all("odd_" not in script.answers[name] for name in script.as_written)  # no view of a tree
 
 
 def test_a_stream_by_sql_comes_with_what_it_reads(spark: SparkSession, tmp_path: Path) -> None:

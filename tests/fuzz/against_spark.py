@@ -1,0 +1,222 @@
+"""Holds a whole case against plain Spark: the user's own SQL over the same files, every row and every type."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.results import read_results
+from jobs.spark.session import in_zone
+from jobs.spark.stream_frames import literal_path
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.catalog.sql.expressions import quote
+from optimizer.errors import HeddleError
+from tests.fuzz.whole_case import Statement, WholeCase
+from tests.worlds.streams import ticks
+from tests.worlds.warehouse import STREAM
+
+TOLERANCE = 1e-9
+SUMS = {"sum", "avg", "try_sum", "try_avg", "sum DISTINCT"}
+SPREADS = {
+    "var_pop",
+    "var_samp",
+    "stddev_pop",
+    "stddev_samp",
+    "skewness",
+    "kurtosis",
+    "covar_pop",
+    "covar_samp",
+    "corr",
+}
+SPREADS |= {"regr_slope", "regr_intercept", "regr_r2", "regr_sxy", "regr_avgx", "regr_syy"}
+LISTS = {"collect_list", "collect_set"}  # in any order
+Place = tuple[Any, ...]  # keys and window start
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What Spark answers to a statement: the types of its columns, and its rows by their place."""
+
+    types: list[tuple[str, str]]
+    rows: dict[Place, tuple[Any, ...]]
+    sizes: dict[Place, dict[str, Any]]  # of each aggregate, the sum and the largest of its absolute values
+
+
+class Wrong(AssertionError):  # noqa: N818 (a verdict, not an error)
+    """A case whose rows are not Spark's."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How many rows were compared, and which statements Spark or Heddle refused, with the reason."""
+
+    rows: int
+    refused: Mapping[str, str]
+
+
+def check_case(spark: SparkSession, case: WholeCase) -> Verdict:
+    """Evaluate a case and compare all rows; raise Wrong, or what was raised, where it is not as plain Spark has it."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        return _check(spark, case, folder)
+    finally:
+        spark.catalog.clearCache()
+        shutil.rmtree(folder)
+
+
+def _check(spark: SparkSession, case: WholeCase, folder: Path) -> Verdict:
+    case.write(folder)
+    frame = read_plainly(in_zone(spark, case.zone), case, folder)
+    if frame is None:
+        return Verdict(0, dict.fromkeys(case.statements, "no file"))
+    latest = frame.selectExpr(f"max({quote(case.layout.names['ts'])}) AS latest").toArrow()["latest"][0].as_py()
+    until = None if latest is None else ticks(latest) - case.lateness
+    frame.createOrReplaceTempView(STREAM)
+    refused: dict[str, str] = {}
+    expected: dict[str, Expected] = {}
+    for id, statement in case.statements.items():
+        try:
+            expected[id] = ask_spark(frame.sparkSession, statement, until)
+        except PySparkException as error:
+            refused[id] = f"Spark: {str(error).splitlines()[0]}"
+            continue
+        if reason := _refusal(replace(case, statements={id: statement}), folder):
+            refused[id] = reason
+            del expected[id]
+    asked = {id: case.statements[id] for id in expected}
+    if not asked:
+        return Verdict(0, refused)
+    kept = replace(case, statements=asked)
+    kept, catalog = _run(spark, kept, folder)
+    rows = 0
+    for id, statement in asked.items():
+        if kept.evaluation.lane == "local" and any(query.startswith(id) for query in catalog.unshared(STREAM)):
+            continue
+        ours = dict(_placed(kept.answers(folder, catalog, id).to_pylist(), statement))
+        read = read_results(in_zone(spark, case.zone), str(folder / "warehouse"), catalog, id)
+        if expected[id].rows:
+            types = [(field.name, field.dataType.json()) for field in read.schema]
+            if types != expected[id].types:
+                raise Wrong(f"{id}: types {types} here, {expected[id].types} in Spark; {statement.sql}")
+        compare_rows(id, statement, ours, expected[id])
+        rows += len(ours)
+    return Verdict(rows, refused)
+
+
+def _run(spark: SparkSession, case: WholeCase, folder: Path) -> tuple[WholeCase, Catalog]:
+    """Evaluate a case; what one process or a technique cannot answer goes by Spark, or by the technique that fits."""
+    for _ in range(3):
+        for left in ("warehouse", "waiting", "data"):
+            shutil.rmtree(folder / left, ignore_errors=True)
+        case.write(folder)
+        try:
+            return case, case.run(folder, spark)
+        except HeddleError as error:
+            how = case.evaluation
+            if "leave out --local" in str(error) and how.lane == "local":
+                case = replace(case, evaluation=replace(how, lane="auto"))
+            elif str(error).startswith(f"technique {how.technique} needs"):
+                case = replace(case, evaluation=replace(how, technique="auto"))
+            else:
+                raise
+    raise Wrong("neither a lane nor a technique takes the case")
+
+
+def _refusal(case: WholeCase, folder: Path) -> str:
+    """Return why the catalog refuses a statement, if it does."""
+    case.write(folder)
+    try:
+        load_catalog(folder / "catalog")
+    except HeddleError as error:
+        return f"Heddle: {str(error).splitlines()[-1]}"
+    return ""
+
+
+def read_plainly(spark: SparkSession, case: WholeCase, folder: Path) -> DataFrame | None:
+    """Return the events by Spark's own reader; None when it finds no file."""
+    reader = spark.read.format(case.layout.format).options(**case.layout.options)
+    try:
+        return reader.load(literal_path(str(folder / "data"))).coalesce(1)
+    except PySparkException as error:
+        if "UNABLE_TO_INFER_SCHEMA" in str(error):
+            return None
+        raise
+
+
+def ask_spark(spark: SparkSession, statement: Statement, until: int | None) -> Expected:
+    """Return Spark's answers in the windows that have ended."""
+    sizes = []
+    for n, (name, x, only) in enumerate(statement.aggregates):
+        if name in SUMS | SPREADS:
+            filtered = f" FILTER (WHERE {only})" if only else ""
+            size = f"abs(cast({x} AS DOUBLE))"
+            sizes += [f"sum({size}){filtered} AS heddle_s{n}", f"max({size}){filtered} AS heddle_m{n}"]
+    asked = statement.sql.replace(f" FROM {STREAM}", f"{''.join(f', {size}' for size in sizes)} FROM {STREAM}", 1)
+    frame = spark.sql(asked)
+    count = len(frame.columns) - len(sizes)
+    types = [(field.name, field.dataType.json()) for field in frame.schema][:count]
+    rows, measured = {}, {}
+    for row in frame.toArrow().to_pylist():
+        ((place, values),) = _placed([row], statement)
+        if until is not None and place[-1] + statement.length <= until:
+            rows[place], measured[place] = values, {n: v for n, v in row.items() if n.startswith("heddle_")}
+    return Expected(types, rows, measured)
+
+
+def _placed(rows: list[dict[str, Any]], statement: Statement) -> list[tuple[Place, tuple[Any, ...]]]:
+    places = []
+    for row in rows:
+        keys = tuple(repr(_plain(row[f"g{n}"])) for n in range(statement.keys))
+        values = tuple(_plain(row[f"c{n}"]) for n in range(len(statement.aggregates)))
+        places.append(((*keys, ticks(row["w"])), values))
+    return places
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return ticks(value)
+    return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+def compare_rows(id: str, statement: Statement, ours: Mapping[Place, Any], expected: Expected) -> None:
+    """Compare every row and every value."""
+    if ours.keys() != expected.rows.keys():
+        here, there = sorted(ours.keys() - expected.rows.keys()), sorted(expected.rows.keys() - ours.keys())
+        raise Wrong(f"{id}: rows only here {here[:3]}, only in Spark {there[:3]}; {statement.sql}")
+    for place, values in expected.rows.items():
+        for number, (name, _, _) in enumerate(statement.aggregates):
+            here, there = ours[place][number], values[number]
+            sizes = expected.sizes[place]
+            size = (sizes.get(f"heddle_s{number}"), sizes.get(f"heddle_m{number}"))
+            if not agree(name, here, there, size):
+                raise Wrong(f"{id}: {name} at {place} is {here!r} here, {there!r} in Spark; {statement.sql}")
+
+
+def agree(name: str, ours: Any, theirs: Any, size: tuple[float | None, float | None]) -> bool:
+    """Whether both are the same answer: floats that are added may differ by what cancels."""
+    if name in LISTS and ours is not None and theirs is not None:
+        return sorted(map(repr, ours)) == sorted(map(repr, theirs))
+    if isinstance(theirs, list) and isinstance(ours, list):
+        return len(ours) == len(theirs) and all(agree(name, a, b, size) for a, b in zip(ours, theirs, strict=True))
+    if not isinstance(theirs, float) or not isinstance(ours, float):
+        return bool(ours == theirs) and type(ours) is type(theirs)
+    if (math.isnan(ours) and math.isnan(theirs)) or ours == theirs:
+        return True
+    total, largest = size
+    if total is None or largest is None:
+        return name.startswith(("median", "percentile")) and math.isclose(ours, theirs, rel_tol=1e-14)
+    if not math.isfinite(total):
+        return math.isfinite(largest)  # the order of adding decides whether it overflows
+    if name in SPREADS:
+        return math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-6 * (1 + largest) ** 2)
+    return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE * total)

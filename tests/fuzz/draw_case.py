@@ -1,0 +1,209 @@
+"""Draws whole cases from a seed: the same seed gives the same case."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from itertools import pairwise
+
+from optimizer.algebra.techniques import CARDS
+from optimizer.catalog.sql.expressions import quote
+from optimizer.strategies import STRATEGIES
+from optimizer.windows.slicing import SLICINGS
+from tests.fuzz.case import rename_columns
+from tests.fuzz.whole_case import TIME_TYPES, Evaluation, Layout, Statement, WholeCase
+from tests.jobs.engine.events.language.writer import COLUMNS, Writer
+from tests.worlds.names import ODD_NAMES
+from tests.worlds.streams import LATENESS, ORIGINS, SECOND, Row
+from tests.worlds.warehouse import STREAM
+
+SEARCHES = tuple(name for name in STRATEGIES if name != "exhaustive")  # which takes a dozen queries
+ZONES = ("UTC", "UTC", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata")
+LANES = ("local", "local", "local", "local", "local", "auto", "frame")
+# aggregates by the kinds of their arguments in the writer's grammar; T is the time
+ANY, NUMBER, ORDERED = "WRDBSIE", "WRN", "WRDSIEB"
+TAKES: dict[str, str] = {
+    "count({x})": ANY,
+    "count(*)": "",
+    "min({x})": ORDERED,
+    "max({x})": ORDERED,
+    "count(DISTINCT {x})": ANY,
+    "approx_count_distinct({x})": ANY,
+    "max_by({x}, {ts})": ANY,
+    "min_by({x}, {ts})": ANY,
+    "sum({x})": "WRDN",
+    "avg({x})": "WRDN",
+    "try_sum({x})": "WRD",
+    "try_avg({x})": "WRD",
+    "sum(DISTINCT {x})": "WR",
+    "median({x})": "WR",
+    "percentile({x}, 0.37)": "WR",
+    "percentile({x}, array(0.0, 0.5, 1.0))": "WR",
+    "percentile_cont(0.9) WITHIN GROUP (ORDER BY {x})": "WR",
+    "percentile_disc(0.25) WITHIN GROUP (ORDER BY {x})": "WR",
+    "percentile_cont(0.2) WITHIN GROUP (ORDER BY {x} DESC)": "WR",
+    "percentile_disc(0.7) WITHIN GROUP (ORDER BY {x} DESC)": "WR",
+    "percentile_approx({x}, 0.5)": "WR",
+    "bool_and({x})": "B",
+    "bool_or({x})": "B",
+    "count_if({x})": "B",
+    "bit_and({x})": "W",
+    "bit_or({x})": "W",
+    "bit_xor({x})": "W",
+    "max({x}) - min({x})": "z",
+    "collect_list({x})": "WSE",
+    "collect_set({x})": "WSE",
+    "count(DISTINCT {x}, k)": "WS",
+    **{f"{name}({{x}})": "z" for name in ("var_pop", "var_samp", "stddev_pop", "stddev_samp", "skewness", "kurtosis")},
+    **{f"{name}({{x}}, j)": "z" for name in ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept")},
+    **{f"{name}({{x}}, m)": "z" for name in ("regr_r2", "regr_sxy", "regr_avgx", "regr_count", "regr_syy")},
+}
+WITHOUT_FILTER = {"max({x}) - min({x})"}
+KEYS = ("t", "d", "b", "a", "x", "p", "u", "s", "l", "f")
+STEADY = ("z", "j", "m")  # columns whose values are neither huge nor tiny
+EXTREME = {"a": 127, "h": 32767, "i": 1 << 20, "n": 1 << 41, "x": 1e15, "y": 1e15}
+
+
+class Drawing:
+    """Draws the parts of one case."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.pick = random.Random(seed)
+        self.writer = Writer(seed)
+
+    def case(self) -> WholeCase:
+        """Return the case of the seed."""
+        pick = self.pick
+        lateness, zone = pick.choice(LATENESS), pick.choice(ZONES)
+        batches = self.batches(lateness)
+        layout = self.layout(len(batches))
+        if layout.time == "local times" or "modifiedAfter" in layout.options:
+            zone = "UTC"  # local times have none; Spark moves the time of a file by that of the zone, twice
+        names = dict(layout.names)
+        statements = {f"q{number}": self.statement(names) for number in range(pick.choice([3, 4, 5, 6]))}
+        technique = pick.choice(["auto", "auto", "auto", *CARDS])
+        strategies = tuple(pick.choice(SEARCHES) for _ in range(pick.choice([1, 1, 1, 2, 3])))
+        lane = pick.choice(LANES)
+        evaluation = Evaluation(
+            lane,
+            strategies if len(batches) >= len(strategies) else strategies[:1],
+            technique,
+            pick.choice(list(SLICINGS)),
+            pick.random() < 0.5,
+            pick.choice([0, 1, 1, 2]),
+            pick.choice([1, 2, 3]),
+        )
+        return WholeCase(self.seed, layout, batches, lateness, zone, statements, evaluation)
+
+    def batches(self, lateness: int) -> tuple[tuple[Row, ...], ...]:
+        """Return events at times of their own, in any order within the lateness, cut into files."""
+        pick = self.pick
+        origin, count = pick.choice(ORIGINS), pick.choice([3, 30, 60, 120, 240])
+        tame = pick.random() < 0.8
+        times: set[int] = set()
+        while len(times) < count:
+            jitter, gap = pick.choice([0, 0, 0, 1, -1, 333_333]), pick.choice([0] * 15 + [4_000])
+            times.add(origin + pick.randrange(240) * SECOND // 4 + jitter + gap * SECOND)
+        # whole milliseconds are what every type of time can hold
+        rows = [self.row(time // 1000 * 1000, tame) for time in times]
+        rows = list({row["ts"]: row for row in rows}.values())
+        rows.sort(key=lambda row: row["ts"] + pick.randrange(lateness + 1))
+        for _ in range(pick.choice([0, 0, 2])):
+            rows.insert(pick.randrange(len(rows) + 1), {**self.row(0, tame), "ts": None})
+        cuts = sorted(pick.randrange(len(rows) + 1) for _ in range(pick.choice([0, 1, 2, 4])))
+        return tuple(tuple(rows[a:b]) for a, b in pairwise([0, *cuts, len(rows)]))
+
+    def row(self, time: int, tame: bool) -> Row:
+        """Return an event; a tame one has no number whose sums overflow."""
+        row: Row = {"ts": time}
+        for name, (_, values) in COLUMNS.items():
+            most = EXTREME.get(name)
+            fitting = [v for v in values if not (tame and most and isinstance(v, int | float) and not abs(v) < most)]
+            row[name] = self.pick.choice(fitting) if self.pick.random() > 0.08 else None
+        return row
+
+    def layout(self, count: int) -> Layout:
+        """Return how files and columns are named and written."""
+        pick = self.pick
+        columns = list(COLUMNS)
+        pick.shuffle(columns)
+        names = {name: name for name in ("ts", *columns)}
+        if pick.random() < 0.4:
+            usable = {name.lower(): name for name in ODD_NAMES if "\t" not in name and name != "window"}
+            names = dict(zip(names, pick.sample(list(usable.values()), len(names)), strict=True))
+        style = pick.choice(["plain", "plain", "plain", "odd", "nested", "folders", "glob"])
+        files = [f"part-{number:03d}.parquet" for number in range(count)]
+        options: dict[str, str] = {}
+        if style == "odd":
+            files = [f"{pick.choice(['a b', 'p*', 'x[1]', '100%', 'é', 'a=1', 'q?'])}{n}.parquet" for n in range(count)]
+        elif style == "nested":
+            files = [f"{pick.choice(['', 'below/', 'a/b c/'])}{n}.parquet" for n in range(count)]
+            options["recursiveFileLookup"] = "true"
+        elif style == "folders":
+            files = [f"part={pick.choice(['1', '2', '03'])}/{name}" for name in files]
+        elif style == "glob":
+            files = [name if pick.random() < 0.7 else f"other-{name}" for name in files]
+            options["pathGlobFilter"] = "part-*"
+        if pick.random() < 0.1 and count > 2:
+            options["modifiedAfter"] = "2020-09-13T12:26:40Z"  # the first file is left out
+        return Layout(
+            names,
+            tuple(columns),
+            pick.choice(["instants", "instants", *TIME_TYPES]),
+            tuple(files),
+            options,
+            pick.choice([1 << 20, 7]),
+            pick.random() < 0.7,
+        )
+
+    def statement(self, names: Mapping[str, str]) -> Statement:
+        """Return a statement in SQL."""
+        pick = self.pick
+        keys = pick.sample(KEYS, pick.choice([0, 1, 1, 2, 3]))
+        slide = pick.choice([1, 2, 3, 4, 6, 10]) * SECOND // 2
+        rest = pick.choice([0, 0, slide // 3 // 1000 * 1000, slide - 1000])
+        length = pick.choice([1, 1, 2, 5]) * slide + rest
+        offset = pick.choice([0, 0, 1000, slide // 2])
+        where = self.expression("B", names) if pick.random() < 0.5 else ""
+        calls = [self.call(names) for _ in range(pick.choice([1, 1, 2, 3, 4]))]
+        time = quote(names["ts"])
+        window = f"window({time}, '{length} microseconds', '{slide} microseconds', '{offset} microseconds')"
+        grouped = [quote(names[key]) for key in keys]
+        columns = [f"{text} AS g{n}" for n, text in enumerate(grouped)]
+        columns += ["window.start AS w"]
+        columns += [f"{call} AS c{n}" for n, (call, _, _, _) in enumerate(calls)]
+        text = f"SELECT {', '.join(columns)} FROM {STREAM}{f' WHERE {where}' if where else ''}"
+        text += f" GROUP BY {', '.join([*grouped, window])}"
+        features = [
+            "where" if where else "no where",
+            "offset" if offset else "no offset",
+            "uneven range" if length % slide else "even range",
+            *(f"key of {COLUMNS[key][0]}" for key in keys),
+        ]
+        return Statement(text, length, len(keys), tuple((name, x, only) for _, name, x, only in calls), tuple(features))
+
+    def call(self, names: Mapping[str, str]) -> tuple[str, str, str, str]:
+        """Return an aggregate: its text, name, first argument and filter."""
+        form = self.pick.choice(list(TAKES))
+        kinds = TAKES[form]
+        x = "*" if not kinds else quote(names[self.pick.choice(STEADY)]) if kinds == "z" else ""
+        x = x or self.expression(self.pick.choice(kinds), names)
+        form_named = form.replace(", j)", f", {quote(names['j'])})").replace(", m)", f", {quote(names['m'])})")
+        form_named = form_named.replace(", k)", f", {quote(names['t'])})")
+        call = form_named.format(x=x, ts=quote(names["ts"]))
+        only = self.expression("B", names) if form not in WITHOUT_FILTER and self.pick.random() < 0.25 else ""
+        name = (
+            form.partition("(")[0] + (" DISTINCT" if "DISTINCT" in form else "") + (" DESC" if " DESC" in form else "")
+        )
+        return (f"{call} FILTER (WHERE {only})" if only else call), name, x, only
+
+    def expression(self, kind: str, names: Mapping[str, str]) -> str:
+        """Return an expression of a kind of the writer's grammar."""
+        depth = self.pick.choice([0, 0, 1, 1, 2])
+        return rename_columns(self.writer.write(kind, depth), names)
+
+
+def draw_case(seed: int) -> WholeCase:
+    """Return the case of a seed."""
+    return Drawing(seed).case()

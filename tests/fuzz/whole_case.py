@@ -1,0 +1,182 @@
+"""A whole case as plain data: files of odd events, a stream over them, statements in SQL, how they are evaluated."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.results import results_table
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.on_spark import evaluate
+from jobs.runs.request import Options
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.catalog.sql.expressions import quote
+from optimizer.planning.stream import plan_stream
+from optimizer.strategies.contract.options import SearchOptions
+from tests.jobs.engine.events.language.writer import COLUMNS
+from tests.jobs.engine.shard_plans import forced
+from tests.worlds.streams import Row, instant
+from tests.worlds.warehouse import LONG_AGO, STREAM
+
+TIME_TYPES: dict[str, pa.DataType] = {
+    "instants": pa.timestamp("us", "UTC"),
+    "milliseconds": pa.timestamp("ms", "UTC"),
+    "local times": pa.timestamp("us"),
+    "INT96": pa.timestamp("ns", "UTC"),
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the events are laid out in files: names of columns and files, types, formats and options."""
+
+    names: Mapping[str, str]  # by column; `ts` is the time
+    columns: tuple[str, ...]
+    time: str  # of TIME_TYPES
+    files: tuple[str, ...]  # their names below the folder of events, in the order they arrive
+    options: Mapping[str, str] = field(default_factory=dict)
+    rows_per_group: int = 1 << 20
+    dictionaries: bool = True
+    format: str = "parquet"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement: its text in SQL, and what its answers are compared by."""
+
+    sql: str
+    length: int  # the range of its window
+    keys: int  # group-by columns
+    aggregates: tuple[tuple[str, str, str], ...]  # name, first argument, filter: c0, c1, ... of the answers
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How the stream is evaluated: in a lane, by one plan after another."""
+
+    lane: str  # local, auto, file or frame
+    strategies: tuple[str, ...]  # those after the first take over one file later each
+    technique: str
+    slicing: str
+    shards: bool
+    files_per_batch: int
+    buckets: int
+
+
+@dataclass(frozen=True)
+class WholeCase:
+    """Everything that a run depends on."""
+
+    seed: int
+    layout: Layout
+    batches: tuple[tuple[Row, ...], ...]  # the events of each file
+    lateness: int
+    zone: str
+    statements: Mapping[str, Statement]
+    evaluation: Evaluation
+
+    def write(self, folder: Path) -> None:
+        """Write the files of events, each a second younger than the one before it, and the catalog."""
+        for number, (name, rows) in enumerate(zip(self.layout.files, self.batches, strict=True)):
+            path = folder / "data" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, table_of_rows(rows, self.layout), self.layout)
+            os.utime(path, (LONG_AGO + number, LONG_AGO + number))
+        source = {"format": self.layout.format, "path": str(folder / "data"), "options": dict(self.layout.options)}
+        stream = {
+            "source": source,
+            "time": quote(self.layout.names["ts"]),
+            "lateness": f"{self.lateness} microseconds",
+            "zone": self.zone,
+        }
+        queries = [{"id": id, "sql": statement.sql} for id, statement in self.statements.items()]
+        document = {"streams": {STREAM: stream}, "queries": queries}
+        (folder / "catalog").mkdir(parents=True, exist_ok=True)
+        (folder / "catalog" / "catalog.yaml").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+
+    def run(self, folder: Path, spark: Any) -> Catalog:
+        """Evaluate the files as they arrive, into the folder's warehouse."""
+        catalog, warehouse, how = load_catalog(folder / "catalog"), str(folder / "warehouse"), self.evaluation
+        waiting = [folder / "data" / name for name in self.layout.files]
+        (folder / "waiting").mkdir()
+        for number, file in enumerate(waiting):
+            file.rename(folder / "waiting" / str(number))
+        arrived = 0
+        for number, strategy in enumerate(how.strategies):
+            last = number == len(how.strategies) - 1
+            for place in range(arrived, len(waiting) if last else min(arrived + 1, len(waiting))):
+                (folder / "waiting" / str(place)).rename(waiting[place])
+                arrived = place + 1
+            options = Options("auto" if how.lane == "local" else how.lane, how.files_per_batch, buckets=how.buckets)
+            plan = forced(
+                plan_stream(catalog, STREAM, 10.0, strategy, how.technique, options=SearchOptions(slicing=how.slicing)),
+                how.shards,
+            )
+            if how.lane == "local":
+                evaluate_local(catalog, plan, warehouse, options)
+            else:
+                evaluate(spark, catalog, plan, warehouse, options)
+        return catalog
+
+    def answers(self, folder: Path, catalog: Catalog, id: str) -> pa.Table:
+        """Return the answers to a statement."""
+        return results_table(str(folder / "warehouse"), catalog, id)
+
+    def features(self) -> Iterator[str]:
+        """Yield what the case has, as words."""
+        layout, how = self.layout, self.evaluation
+        yield f"lane {how.lane}"
+        yield f"times: {layout.time}"
+        yield f"format {layout.format}"
+        yield "odd names" if layout.names["ts"] != "ts" else "plain names"
+        yield "small row groups" if layout.rows_per_group < 100 else "one row group"
+        yield "dictionaries" if layout.dictionaries else "no dictionaries"
+        yield "folders of columns" if any("=" in name for name in layout.files) else "no folders of columns"
+        yield from (f"option {name}" for name in layout.options)
+        yield "in UTC" if self.zone == "UTC" else "in a zone"
+        yield f"lateness {self.lateness > 0}"
+        yield "all files at once" if not how.files_per_batch else "some files a batch"
+        yield "plan change" if len(how.strategies) > 1 else "one plan"
+        yield from (f"strategy {strategy}" for strategy in how.strategies)
+        yield from (f"technique {how.technique}", f"slicing {how.slicing}", f"shards {how.shards}")
+        for statement in self.statements.values():
+            yield from statement.features
+            yield f"{statement.keys} keys"
+            yield from (f"aggregate {name}" for name, _, _ in statement.aggregates)
+            yield from ("filter" if only else "no filter" for _, _, only in statement.aggregates)
+
+
+def table_of_rows(rows: tuple[Row, ...], layout: Layout) -> pa.Table:
+    """Return events as they stand in a file; a column that the folders name is not among them."""
+    time = TIME_TYPES[layout.time]
+    moments = [instant(row["ts"]) for row in rows]
+    if time.tz is None:
+        moments = [moment.replace(tzinfo=None) if moment else None for moment in moments]
+    values: dict[str, pa.Array] = {
+        layout.names["ts"]: pa.array(moments, pa.timestamp("us", time.tz)).cast(time, safe=False)
+    }
+    for name in layout.columns:
+        values[layout.names[name]] = pa.array([row[name] for row in rows], COLUMNS[name][0])
+    return pa.table(values)
+
+
+def write_file(path: Path, table: pa.Table, layout: Layout) -> None:
+    """Write a file of events."""
+    int96 = layout.time == "INT96"
+    pq.write_table(
+        table,
+        path,
+        row_group_size=layout.rows_per_group,
+        use_dictionary=layout.dictionaries,
+        use_deprecated_int96_timestamps=int96,
+        coerce_timestamps=None,
+    )
