@@ -5,47 +5,54 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import Asset, AssetOrTimeSchedule, CronTriggerTimetable, task
+from airflow.sdk import (
+    Asset,
+    AssetAny,
+    AssetOrTimeSchedule,
+    AsyncCallback,
+    CronTriggerTimetable,
+    DeadlineAlert,
+    DeadlineReference,
+    task,
+)
+
+from dags.assets import DRIFT, QUARANTINE, RESULTS, results_asset
+from dags.notify import HeddleNotifier
 
 LOG = logging.getLogger("heddle")
 ROOT = Path(__file__).resolve().parents[1]
-PLAN = Asset(name="heddle_plan", uri="heddle://plan")  # changes when a plan is promoted
-DRIFT = Asset(name="heddle_drift", uri="heddle://drift")  # changes when a plan has drifted: replan at once
 STREAM = "{{ task.op_kwargs['stream'] }}"  # what a mapped task is called in Airflow, instead of its number
 STREAM_OF_BATCH = "{{ task.op_kwargs['batch']['stream'] }}"
 
 
-def schedule(cron: str, asset: Asset, grace: timedelta) -> Any:
-    """Return the schedule of a cron line in UTC, and of an asset that changes.
+def schedule(cron: str, assets: list[Asset], grace: timedelta) -> Any:
+    """Return the schedule of a cron line in UTC, and of assets, any of which changes.
 
     Unpausing a DAG for the first time begins no run of the past, unless its time was less than `grace` ago. That takes
     no start date, and a span of time for run_immediately: Airflow 3.3 understands False as five minutes or more.
     """
     times = CronTriggerTimetable(cron, timezone="UTC", run_immediately=grace)
-    return AssetOrTimeSchedule(timetable=times, assets=[asset])
+    return AssetOrTimeSchedule(timetable=times, assets=AssetAny(*assets))
 
 
-def alert(context: Any) -> None:
-    """Write a line into the log and into alerts.log of the platform's home: what failed, where, why."""
-    from jobs.host.settings import settings
+def deadline(setting: str, default: float) -> DeadlineAlert:
+    """Return an alert for a run that has not ended so many minutes after it was queued: what it answers grows old."""
+    from jobs.host.settings import number_setting
 
-    ti = context["ti"]
-    place = f"{ti.dag_id}.{ti.task_id}" + (f"[{ti.map_index}]" if ti.map_index >= 0 else "")
-    reason = " ".join(str(context.get("exception") or "it was ended from outside").split())[:500]
-    line = f"{place} failed in {context['run_id']}: {reason}"
-    LOG.error(line)
-    with settings().below("alerts.log").open("a", encoding="utf-8") as file:
-        file.write(f"{datetime.now().astimezone().isoformat(timespec='seconds')} {line}\n")
+    minutes = number_setting(setting, default)
+    message = f"has not ended within {minutes:g} minutes: what it answers grows old"
+    callback = AsyncCallback(HeddleNotifier, {"message": message})
+    return DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, timedelta(minutes=minutes), callback, "freshness")
 
 
 DEFAULTS: dict[str, Any] = {
     "retries": 2,  # every step may be repeated: a step skips what is done already
     "retry_delay": timedelta(seconds=30),
-    "on_failure_callback": alert,
+    "on_failure_callback": HeddleNotifier(),
     "execution_timeout": timedelta(hours=2),  # a task that hangs would stop its DAG for good: one run at a time
 }
 DAG_OPTIONS: dict[str, Any] = {
@@ -102,6 +109,31 @@ def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
             raise AirflowFailException(str(error)) from None
 
     return task(**options)(run)
+
+
+def publish(batch: Any) -> Any:
+    """Return the task that publishes a batch or puts it away, and tells so by an asset; the one after it fails when the
+    audit has failed."""
+
+    @step(map_index_template=STREAM_OF_BATCH, outlets=[RESULTS])
+    def publish(batch: dict[str, Any], outlet_events: Any) -> dict[str, Any]:
+        from expectations.publish import act_on_verdict
+
+        outcome = act_on_verdict(batch, LOG.info, address())
+        asset = results_asset(batch["stream"]) if outcome["passed"] else QUARANTINE
+        if outcome["batches"]:
+            outlet_events[RESULTS].add(asset, extra=outcome)
+        return outcome
+
+    @step(map_index_template="{{ task.op_kwargs['outcome']['stream'] }}", retries=0)
+    def require_passed(outcome: dict[str, Any]) -> None:
+        from expectations.publish import require_passed
+
+        require_passed(outcome)
+
+    outcome = publish(batch=batch)
+    require_passed(outcome=outcome)
+    return outcome
 
 
 def announce_drift(outcome: Any) -> Any:

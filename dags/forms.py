@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from airflow.sdk import Param
 
@@ -97,16 +98,34 @@ def count(title: str, what: str, default: int = 0) -> Param:
 
 def catalog_streams() -> list[str]:
     """Return the streams that the YAML files of the catalog name, without reading the queries."""
+    return sorted(name for name in _stream_entries() if isinstance(name, str) and re.fullmatch(ID, name))
+
+
+def catalog_folders() -> dict[str, str]:
+    """Return where the files of streams arrive, by stream: of those that have a path on this machine."""
+    from jobs.host.settings import settings
+
+    beside, entries = Path(settings().catalog).parent, _stream_entries()
+    folders = {}
+    for name in catalog_streams():
+        source = entries[name].get("source") if isinstance(entries[name], dict) else None
+        path = source.get("path") if isinstance(source, dict) else None
+        if isinstance(path, str) and path and "://" not in path:
+            folders[name] = str(beside / path if (beside / path).exists() else Path(path).resolve())
+    return folders
+
+
+def _stream_entries() -> dict[Any, Any]:
     import yaml
 
     from jobs.host.settings import settings
 
-    names: set[str] = set()
+    entries: dict[Any, Any] = {}
     for file in sorted(Path(settings().catalog).glob("*.y*ml")):
         head = file.read_text(encoding="utf-8", errors="replace")[:HEAD]
         block = re.search(r"^streams:.*?(?=^[^\s#]|\Z)", head, re.MULTILINE | re.DOTALL)
         try:
-            names |= set((yaml.safe_load(block.group()) or {})["streams"] or ()) if block else set()
-        except (yaml.YAMLError, TypeError):
+            entries |= dict((yaml.safe_load(block.group()) or {})["streams"] or {}) if block else {}
+        except (yaml.YAMLError, TypeError, ValueError):
             continue  # the catalog's own checks say what is wrong with it
-    return sorted(name for name in names if isinstance(name, str) and re.fullmatch(ID, name))
+    return entries

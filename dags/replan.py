@@ -17,7 +17,8 @@ from typing import Any
 from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, DRIFT, LOG, PLAN, STREAM, schedule, step
+from dags.assets import DRIFT, PLAN
+from dags.common import DAG_OPTIONS, LOG, STREAM, schedule, step
 
 PARAMS = {
     "stream": forms.stream(every=True),
@@ -29,7 +30,7 @@ PARAMS = {
         True, "Promote the plan if it is better. Off: a dry run that only logs.", type="boolean", title="Promote"
     ),
 }
-SCHEDULE = schedule("0 3 * * *", DRIFT, timedelta(minutes=5))
+SCHEDULE = schedule("0 3 * * *", [DRIFT], timedelta(minutes=5))
 
 
 @dag("heddle_replan", schedule=SCHEDULE, params=PARAMS, doc_md=__doc__, **DAG_OPTIONS)

@@ -12,7 +12,8 @@ from typing import Any
 from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, PLAN, announce_drift, step
+from dags.assets import PLAN
+from dags.common import DAG_OPTIONS, LOG, announce_drift, step
 
 PARAMS = {
     "id": Param(None, "The query's id.", type="string", pattern=forms.ID, title="Id"),

@@ -8,6 +8,7 @@
 - sample: What an audit looks at: statements, windows, late events.
 - sides: The two sides of an audit: the engine's rows and plain Spark's.
 - suites: The suites: what is expected of every table of an audit.
+- user_suites: The users' own expectations (`expect:` in the catalog) as suites, of events and of answers.
 """
 
 import os

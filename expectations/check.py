@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -21,8 +22,10 @@ from expectations.sides.engine import EngineAnswers, engine_answers
 from expectations.sides.plain_spark import naive_recomputation
 from expectations.sides.row import COLUMNS, Sides, window_text
 from expectations.sides.row_windows import numbered_events
+from expectations.suites import SUITES
 from expectations.suites.comparison import BOTH
-from expectations.suites.validate import Check, validate
+from expectations.suites.validate import FOLDER, Check, validate
+from expectations.user_suites import answer_suites, event_suite
 from jobs.engine.warehouse.ledger import Ledger, newest_ledger
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, stream_storage
 from jobs.engine.warehouse.manifest import Manifest
@@ -68,8 +71,16 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether every expectation was met."""
-        return all(check.passed for check in self.checks)
+        """Whether everything that is critical was met; a warning is told and keeps nothing from being published."""
+        return not any(check.blocks for check in self.checks)
+
+    @property
+    def summary(self) -> str:
+        """The verdict in a few words: what Spark says, and what the users expected."""
+        by_suite = {check.suite in SUITES for check in self.checks if check.blocks}
+        if True in by_suite:
+            return "NOT as plain Spark has them"
+        return "as plain Spark has them, but NOT as the catalog expects" if by_suite else "all as plain Spark has them"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as JSON takes it."""
@@ -86,7 +97,7 @@ class Audit:
 def audit(
     spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest, scope: Scope, say: Say
 ) -> Audit:
-    """Compare the emitted windows of a scope with what plain Spark answers."""
+    """Compare the emitted windows of a scope with what plain Spark answers, and what came with what users expect."""
     evaluated = audited_statements(catalog, stream, storage, manifest)
     statements = sample_statements(evaluated, scope)
     answers = engine_answers(storage, manifest.results, statements, scope.since, scope.until)
@@ -100,7 +111,10 @@ def audit(
         pairs += [events.sides(statement, answers, scope) for statement in statements if statement.window.rows]
     ours, expected = (pd.concat(frames, ignore_index=True) for frames in zip(*pairs, strict=True))
     say("comparing both sides")
-    checks, comparison = validate(Sides(ours, expected))
+    users = answer_suites(catalog, evaluated, storage, manifest, scope)
+    if catalog.streams[stream].expect:
+        users["events"] = event_suite(spark, catalog, stream, storage, manifest)
+    checks, comparison = validate(Sides(ours, expected), users, scope.folder)
     windows = len(ours[["query", "start"]].drop_duplicates())
     looked_at = {statement.statement.id: _windows(expected, statement) for statement in statements}
     detail = Detail(manifest.batch, scope.since, scope.until, scope.seed, looked_at, len(evaluated))
@@ -148,6 +162,9 @@ class Choice:
     brief: bool = False  # whether fewer windows are taken of queries whose windows are long
 
 
+USUAL = Choice()
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What an audit found, and what it was an audit of."""
@@ -179,12 +196,7 @@ class Outcome:
 
 
 def check(
-    spark: SparkSession,
-    catalog: Catalog,
-    stream: str,
-    warehouse: str,
-    choice: Choice = Choice(),  # noqa: B008 (frozen)
-    say: Say = silent,
+    spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = USUAL, say: Say = silent
 ) -> Outcome:
     """Audit what waits to be published, or all that was emitted; then publish or quarantine what waited."""
     verdict = examine(spark, catalog, stream, warehouse, choice, say)
@@ -194,12 +206,7 @@ def check(
 
 
 def examine(
-    spark: SparkSession,
-    catalog: Catalog,
-    stream: str,
-    warehouse: str,
-    choice: Choice = Choice(),  # noqa: B008 (frozen)
-    say: Say = silent,
+    spark: SparkSession, catalog: Catalog, stream: str, warehouse: str, choice: Choice = USUAL, say: Say = silent
 ) -> Verdict:
     """Audit what waits to be published, or all that was emitted, and decide nothing."""
     catalog.of_stream(stream)
@@ -210,7 +217,8 @@ def examine(
     folder = choice.docs or _docs(storage, manifest)
     try:
         with _planned_once(spark):
-            outcome = audit(spark, catalog, stream, storage, manifest, _scope(storage, ledger, manifest, choice), say)
+            scope = replace(_scope(storage, ledger, manifest, choice), folder=str(Path(folder, FOLDER)))
+            outcome = audit(spark, catalog, stream, storage, manifest, scope, say)
     except Exception as error:
         raise as_user_error(spark, error) from None
     return Verdict(outcome, write_docs(outcome, folder), ledger, manifest)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from jobs.engine.warehouse.ledger import Ledger, batches_of, discard, newest_ledger, release, settle
 from jobs.engine.warehouse.lifecycle import stream_storage
-from jobs.engine.warehouse.manifest import Manifest, load, manifest_name
+from jobs.engine.warehouse.manifest import Manifest, load, manifest_name, newest
+from jobs.host.settings import settings
 from jobs.host.storage import Storage
+from optimizer.catalog.model.expectation import CRITICAL
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
+
+ASKED = 10  # failing rows of each check that a person is shown with the question
 
 
 def publish(warehouse: str, stream: str, verdict: Mapping[str, Any]) -> dict[str, list[int]]:
@@ -31,21 +37,95 @@ def publish(warehouse: str, stream: str, verdict: Mapping[str, Any]) -> dict[str
     return {"published": published, "quarantined": quarantined}
 
 
-def publish_batch(batch: Mapping[str, Any], say: Callable[[str], None], airflow: str = "") -> None:
-    """Act on the verdict that an audit has left in a file; one that failed is an error, once its batch is put away.
+def act_on_verdict(batch: Mapping[str, Any], say: Callable[[str], None], airflow: str = "") -> dict[str, Any]:
+    """Act on the verdict that an audit has left in a file: publish what waited, or put it away.
 
-    The audit's page is named as people reach it: below Airflow's address, where that is known.
+    The audit's page is named as people reach it: below Airflow's address, where that is known. What is returned tells
+    readers what they can read now, or people what is to be decided.
     """
     verdict, stream = json.loads(Path(batch["verdict"]).read_text()), batch["stream"]
     batches = publish(batch["warehouse"], stream, verdict)
     page = f"{airflow}/heddle/audit/{stream}/{verdict['manifest']}" if airflow else verdict["page"]
     looked_at = f"{verdict['rows']:,} rows of {verdict['windows']:,} windows; the page is {page}"
+    outcome = {"stream": stream, "passed": verdict["passed"], "page": page, "failure": ""}
     if not verdict["passed"]:
-        failed = ", ".join(check["name"] for check in verdict["checks"] if not check["passed"])
-        raise HeddleError(
-            f"{stream}: the audit failed ({failed}) and {_are(batches['quarantined'])} quarantined; {looked_at}"
+        failed = [check for check in _unmet(verdict) if check.get("severity", CRITICAL) == CRITICAL]
+        names = ", ".join(check["name"] for check in failed)
+        outcome["failure"] = (
+            f"{stream}: the audit failed ({names}) and {_are(batches['quarantined'])} quarantined; {looked_at}"
         )
+        rows = {check["name"]: (check.get("examples") or [])[:ASKED] for check in failed}
+        return {**outcome, "batches": batches["quarantined"], "failing": rows}
+    for check in _unmet(verdict):
+        say(f"{stream}: warning: {check['name']} does not hold in {check['failing']:,} of {check['rows']:,} rows")
     say(f"{stream}: {_are(batches['published'])} published after {looked_at}")
+    return {**outcome, **describe_published(batch["warehouse"], stream, verdict, batches["published"])}
+
+
+def require_passed(outcome: Mapping[str, Any]) -> None:
+    """Raise the failure of an audit, once its batch is put away."""
+    if outcome["failure"]:
+        raise HeddleError(outcome["failure"])
+
+
+def make_question(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a person is asked about the batches of a failed audit: the rows that failed it, as Markdown."""
+    tables = [f"**{name}**\n\n{_markdown(rows)}" for name, rows in outcome["failing"].items()]
+    text = "\n\n".join([outcome["failure"], *tables, f"[The audit's page]({outcome['page']})"])
+    subject = f"{outcome['stream']}: {_are(outcome['batches'])} quarantined. Release, discard or repair?"
+    return {"stream": outcome["stream"], "batches": list(outcome["batches"]), "subject": subject, "body": text}
+
+
+def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as a table in Markdown.
+
+    >>> print(_markdown([{"key": "a|b", "ours": 1}]))
+    | key | ours |
+    |---|---|
+    | a\\|b | 1 |
+    """
+    if not rows:
+        return "(no rows to show)"
+    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
+    texts = ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join([texts[0], "|" + "---|" * len(rows[0]), *texts[1:]])
+
+
+def settle_question(question: Mapping[str, Any], answer: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    """Release or discard the batches of a question that are still quarantined; leave those that are to be repaired."""
+    warehouse, stream = settings().warehouse, question["stream"]
+    (choice,), user = answer["chosen_options"], (answer.get("responded_by_user") or {}).get("name") or "nobody known"
+    storage = stream_storage(warehouse, stream)
+    waiting = batches_of(newest(storage), newest_ledger(storage).quarantined)
+    for batch in question["batches"]:
+        if choice == "repair":
+            say(f"{stream}: batch {batch} is to be repaired, says {user}")
+        elif batch in waiting:
+            say(f"{stream}: {settle_batch(warehouse, stream, batch, choice == 'release')}, says {user}")
+        else:
+            say(f"{stream}: batch {batch} was decided meanwhile")
+
+
+def describe_published(
+    warehouse: str, stream: str, verdict: Mapping[str, Any], batches: Sequence[int]
+) -> dict[str, Any]:
+    """Return what was published: its batches and rows, the watermark and its hour, and what was audited of it."""
+    manifest = load(stream_storage(warehouse, stream), manifest_name(verdict["manifest"]))
+    rows = sum(file.rows for file in manifest.results if file.batch in batches)
+    told = manifest.watermark > BEGINNING
+    watermark = datetime.fromtimestamp(manifest.watermark // 1_000_000, UTC) if told else None
+    return {
+        "batches": list(batches),
+        "rows": rows,
+        "watermark": watermark.isoformat() if watermark else None,
+        "hour": f"{watermark:%Y-%m-%dT%H}" if watermark else None,  # windows that end before it are all there
+        "audited_rows": verdict["rows"],
+        "warnings": [check["name"] for check in _unmet(verdict)],
+    }
+
+
+def _unmet(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [check for check in verdict["checks"] if not check["passed"]]
 
 
 def settle_batch(warehouse: str, stream: str, batch: int, publish_it: bool) -> str:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 SHOWN = 60
 Meaning = TypeVar("Meaning")
+Written = TypeVar("Written")
 
 
 class Mistake(Exception):  # noqa: N818 (the word users see)
@@ -31,8 +32,8 @@ def did_you_mean(name: str, choices: Iterable[str], otherwise: str) -> str:
     return f"did you mean {near[0]}?" if near else otherwise
 
 
-def in_field(field: str, parse: Callable[[str], Meaning], text: str) -> Meaning:
-    """Parse a field's text; its mistake carries the field's name."""
+def in_field(field: str, parse: Callable[[Written], Meaning], text: Written) -> Meaning:
+    """Parse what a field says; its mistake carries the field's name."""
     try:
         return parse(text)
     except Mistake as mistake:

@@ -26,6 +26,7 @@ class Scope:
     statements: int = STATEMENTS
     audited: Mapping[str, int] = field(default_factory=dict)  # the number of each statement's last audit
     brief: bool = False  # whether the sampled windows of a statement together are no longer than the time they are from
+    folder: str = ""  # where the suites and their verdicts are kept
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import great_expectations.expectations as gxe
 import pandas as pd
-from great_expectations.expectations.core.expect_column_values_to_be_in_set import ExpectColumnValuesToBeInSet
-from great_expectations.expectations.core.expect_column_values_to_not_be_null import ExpectColumnValuesToNotBeNull
-from great_expectations.expectations.core.expect_compound_columns_to_be_unique import ExpectCompoundColumnsToBeUnique
 
 from expectations.sides.row import Sides
 from expectations.suites.suite import Suite, readable
@@ -20,8 +18,14 @@ SUITE = Suite(
     select_answers,
     ("query", "key", "window", "ours"),
     {
-        "one row per query, key and window": ExpectCompoundColumnsToBeUnique(column_list=["query", "key", "start"]),
-        "windows aligned to their slide": ExpectColumnValuesToBeInSet(column="past_edge", value_set=[0]),
-        "every row has its window": ExpectColumnValuesToNotBeNull(column="start"),
+        "one row per query, key and window": gxe.ExpectCompoundColumnsToBeUnique(
+            column_list=["query", "key", "start"], description="query, key and start must be unique together"
+        ),
+        "windows aligned to their slide": gxe.ExpectColumnValuesToBeInSet(
+            column="past_edge", value_set=[0], description="a window must start on a multiple of its slide"
+        ),
+        "every row has its window": gxe.ExpectColumnValuesToNotBeNull(
+            column="start", description="a row must have the start of its window"
+        ),
     },
 )

@@ -49,8 +49,9 @@ SUITE = Suite(
     join_bounds,
     ("query", "key", "window", "ours"),
     {
-        "min at most avg": ExpectColumnPairValuesToBeInOrder(column_A="min", column_B="avg", rtol=RTOL),
-        "avg at most max": ExpectColumnPairValuesToBeInOrder(column_A="avg", column_B="max", rtol=RTOL),
-        "min at most max": ExpectColumnPairValuesToBeInOrder(column_A="min", column_B="max"),
+        f"{low} at most {high}": ExpectColumnPairValuesToBeInOrder(
+            column_A=low, column_B=high, rtol=rtol, description=f"{low} must be at most {high} of the same events"
+        )
+        for low, high, rtol in (("min", "avg", RTOL), ("avg", "max", RTOL), ("min", "max", 0.0))
     },
 )

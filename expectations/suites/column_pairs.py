@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import pandas as pd
-from great_expectations.execution_engine.pandas_execution_engine import PandasExecutionEngine
-from great_expectations.expectations.expectation import ColumnPairMapExpectation, render_suite_parameter_string
-from great_expectations.expectations.metrics.map_metric_provider.column_pair_condition_partial import (
+from great_expectations.execution_engine import PandasExecutionEngine
+from great_expectations.expectations.expectation import ColumnPairMapExpectation
+from great_expectations.expectations.metrics.map_metric_provider import (
+    ColumnPairMapMetricProvider,
     column_pair_condition_partial,
 )
-from great_expectations.expectations.metrics.map_metric_provider.column_pair_map_metric_provider import (
-    ColumnPairMapMetricProvider,
-)
-from great_expectations.render.components import LegacyRendererType, RenderedStringTemplateContent
-from great_expectations.render.renderer.renderer import renderer
 
 TOLERANCES = ("rtol", "atol")
 
@@ -75,9 +71,8 @@ def _plain(value: Any) -> Any:
 
 
 class PairExpectation(ColumnPairMapExpectation):
-    """Tolerances, and the sentence that Data Docs show."""
+    """Tolerances of a comparison of two columns."""
 
-    sentence: ClassVar[str]  # what is expected of $column_A and $column_B
     rtol: float = 0.0
     atol: float = 0.0
     ignore_row_if: Literal["both_values_are_missing", "either_value_is_missing", "neither"] = "neither"
@@ -85,27 +80,14 @@ class PairExpectation(ColumnPairMapExpectation):
     success_keys = ("column_A", "column_B", *TOLERANCES, "ignore_row_if", "mostly")
     args_keys = ("column_A", "column_B", *TOLERANCES)
 
-    @classmethod
-    @renderer(renderer_type=LegacyRendererType.PRESCRIPTIVE)
-    @render_suite_parameter_string
-    def _prescriptive_renderer(
-        cls, configuration: Any = None, result: Any = None, runtime_configuration: dict[Any, Any] | None = None
-    ) -> list[RenderedStringTemplateContent]:
-        params = {name: configuration.kwargs.get(name, 0.0) for name in ("column_A", "column_B", *TOLERANCES)}
-        within = ", within $rtol relative and $atol absolute" if params["rtol"] or params["atol"] else ""
-        template = {"template": f"{cls.sentence}{within}.", "params": params}
-        return [RenderedStringTemplateContent(content_block_type="string_template", string_template=template)]
-
 
 class ExpectColumnPairValuesToAgree(PairExpectation):
     """Expect both columns to hold the same values, null and NaN included, floats within a tolerance."""
 
     map_metric = "column_pair_values.agree"
-    sentence = "$column_A must equal $column_B, a missing value only a missing one"
 
 
 class ExpectColumnPairValuesToBeInOrder(PairExpectation):
     """Expect the first column to be at most the second."""
 
     map_metric = "column_pair_values.in_order"
-    sentence = "$column_A must be at most $column_B"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import great_expectations.expectations as gxe
 import pandas as pd
-from great_expectations.expectations.core.expect_column_values_to_be_in_set import ExpectColumnValuesToBeInSet
 
 from expectations.sides.row import OPEN, SCALE, Sides, shown, window_text
 from expectations.suites.column_pairs import ExpectColumnPairValuesToAgree
@@ -69,8 +69,19 @@ SUITE = Suite(
     pair_answers,
     ("query", "key", "window", "ours", "spark"),
     {
-        "same rows on both sides": ExpectColumnValuesToBeInSet(column="side", value_set=[BOTH]),
-        "exact answers equal": ExpectColumnPairValuesToAgree(column_A="our_text", column_B="spark_text"),
-        "float answers close": ExpectColumnPairValuesToAgree(column_A="our_number", column_B="spark_number", rtol=RTOL),
+        "same rows on both sides": gxe.ExpectColumnValuesToBeInSet(
+            column="side", value_set=[BOTH], description="a row must be there on both sides"
+        ),
+        "exact answers equal": ExpectColumnPairValuesToAgree(
+            column_A="our_text",
+            column_B="spark_text",
+            description="the answer must equal Spark's, a missing value only a missing one",
+        ),
+        "float answers close": ExpectColumnPairValuesToAgree(
+            column_A="our_number",
+            column_B="spark_number",
+            rtol=RTOL,
+            description=f"the number must equal Spark's within {RTOL} of it, NaN only NaN",
+        ),
     },
 )

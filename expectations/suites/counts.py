@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import great_expectations.expectations as gxe
 import pandas as pd
-from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
-from great_expectations.expectations.core.expect_column_values_to_not_be_null import ExpectColumnValuesToNotBeNull
 
 from expectations.sides.row import Sides
 from expectations.suites.suite import Suite, readable
@@ -21,7 +20,9 @@ SUITE = Suite(
     select_counts,
     ("query", "key", "window", "ours"),
     {
-        "no count is null": ExpectColumnValuesToNotBeNull(column="count"),
-        "no count below 0": ExpectColumnValuesToBeBetween(column="count", min_value=0),
+        "no count is null": gxe.ExpectColumnValuesToNotBeNull(column="count", description="a count must be there"),
+        "no count below 0": gxe.ExpectColumnValuesToBeBetween(
+            column="count", min_value=0, description="a count must be 0 or more"
+        ),
     },
 )

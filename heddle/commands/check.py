@@ -91,14 +91,13 @@ def _show(outcome: Outcome) -> None:
     for name in ("check", "rows", "failing"):
         table.add_column(name, justify="left" if name == "check" else "right")
     for check in audit.checks:
-        mark = {"passed": "ok  ", "failed": "FAIL"}.get(check.verdict, "n/a ")
+        mark = {"passed": "ok  ", "failed": "FAIL", "warning": "WARN"}.get(check.verdict, "n/a ")
         table.add_row(f"{mark} {check.name}", f"{check.rows:,}", f"{check.failing:,}")
     console.print(table)
     for check in audit.checks:
         for row in check.examples[:NAMED]:
             console.print(f"{check.name}: " + ", ".join(f"{name} {value}" for name, value in row.items()))
-    verdict = "all as plain Spark has them" if audit.passed else "NOT as plain Spark has them"
-    console.print(f"{audit.rows:,} rows of {audit.statements} statements, {audit.windows:,} windows: {verdict}")
+    console.print(f"{audit.rows:,} rows of {audit.statements} statements, {audit.windows:,} windows: {audit.summary}")
     _show_batches(console, outcome)
     console.print(f"The audit's page: {outcome.page}", style="dim")
 

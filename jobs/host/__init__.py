@@ -1,5 +1,6 @@
 """This machine: settings, storage, Java, signals.
 
+- alerts: Where alerts go: a line to every target that HEDDLE_ALERTS names.
 - cache: Where compiled kernels are kept: a private folder, named after the code that was compiled.
 - command_line: One typer signature per job, shared by the `heddle` command and by the job that spark-submit runs.
 - machine: This machine as far as speed goes: its fingerprint, and a meter of CPU seconds.

@@ -6,6 +6,9 @@ HEDDLE_WAREHOUSE  $HEDDLE_HOME/warehouse             state, results and audits o
 HEDDLE_TRACKING   sqlite:///$HEDDLE_HOME/tracking/mlflow.db    where MLflow keeps runs and plans; may be a server
 HEDDLE_ARTIFACTS  $HEDDLE_HOME/tracking/artifacts    where it keeps files; a server decides for itself
 HEDDLE_KEEP_RUNS  90                                 days after which MLflow's runs are deleted by replan; 0: never
+HEDDLE_ALERTS     log                                where alerts go (alerts.py)
+HEDDLE_DEADLINE   30                                 minutes after which a run of heddle_evaluate is late, and told so
+HEDDLE_WATCH      0                                  seconds between looks at folders of events; 0: by the clock alone
 HEDDLE_ROOTS      home, warehouse, beside the catalog   folders, parted as in PATH, that paths stay inside of
 """
 
@@ -69,3 +72,19 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
         tuple(str(Path(root).resolve()) for root in roots or own if not root.startswith(SCHEMES)),
     )
     return replace(by_environment, catalog=by_environment.inside(catalog), warehouse=by_environment.inside(warehouse))
+
+
+def number_setting(name: str, default: float, environment: Mapping[str, str] = os.environ) -> float:
+    """Return a setting that is a number of 0 or more; refuse, in one line, what is none.
+
+    >>> number_setting("HEDDLE_WATCH", 0, {"HEDDLE_WATCH": "30"}), number_setting("HEDDLE_WATCH", 0, {})
+    (30.0, 0)
+    """
+    text = environment.get(name, "")
+    try:
+        number = float(text) if text else default
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise HeddleError(f"{name}: {text!r} is no number of 0 or more")
+    return number

@@ -19,7 +19,7 @@ from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
 from jobs.runs.report import RunReport
-from jobs.runs.request import Options
+from jobs.runs.request import USUAL, Options
 from jobs.runs.run import Progress, Run, open_run, silent
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
@@ -54,11 +54,7 @@ class OneProcess:
 
 
 def evaluate_local(
-    catalog: Catalog,
-    plan: Plan,
-    warehouse: str,
-    options: Options = Options(),  # noqa: B008 (frozen)
-    progress: Progress = silent,
+    catalog: Catalog, plan: Plan, warehouse: str, options: Options = USUAL, progress: Progress = silent
 ) -> RunReport:
     """Evaluate a stream's plan on what has arrived, and say what was done."""
     if options.interval:

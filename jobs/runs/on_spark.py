@@ -21,7 +21,7 @@ from jobs.host.signals import stop_on_signal
 from jobs.runs.follow_catalog import CatalogFollower, Change
 from jobs.runs.lanes import query_rows
 from jobs.runs.report import RunReport
-from jobs.runs.request import Options
+from jobs.runs.request import USUAL, Options
 from jobs.runs.run import Progress, Run, open_run, silent
 from jobs.spark.choose_lane import choose_lanes
 from jobs.spark.errors import as_user_error
@@ -214,7 +214,7 @@ def evaluate(
     catalog: Catalog,
     plan: Plan,
     warehouse: str,
-    options: Options = Options(),  # noqa: B008 (frozen)
+    options: Options = USUAL,
     progress: Progress = silent,
     followed: str = "",
 ) -> RunReport:

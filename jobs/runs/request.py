@@ -45,6 +45,7 @@ class Options:
         return not self.files_per_batch and not self.interval
 
 
+USUAL = Options()
 LANES = ("auto", "file", "frame")
 
 

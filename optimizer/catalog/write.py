@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from optimizer.catalog.model.catalog import WINDOW_COLUMN, Catalog, default_columns, key_columns_of
+from optimizer.catalog.model.expectation import Expectation
 from optimizer.catalog.model.query import UTC, Label, Query, Stream, Table
 from optimizer.catalog.model.render import user_aggregate, user_sql
 from optimizer.catalog.read.bulk import read_table
@@ -52,6 +53,7 @@ def print_stream(stream: Stream) -> Entry:
     source = {"sql": stream.sql} if stream.sql else _source(stream)
     entry = {"source": source, "time": quote(stream.time), "lateness": print_duration(stream.lateness)}
     entry |= {"idle": print_duration(stream.idle)} if stream.idle else {}
+    entry |= _expect(stream.expect)
     return entry | ({"zone": stream.zone} if stream.zone != UTC else {})
 
 
@@ -71,7 +73,11 @@ def print_queries(catalog: Catalog) -> Iterator[Entry]:
             entry["sql"] += f" HAVING {having}"
         elif having:
             entry["having"] = having
-        yield entry | _label(catalog.labels.get(statement, Label()))
+        yield entry | _label(catalog.labels.get(statement, Label())) | _expect(catalog.expect.get(statement, ()))
+
+
+def _expect(expectations: Sequence[Expectation]) -> Entry:
+    return {"expect": [expectation.to_entry() for expectation in expectations]} if expectations else {}
 
 
 def _label(label: Label) -> Entry:

@@ -19,7 +19,7 @@ from optimizer.strategies import STRATEGIES
 HEAVY = ["pyspark", "numba", "mlflow", "great_expectations", "matplotlib", "sqlglot", "pyarrow"]
 SCRIPT = """
 import json, sys, time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import dag
 from airflow.serialization.serialized_objects import DagSerialization
@@ -29,6 +29,9 @@ started = time.process_time()
 bag = DagBag()
 seconds = time.process_time() - started
 from dags import forms
+from dags.evaluate import EVENTS
+def time_of(task):
+    return task.execution_timeout or getattr(task, "response_timeout", None) or timedelta(0)
 print("ANSWER" + json.dumps({
     "seconds": seconds,
     "errors": bag.import_errors,
@@ -45,12 +48,17 @@ print("ANSWER" + json.dumps({
                for n, dag in bag.dags.items()},
     "submitted": sorted({t.application for dag in bag.dags.values() for t in dag.tasks if hasattr(t, "application")}),
     "streams": forms.catalog_streams(),
+    "folders": forms.catalog_folders(),
+    "watched": {asset.name: [watcher.trigger.serialize() for watcher in asset.watchers] for asset in EVENTS},
+    "deadline": [alert.interval.total_seconds() for alert in bag.dags["heddle_evaluate"].deadline],
+    "outlets": {f"{n}.{t.task_id}": [o.name for o in t.outlets] for n, dag in bag.dags.items() for t in dag.tasks
+                if t.outlets},
     "first": {n: (DagSerialization.from_dict(DagSerialization.to_dict(dag))
                   .next_dagrun_info(last_automated_run_info=None).run_after - datetime.now(UTC)).total_seconds()
-              for n, dag in bag.dags.items() if dag.timetable.can_be_scheduled},
+              for n, dag in bag.dags.items() if dag.timetable.can_be_scheduled and n != "heddle_quarantine"},
     "starts": [n for n, dag in bag.dags.items() if dag.start_date],
     "endless": [f"{n}.{t.task_id}" for n, dag in bag.dags.items() for t in dag.tasks
-                if not t.execution_timeout or not dag.dagrun_timeout or t.execution_timeout > dag.dagrun_timeout],
+                if not dag.dagrun_timeout or not timedelta(0) < time_of(t) < dag.dagrun_timeout],
     "numbered": [f"{n}.{t.task_id}" for n, dag in bag.dags.items() for t in dag.tasks
                  if t.get_closest_mapped_task_group() and not t.map_index_template],
 }))
@@ -63,18 +71,19 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     home = tmp_path_factory.mktemp("parsing")
     (home / "catalog").mkdir()
     (home / "catalog" / "a.yaml").write_text(
-        "# all of them\nstreams:\n  b: {time: ts}\n# between\n  a:\n    time: ts\nqueries:\n  - {id: q, stream: a}\n"
+        "# all of them\nstreams:\n  b: {time: ts, source: {path: catalog}}\n# between\n"
+        "  a:\n    time: ts\nqueries:\n  - {id: q, stream: a}\n"
     )
     (home / "catalog" / "broken.yml").write_text("streams: [\n")
     process = subprocess.run(
         [sys.executable, "-c", SCRIPT % HEAVY],
-        env=environment(home),
+        env={**environment(home), "HEDDLE_WATCH": "20", "HEDDLE_DEADLINE": "15"},
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    answer: dict[str, object] = json.loads(process.stdout.rpartition("ANSWER")[2])
+    answer: dict[str, object] = {"home": str(home), **json.loads(process.stdout.rpartition("ANSWER")[2])}
     return answer
 
 
@@ -87,10 +96,13 @@ def test_they_parse_without_what_is_heavy(parsed: dict[str, object]) -> None:
 
 
 def test_one_run_at_a_time_and_every_failure_is_told(parsed: dict[str, object]) -> None:
-    assert set(parsed["active"].values()) == {1}  # type: ignore[attr-defined]
+    active = dict(parsed["active"])  # type: ignore[call-overload]
+    assert active.pop("heddle_quarantine") > 1  # a question that waits stops no other
+    assert set(active.values()) == {1}
     assert parsed["alerts"] is True
     retries: dict[str, int] = parsed["retries"]  # type: ignore[assignment]
     once = {"heddle_register_query.write", "heddle_retire_query.write", "heddle_settle_batch.decide"}
+    once.add("heddle_evaluate.micro_batch.require_passed")
     assert {name for name, count in retries.items() if not count} == once
 
 
@@ -107,6 +119,21 @@ def test_unpausing_begins_no_run_of_the_past(parsed: dict[str, object]) -> None:
     assert sorted(first) == ["heddle_evaluate", "heddle_replan"]
     assert first["heddle_evaluate"] > 0
     assert first["heddle_replan"] > -300
+
+
+def test_results_and_events_are_assets(parsed: dict[str, object]) -> None:
+    folder = f"{parsed['home']}/catalog"
+    assert parsed["folders"] == {"b": folder}
+    assert parsed["watched"] == {"heddle_events_b": [["dags.assets.FilesTrigger", {"folder": folder, "seconds": 20}]]}
+    assert parsed["deadline"] == [900]
+    assert parsed["outlets"] == {
+        "heddle_evaluate.micro_batch.publish": ["heddle_results"],
+        "heddle_register_query.weave": ["heddle_plan"],
+        "heddle_register_query.ask_for_replan": ["heddle_drift"],
+        "heddle_replan.announce": ["heddle_plan"],
+        "heddle_retire_query.weave": ["heddle_plan"],
+        "heddle_retire_query.ask_for_replan": ["heddle_drift"],
+    }
 
 
 def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:

@@ -124,7 +124,7 @@ def test_a_failed_audit_publishes_nothing_until_a_person_decides(
 ) -> None:
     answers, batch = spoilt(place), newest(stored(place)).batch
     outcome = airflow.run("heddle_evaluate", {"sample": 2}, said.append)
-    assert (outcome["state"], outcome["failed"]) == ("failed", [["micro_batch.publish", 0]])
+    assert (outcome["state"], outcome["failed"]) == ("failed", [["micro_batch.require_passed", 0]])
     ledger = newest_ledger(stored(place))
     assert ledger.quarantined
     assert not ledger.published

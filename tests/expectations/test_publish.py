@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from expectations.publish import publish, publish_batch
+from expectations.publish import act_on_verdict, make_question, publish, require_passed, settle_question
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
@@ -40,10 +40,10 @@ def evaluated(place: Settings, number: int) -> None:
     evaluate_local(catalog, planned(catalog), place.warehouse)
 
 
-def batch_with(place: Settings, passed: bool) -> dict[str, Any]:
+def batch_with(place: Settings, passed: bool, *more: dict[str, Any]) -> dict[str, Any]:
     """What the task is given: where the verdict is."""
     numbers = {"manifest": newest(storage(place)).sequence, "ledger": newest_ledger(storage(place)).sequence}
-    checks = [{"name": "same rows on both sides", "passed": passed}]
+    checks = [{"name": "same rows on both sides", "passed": passed}, *more]
     verdict = {"passed": passed, "rows": 9, "windows": 3, "page": "index.html", "checks": checks, **numbers}
     file = Path(place.home, "verdict.json")
     file.write_text(json.dumps(verdict))
@@ -53,19 +53,50 @@ def batch_with(place: Settings, passed: bool) -> dict[str, Any]:
 def test_what_passed_is_published_once(place: Settings) -> None:
     said: list[str] = []
     batch = batch_with(place, True)
-    publish_batch(batch, said.append)
+    act_on_verdict(batch, said.append)
     ledger = newest_ledger(storage(place))
     assert ledger.published
     assert "batch 0 is published" in said[0]
-    publish_batch(batch, said.append, "http://airflow.example")
+    act_on_verdict(batch, said.append, "http://airflow.example")
     assert newest_ledger(storage(place)) == ledger
     assert said[1].endswith(f"http://airflow.example/heddle/audit/readings/{newest(storage(place)).sequence}")
+
+
+def test_warnings_are_told_and_readers_hear_what_is_there(place: Settings) -> None:
+    said: list[str] = []
+    warning = {"name": "x is 0 or more", "passed": False, "severity": "warning", "failing": 2, "rows": 9}
+    published = act_on_verdict(batch_with(place, True, warning), said.append)
+    assert said[0] == "readings: warning: x is 0 or more does not hold in 2 of 9 rows"
+    manifest = newest(storage(place))
+    assert published["batches"] == [0]
+    assert published["rows"] == sum(file.rows for file in manifest.results) > 0
+    assert published["watermark"].startswith(f"{published['hour']}:")
+    assert published["warnings"] == ["x is 0 or more"]
+
+
+def test_a_person_is_shown_the_failing_rows_and_decides(place: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEDDLE_HOME", place.home)
+    said: list[str] = []
+    row = {"query": "peak", "key": "a|b", "ours": 1, "spark": 2}
+    wrong = {"name": "exact answers equal", "passed": False, "severity": "critical", "examples": [row]}
+    question = make_question(act_on_verdict(batch_with(place, False, wrong), said.append))
+    assert question["subject"] == "readings: batch 0 is quarantined. Release, discard or repair?"
+    assert "| peak | a\\|b | 1 | 2 |" in question["body"]
+    for choice in ("repair", "release", "discard"):
+        answer = {"chosen_options": [choice], "responded_by_user": {"id": "1", "name": "ann"}}
+        settle_question(question, answer, said.append)
+    assert said == [
+        "readings: batch 0 is to be repaired, says ann",
+        "readings: batch 0 is published, says ann",
+        "readings: batch 0 was decided meanwhile",
+    ]
+    assert newest_ledger(storage(place)).published
 
 
 def test_several_batches_that_waited_are_published_together(place: Settings) -> None:
     said: list[str] = []
     evaluated(place, 1)
-    publish_batch(batch_with(place, True), said.append)
+    act_on_verdict(batch_with(place, True), said.append)
     assert "batches 0, 1 are published" in said[0]
 
 
@@ -73,7 +104,7 @@ def test_what_failed_is_put_away_and_told_in_one_line(place: Settings) -> None:
     batch = batch_with(place, False)
     for _ in range(2):
         with pytest.raises(HeddleError, match=r"same rows.*batch 0 is quarantined") as caught:
-            publish_batch(batch, str)
+            require_passed(act_on_verdict(batch, str))
         assert "\n" not in str(caught.value)
     ledger = newest_ledger(storage(place))
     assert ledger.quarantined
@@ -84,7 +115,7 @@ def test_what_failed_is_put_away_and_told_in_one_line(place: Settings) -> None:
 def test_a_verdict_says_nothing_of_batches_after_it(place: Settings) -> None:
     batch = batch_with(place, True)
     evaluated(place, 1)
-    publish_batch(batch, str)
+    act_on_verdict(batch, str)
     assert newest_ledger(storage(place)).pending(newest(storage(place)).results)
 
 

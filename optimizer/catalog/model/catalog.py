@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.catalog.model.expectation import Expectation
 from optimizer.catalog.model.query import UTC, Column, Label, Query, Statement, Stream, Table
 from optimizer.catalog.model.render import oracle_sql
 from optimizer.catalog.model.table import Int64s, QueryTable, Shape
@@ -28,6 +29,7 @@ class Catalog:
     tables: Mapping[str, Table] = field(default_factory=dict)
     labels: Mapping[str, Label] = field(default_factory=dict)  # of the statements that say whose they are
     having: Mapping[str, str] = field(default_factory=dict)  # conditions of the statements that have one
+    expect: Mapping[str, tuple[Expectation, ...]] = field(default_factory=dict)  # of the answers to statements
 
     @cached_property
     def statements(self) -> Mapping[str, Statement]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from optimizer.catalog.model.expectation import Expectation
 from optimizer.windows.window import Window
 
 UTC = "UTC"
@@ -24,6 +25,7 @@ class Stream:
     written: str = ""  # the path as the catalog says it
     zone: str = UTC  # in which hour(), casts of times to text or date and their like are evaluated
     idle: int = 0  # microseconds behind the clock at which the watermark goes on without events; 0: it waits
+    expect: tuple[Expectation, ...] = ()  # of its events, batch by batch
 
     @property
     def in_parquet(self) -> bool:

@@ -5,6 +5,7 @@
 - conditions: Conditions on a statement's rows, as HAVING has them, over the columns that it selects.
 - draft: A catalog while it is being read: streams, queries and problems so far.
 - entries: The two forms people write: entries of a YAML file, and a SQL file for each query.
+- expect: The entries of `expect:` on a stream or a query, checked one by one.
 - inline: Queries that a Python program writes down: a catalog without a folder, over one table of events.
 - load: A catalog folder -> Catalog, or every problem of it at once.
 - selects: One aggregate of a select list: which it is, over what, under which name.

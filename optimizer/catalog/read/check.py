@@ -11,6 +11,7 @@ import numpy as np
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Query
 from optimizer.catalog.read.draft import REPORTED, Draft
+from optimizer.catalog.read.expect import FIELD
 from optimizer.catalog.read.load import read_folder
 from optimizer.catalog.spark_types.parquet import Schema, Unread, check_time, read_schema
 from optimizer.catalog.spark_types.results import condition_type, result_type, unknown_column
@@ -36,6 +37,9 @@ def check_catalog(path: str | os.PathLike[str]) -> Report:
         try:
             schemas[name] = read_schema(stream)
             check_time(stream, schemas[name])
+            for expectation in stream.expect:
+                if expectation.column and expectation.column not in schemas[name]:
+                    raise in_expect(expectation.column, schemas[name])
         except Unread as reason:
             unread[name] = str(reason)
         except Mistake as mistake:
@@ -44,6 +48,12 @@ def check_catalog(path: str | os.PathLike[str]) -> Report:
     if draft.problems:
         raise CatalogError(draft.problems)
     return Report(catalog, unread)
+
+
+def in_expect(column: str, schema: Schema) -> Mistake:
+    """Return the mistake of expecting something of a column that the events do not have."""
+    mistake = unknown_column(column, schema)
+    return Mistake(mistake.wrong, mistake.right, FIELD)
 
 
 def _check_shapes(draft: Draft, catalog: Catalog, schemas: dict[str, Schema]) -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from optimizer.catalog.model.catalog import WINDOW_COLUMN, Catalog, key_columns_of
+from optimizer.catalog.model.expectation import Expectation
 from optimizer.catalog.model.query import Column, Label, Stream, Table
 from optimizer.catalog.model.table import QueryTable, Shape, TableBuilder, join_tables
+from optimizer.catalog.read.expect import check_answer_columns
 from optimizer.catalog.read.statements import Parsed
 from optimizer.catalog.read.streams import check_sources
 from optimizer.catalog.read.yaml_file import YamlMistake
@@ -50,6 +52,7 @@ class Draft:
         self.columns: dict[str, tuple[Column, ...]] = {}
         self.labels: dict[str, Label] = {}
         self.having: dict[str, str] = {}
+        self.expect: dict[str, tuple[Expectation, ...]] = {}
         self.origins: list[Origin] = []  # of the queries that are not from bulk files, which come first
 
     def guard(self, file: Path, read: Callable[[Draft, Path], None]) -> None:
@@ -88,7 +91,7 @@ class Draft:
         self._check_unique(table)
         if self.problems:
             raise CatalogError(self.problems)
-        return Catalog(self.streams, table, self.columns, self.tables, self.labels, self.having)
+        return Catalog(self.streams, table, self.columns, self.tables, self.labels, self.having, self.expect)
 
     def label(self, statement: str, owner: str | None, tags: str | Sequence[str] | None) -> None:
         """Note whose a statement is; tags are a list, or a text with commas."""
@@ -112,6 +115,7 @@ class Draft:
     def _add(self, builder: TableBuilder, statement: str, parsed: Parsed) -> None:
         ids = query_ids(statement, [selected.name for selected in parsed.selected])
         check_keys(ids, parsed.group_by)
+        check_answer_columns(self.expect.get(statement, ()), [selected.name for selected in parsed.selected])
         for query, (aggregate, arguments, name) in zip(ids, parsed.selected, strict=True):
             shape = Shape(parsed.stream, aggregate, arguments, parsed.where, parsed.group_by, name)
             builder.add(query, statement, shape, parsed.window)

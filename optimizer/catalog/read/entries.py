@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from optimizer.catalog.read.conditions import bind_condition
 from optimizer.catalog.read.draft import Draft, Origin, at_line, check_id
+from optimizer.catalog.read.expect import FIELD, parse_query_expectations
 from optimizer.catalog.read.selects import Selected, parse_selected
 from optimizer.catalog.read.statements import Parsed, ParsedColumn, check_names, parse_statement
 from optimizer.catalog.read.streams import make_stream, make_table
@@ -139,6 +140,9 @@ def add_query_entry(draft: Draft, entry: Any, origin: Origin) -> None:
     try:
         check_id(name or "")
         parsed = in_field("sql", parse_statement, model.sql) if isinstance(model, SqlQueryModel) else from_fields(model)
+        expect = in_field(FIELD, parse_query_expectations, model.expect)
+        if expect:
+            draft.expect[name or ""] = expect
         draft.pending.append((name or "", parsed, origin))
         draft.label(name or "", model.owner, model.tags)
     except Mistake as mistake:

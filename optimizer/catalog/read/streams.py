@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 from sqlglot import exp
 
 from optimizer.catalog.model.query import UTC, Stream, Table
+from optimizer.catalog.read.expect import FIELD, parse_stream_expectations
 from optimizer.catalog.read.source_options import check_options
 from optimizer.catalog.read.yaml_shape import SourceModel, StreamModel
 from optimizer.catalog.sql.durations import parse_duration
@@ -38,12 +39,13 @@ def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
     if bool(source.sql) == bool(source.path):
         raise Mistake("a source has either a path or sql", "keep one of them", "source")
     zone = in_field("zone", check_zone, model.zone)
+    expect = in_field(FIELD, parse_stream_expectations, model.expect)
     if source.sql:
         sql = in_field("source", stream_sql, source.sql)
-        return Stream(name, time, lateness, "sql", sql=sql, zone=zone, idle=idle)
+        return Stream(name, time, lateness, "sql", sql=sql, zone=zone, idle=idle, expect=expect)
     options = check_options(source.format, source.options, zone)
     path = _locate_source(source, folder)
-    return Stream(name, time, lateness, source.format, path, "", options, source.path, zone, idle)
+    return Stream(name, time, lateness, source.format, path, "", options, source.path, zone, idle, expect)
 
 
 @cache

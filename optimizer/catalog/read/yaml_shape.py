@@ -28,6 +28,7 @@ class StreamModel(Model):
     lateness: str = "0 seconds"
     idle: str | None = None
     zone: str = "UTC"
+    expect: list[object] | None = None
 
 
 class TableModel(Model):
@@ -37,10 +38,11 @@ class TableModel(Model):
 
 
 class LabelledModel(Model):
-    """Whose a query is, and what it is about."""
+    """Whose a query is, what it is about, and what is expected of its answers."""
 
     owner: str | None = None
     tags: str | list[str] | None = None
+    expect: list[object] | None = None
 
 
 class QueryModel(LabelledModel):

@@ -1,0 +1,94 @@
+"""What failed or is late is told: by lines in files and to webhooks; and files that arrive are noticed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dags.assets import FilesTrigger
+from dags.notify import HeddleNotifier
+from jobs.host.alerts import alert_targets
+from optimizer.errors import HeddleError
+
+pytestmark = pytest.mark.airflow
+
+
+@pytest.fixture
+def webhook() -> Iterator[tuple[str, list[str]]]:
+    """A server on this machine, and what it was sent."""
+    texts: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            texts.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"])
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/hook", texts
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_failure_reaches_every_target_that_can_be_reached(
+    webhook: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    address, texts = webhook
+    away = "http://127.0.0.1:9/nobody"
+    monkeypatch.setenv("HEDDLE_HOME", str(tmp_path))
+    monkeypatch.setenv("HEDDLE_ALERTS", f"{away} log file:{tmp_path}/more.log {address}")
+    ti = SimpleNamespace(dag_id="heddle_evaluate", task_id="publish", map_index=0)
+    HeddleNotifier()({"ti": ti, "run_id": "r1", "exception": ValueError("no\n  good")})
+    line = "heddle_evaluate.publish[0] failed in r1: no good"
+    assert texts == [line]
+    assert (tmp_path / "alerts.log").read_text().endswith(f" {line}\n")
+    assert (tmp_path / "more.log").read_text().endswith(f" {line}\n")
+    assert any(away in record.getMessage() and "was not sent" in record.getMessage() for record in caplog.records)
+
+
+def test_a_missed_deadline_is_told_from_the_triggerer(
+    webhook: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    address, texts = webhook
+    monkeypatch.setenv("HEDDLE_HOME", str(tmp_path))
+    monkeypatch.setenv("HEDDLE_ALERTS", address)
+
+    async def miss() -> None:
+        context = {"dag_run": {"dag_id": "heddle_evaluate", "dag_run_id": "r2"}}
+        await HeddleNotifier(message="has not ended", context=context)
+
+    asyncio.run(miss())
+    assert texts == ["heddle_evaluate: r2 has not ended"]
+
+
+def test_a_wrong_target_is_refused_in_one_line() -> None:
+    with pytest.raises(HeddleError, match="HEDDLE_ALERTS: 'pager' is no target; write log"):
+        alert_targets({"HEDDLE_ALERTS": "log pager"})
+
+
+def test_a_trigger_tells_of_files_that_arrive_and_of_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "old.parquet").touch()
+
+    async def watch() -> object:
+        events = FilesTrigger(str(tmp_path), 0.01).run()
+        waiting = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0.05)
+        (tmp_path / "_hidden").touch()
+        (tmp_path / "old.parquet").unlink()
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        (tmp_path / "new.parquet").touch()
+        return (await waiting).payload
+
+    assert asyncio.run(watch()) == {"folder": str(tmp_path), "files": 1}
