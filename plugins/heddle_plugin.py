@@ -6,6 +6,7 @@ from typing import Any
 
 from airflow.plugins_manager import AirflowPlugin
 
+from plugins.heddle_operators import AuditLink, MlflowLink, PlanLink
 from plugins.heddle_page.app import app
 
 PREFIX = "/heddle"
@@ -36,3 +37,4 @@ class HeddlePlugin(AirflowPlugin):
     name = "heddle"
     fastapi_apps = [{"app": app, "url_prefix": PREFIX, "name": "Heddle"}]  # noqa: RUF012 (Airflow's way to say it)
     external_views = VIEWS
+    operator_extra_links = [PlanLink(), AuditLink(), MlflowLink()]  # noqa: RUF012 (Airflow's way to say it)
