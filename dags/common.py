@@ -9,16 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import (
-    Asset,
-    AssetAny,
-    AssetOrTimeSchedule,
-    AsyncCallback,
-    CronTriggerTimetable,
-    DeadlineAlert,
-    DeadlineReference,
-    task,
-)
+from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable, task
+from airflow.sdk.definitions.callback import AsyncCallback
+from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from dags.assets import DRIFT, QUARANTINE, RESULTS, results_asset
 from dags.notify import HeddleNotifier

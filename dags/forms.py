@@ -22,6 +22,7 @@ TECHNIQUES = [
 ]  # fmt: skip
 ID = "^[a-z][a-z0-9_]{0,62}$"
 DURATION = "^ *[0-9]+ *[a-zA-Z]+( +[0-9]+ *[a-zA-Z]+)* *$"
+OFFERED = 1000  # ids in a form
 HEAD = 1 << 16  # characters of a file in which streams are looked for
 
 
@@ -91,6 +92,17 @@ def text(title: str, what: str, pattern: str = "") -> Param:
     return Param("", what, type=["null", "string"], maxLength=2000, pattern=pattern, title=title)
 
 
+def lines(title: str, what: str) -> Param:
+    """Return the field of a text of several lines that may be left out."""
+    return Param(None, what, type=["null", "string"], format="multiline", maxLength=20_000, title=title)
+
+
+def query() -> Param:
+    """Return the field of a query's id, which offers those that the catalog's YAML and SQL files have."""
+    what = "The id of a query, of one aggregate or several."
+    return Param(None, what, type="string", pattern=ID, examples=catalog_ids(), title="Id")
+
+
 def count(title: str, what: str, default: int = 0) -> Param:
     """Return the field of a whole number from 0 on."""
     return Param(default, what, type="integer", minimum=0, maximum=1_000_000, title=title)
@@ -113,6 +125,18 @@ def catalog_folders() -> dict[str, str]:
         if isinstance(path, str) and path and "://" not in path:
             folders[name] = str(beside / path if (beside / path).exists() else Path(path).resolve())
     return folders
+
+
+def catalog_ids() -> list[str]:
+    """Return ids of the catalog's queries, by their lines in YAML and the names of SQL files: a thousand at most."""
+    from jobs.host.settings import settings
+
+    ids: set[str] = set()
+    for file in sorted(Path(settings().catalog).glob("*.y*ml")):
+        head = file.read_text(encoding="utf-8", errors="replace")[:HEAD]
+        ids |= set(re.findall(r"^\s*- +(?:\{ *)?id: *([a-z][a-z0-9_]{0,62})\b", head, re.MULTILINE))
+    ids |= {file.stem for file in Path(settings().catalog).glob("*.sql") if re.fullmatch(ID, file.stem)}
+    return sorted(ids)[:OFFERED]
 
 
 def _stream_entries() -> dict[Any, Any]:

@@ -1,9 +1,10 @@
 """# heddle_register_query
 
-Adds a query to the catalog from the form. It is checked as the catalog's own files are: a mistake fails the first task
-with its line, and nothing is written. The query then joins the champion plan by Incremental WeaveShare, and the changed
-plan is promoted, which starts `heddle_evaluate`. Where it has drifted beyond the tolerance, `heddle_replan` follows at
-once.
+Adds a query to the catalog from the form: one aggregate or several, or a whole SELECT. It is checked as the catalog's
+own files are: a mistake fails the first task with its line, and nothing is written. Where the catalog is under git, the
+change is committed with the name of who asked. The query then joins the champion plan by Incremental WeaveShare, and
+the changed plan is promoted, which starts `heddle_evaluate`. Where it has drifted beyond the tolerance, `heddle_replan`
+follows at once.
 """
 
 from __future__ import annotations
@@ -19,9 +20,8 @@ from dags.common import DAG_OPTIONS, LOG, announce_drift, step
 PARAMS = {
     "id": Param(None, "A new name: a to z, digits and _.", type="string", pattern=forms.ID, title="Id"),
     "stream": forms.stream(),
-    "select": Param(
-        None, "The aggregate, such as max(price).", type="string", minLength=3, maxLength=2000, title="Select"
-    ),
+    "select": forms.lines("Select", "The aggregate, such as max(price); several on a line each, named by AS."),
+    "sql": forms.lines("SQL", "A whole SELECT instead; of the other fields only the id counts then."),
     "where": forms.text("Where", "Only events that pass it count; empty: all."),
     "group_by": Param(
         [], "A result per key of these columns.", type=["null", "array"], items={"type": "string"}, title="Group by"
@@ -38,10 +38,10 @@ def register_query() -> None:
     """Write the query into the catalog, weave it into the plan."""
 
     @step(retries=0)
-    def write(params: dict[str, Any]) -> str:
+    def write(params: dict[str, Any], dag_run: Any) -> str:
         from jobs.steps.queries import register_query
 
-        return register_query({name: params[name] for name in PARAMS}, LOG.info)
+        return register_query({name: params[name] for name in PARAMS}, LOG.info, dag_run.triggering_user_name or "")
 
     @step(outlets=[PLAN])
     def weave(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:

@@ -2,21 +2,21 @@
 
 Takes a query out of the catalog. It leaves the champion plan by Incremental WeaveShare, and the changed plan is
 promoted, which starts `heddle_evaluate`; where it has drifted beyond the tolerance, `heddle_replan` follows at once.
-What the query has answered so far stays in the warehouse.
+What the query has answered so far stays in the warehouse; where the catalog is under git, the change is committed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, dag
+from airflow.sdk import dag
 
 from dags import forms
 from dags.assets import PLAN
 from dags.common import DAG_OPTIONS, LOG, announce_drift, step
 
 PARAMS = {
-    "id": Param(None, "The query's id.", type="string", pattern=forms.ID, title="Id"),
+    "id": forms.query(),
     "tolerance": forms.tolerance(),
 }
 
@@ -26,10 +26,10 @@ def retire_query() -> None:
     """Take the query out of the catalog, weave the plan without it."""
 
     @step(retries=0)
-    def write(params: dict[str, Any]) -> str:
+    def write(params: dict[str, Any], dag_run: Any) -> str:
         from jobs.steps.queries import retire_query
 
-        return retire_query(params["id"], LOG.info)
+        return retire_query(params["id"], LOG.info, dag_run.triggering_user_name or "")
 
     @step(outlets=[PLAN])
     def weave(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:

@@ -116,10 +116,11 @@ def _of_counts(expectation: Expectation) -> Any:
 
 def _between(expectation: Expectation, column: str, low: float | None, high: float | None) -> Any:
     bounds = {"min_value": low, "max_value": high}
-    finite = {name: bound for name, bound in bounds.items() if bound is not None and math.isfinite(bound)}
-    return gxe.ExpectColumnValuesToBeBetween(
-        column=column, **finite, severity=expectation.severity, description=expectation.text
-    )
+    options: dict[str, Any] = {
+        name: bound for name, bound in bounds.items() if bound is not None and math.isfinite(bound)
+    }
+    options |= {"severity": expectation.severity, "description": expectation.text}
+    return gxe.ExpectColumnValuesToBeBetween(column=column, **options)
 
 
 def answer_suites(

@@ -113,7 +113,7 @@ def validate(
 
 def quiet_context() -> Any:
     """Return a context that keeps nothing, reports to nobody and draws no progress bars."""
-    context = gx.get_context(mode="ephemeral")
+    context: Any = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     return context
 
@@ -128,7 +128,7 @@ def _checkpoint(context: Any, name: str, suite: Suite, folder: str) -> Any:
         "partial_unexpected_count": LISTED,
         "unexpected_index_column_names": list(suite.shown),
     }
-    actions = [KeepVerdict(name="keep the verdict", folder=folder)] if folder else []
+    actions: list[ValidationAction] = [KeepVerdict(name="keep the verdict", folder=folder)] if folder else []
     return context.checkpoints.add(
         gx.Checkpoint(name=name, validation_definitions=[definition], actions=actions, result_format=result_format)
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from jobs.host.say import Say
@@ -21,19 +23,45 @@ from optimizer.planning.reweave import reweave
 from optimizer.strategies.search.incremental import TOLERANCE
 
 
-def register_query(folder: str, entry: Mapping[str, Any], say: Say) -> str:
+def register_query(folder: str, entry: Mapping[str, Any], say: Say, who: str = "") -> str:
     """Add a query (the mapping of a YAML entry) and name its stream; a mistake is refused and nothing is written."""
     file = add_query(folder, entry)
     stream = load_catalog(folder).stream_of(str(entry["id"]))
     say(f"{entry['id']}: written to {file.name} for stream {stream}")
+    commit_change(file, f"Register query {entry['id']} over {stream}", who, say)
     return stream
 
 
-def retire_query(folder: str, query: str, say: Say) -> str:
+def retire_query(folder: str, query: str, say: Say, who: str = "") -> str:
     """Take a query out of the catalog and name its stream."""
     stream = load_catalog(folder).stream_of(query)
-    say(f"{query}: taken out of {remove_query(folder, query).name}")
+    file = remove_query(folder, query)
+    say(f"{query}: taken out of {file.name}")
+    commit_change(file, f"Retire query {query} over {stream}", who, say)
     return stream
+
+
+def commit_change(file: Path, subject: str, who: str, say: Say) -> None:
+    """Commit the change of one file of a catalog that is under git, with who asked for it; others are left alone.
+
+    The change is made by then: where git refuses, a line says so, and a person can commit it.
+    """
+    place = ["git", "-C", str(file.parent)]
+    try:
+        ignored = subprocess.run([*place, "check-ignore", "--quiet", file.name], capture_output=True, check=False)
+        if ignored.returncode != 1:  # 0: git is told to leave it alone; 128: no work tree
+            return
+        message = f"{subject}\n\nAsked for by {who or 'nobody known'}.\n"
+        subprocess.run([*place, "add", "-A", "--", file.name], capture_output=True, check=True)
+        commit = [*place, "commit", "--quiet", "--message", message, "--", file.name]
+        subprocess.run(commit, capture_output=True, check=True)
+    except subprocess.CalledProcessError as error:
+        reason = " ".join((error.stderr or error.stdout or b"").decode(errors="replace").split())[:200]
+        say(f"{file.name}: the change was not committed to git: {reason}")
+    except OSError:
+        return  # there is no git here
+    else:
+        say(f"{file.name}: committed to git: {subject}")
 
 
 def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say, tolerance: float = TOLERANCE) -> Replanned:

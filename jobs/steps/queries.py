@@ -11,16 +11,32 @@ from jobs.plans import queries
 from jobs.plans.replan import Wish, done_before
 from jobs.tracking.store import open_store
 from optimizer.catalog.read.load import load_catalog
+from optimizer.errors import HeddleError
 
 
-def register_query(entry: Mapping[str, Any], say: Say) -> str:
-    """Add a query, the mapping of a YAML entry, to the platform's catalog; return its stream."""
-    return queries.register_query(settings().catalog, entry, say)
+def register_query(form: Mapping[str, Any], say: Say, who: str = "") -> str:
+    """Add the query of a form to the platform's catalog; return its stream."""
+    return queries.register_query(settings().catalog, entry_of_form(form), say, who)
 
 
-def retire_query(query: str, say: Say) -> str:
+def entry_of_form(form: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the YAML entry that a form means: a whole SQL, or fields with an aggregate on every line.
+
+    >>> entry_of_form({"id": "a", "sql": "", "select": "max(x)\\n min(x) AS low", "stream": "s"})
+    {'id': 'a', 'select': ['max(x)', 'min(x) AS low'], 'stream': 's'}
+    """
+    sql, lines = form.get("sql"), [line.strip() for line in (form.get("select") or "").splitlines() if line.strip()]
+    if bool(sql) == bool(lines):
+        raise HeddleError("fill in either select or sql")
+    if sql:
+        return {"id": form["id"], "sql": sql}
+    fields = {name: value for name, value in form.items() if name != "sql"}
+    return {**fields, "select": lines if len(lines) > 1 else lines[0]}
+
+
+def retire_query(query: str, say: Say, who: str = "") -> str:
     """Take a query out of the platform's catalog; return its stream."""
-    return queries.retire_query(settings().catalog, query, say)
+    return queries.retire_query(settings().catalog, query, say, who)
 
 
 def weave_once(stream: str, key: str, tolerance: float, say: Say) -> dict[str, Any]:

@@ -48,6 +48,7 @@ print("ANSWER" + json.dumps({
                for n, dag in bag.dags.items()},
     "submitted": sorted({t.application for dag in bag.dags.values() for t in dag.tasks if hasattr(t, "application")}),
     "streams": forms.catalog_streams(),
+    "ids": forms.catalog_ids(),
     "folders": forms.catalog_folders(),
     "watched": {asset.name: [watcher.trigger.serialize() for watcher in asset.watchers] for asset in EVENTS},
     "deadline": [alert.interval.total_seconds() for alert in bag.dags["heddle_evaluate"].deadline],
@@ -141,6 +142,7 @@ def test_the_forms_name_what_the_tables_have(parsed: dict[str, object]) -> None:
     assert sorted(parsed["strategies"]) == sorted(STRATEGIES)  # type: ignore[call-overload]
     assert sorted(parsed["techniques"]) == sorted(CARDS)  # type: ignore[call-overload]
     assert parsed["streams"] == ["a", "b"]
+    assert parsed["ids"] == ["q"]
 
 
 def test_the_forms_choose_what_the_commands_choose(parsed: dict[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.plans.queries import register_query, retire_query
+from jobs.steps.queries import entry_of_form
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import add_query, remove_query
 from optimizer.errors import CatalogError, HeddleError
@@ -40,6 +42,51 @@ def folder(tmp_path: Path) -> Path:
 
 def ids(folder: Path) -> set[str]:
     return set(load_catalog(folder).statements)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    named = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(folder), *arguments]
+    return subprocess.run(named, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_catalog_under_git_gets_a_commit_per_change_with_who_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    form = {"id": "both", "stream": "vibration", "select": "max(x) AS high\nmin(x) AS low\n", "range": "1 minute"}
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "heddle")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "heddle@example.org")
+    git(folder, "init", "--quiet")
+    git(folder, "add", "queries.yaml", "streams.yaml")
+    git(folder, "commit", "--quiet", "-m", "Begin")
+    assert register_query(str(folder), entry_of_form(form), said.append, "ann") == "vibration"
+    assert set(load_catalog(folder).of_stream("vibration").ids.to_pylist()) >= {"both_high", "both_low"}
+    assert retire_query(str(folder), "both", said.append, "ben") == "vibration"
+    assert "peak" in ids(folder)
+    retire_query(str(folder), "peak", said.append)
+    log = git(folder, "log", "--format=%s/%b", "--name-only").split("\n\n")
+    texts = [" ".join(entry.split()) for entry in " ".join(log).split("Begin")[0].split(".yaml") if entry.strip()]
+    assert texts == [
+        "Retire query peak over vibration/Asked for by nobody known. queries",
+        "Retire query both over vibration/Asked for by ben. both",
+        "Register query both over vibration/Asked for by ann. both",
+    ]
+    assert git(folder, "status", "--porcelain").split("\n")[:1] == ["?? bulk.parquet"]  # what nobody asked about
+    (folder / ".gitignore").write_text("*.yaml\n")
+    said.clear()
+    register_query(str(folder), NEW, said.append)
+    assert not any("git" in line for line in said)
+
+
+@pytest.mark.parametrize("form", [{"id": "a"}, {"id": "a", "select": "max(x)", "sql": "SELECT 1"}])
+def test_a_form_says_either_fields_or_sql(form: dict[str, str]) -> None:
+    with pytest.raises(HeddleError, match="either select or sql"):
+        entry_of_form(form)
+    assert entry_of_form({"id": "a", "select": " ", "sql": "SELECT 1", "range": "1 minute"}) == {
+        "id": "a",
+        "sql": "SELECT 1",
+    }
 
 
 def test_what_is_added_is_there(folder: Path) -> None:
