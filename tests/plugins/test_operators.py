@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
+from heddle.processes import environment
 from jobs.results import results_table
 from optimizer.catalog.read.load import load_catalog
 from plugins.heddle_operators import HeddleEvaluateOperator, HeddleReplanOperator, get_provider_info
@@ -44,9 +45,10 @@ def test_a_stream_is_planned_and_evaluated_by_two_operators(tmp_path: Path, monk
     place = home(tmp_path)
     Path(place.home, "data").mkdir()
     write_events(place, 0)
-    monkeypatch.setenv("HEDDLE_HOME", place.home)
+    own = environment(Path(place.home))
+    for name in ("HEDDLE_HOME", "PATH", "PYTHONPATH", "PYSPARK_PYTHON", "SPARK_LOCAL_IP"):
+        monkeypatch.setenv(name, own[name])
     monkeypatch.setenv("HEDDLE_MLFLOW_UI", "http://mlflow.example")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv(
         "AIRFLOW_CONN_SPARK_DEFAULT", '{"conn_type": "spark", "host": "local[1]", "extra": {"deploy-mode": "client"}}'
     )
