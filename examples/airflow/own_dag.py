@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from airflow.sdk import dag, task
+
 from plugins.heddle_operators import HeddleEvaluateOperator, HeddleReplanOperator
 
 
