@@ -34,4 +34,5 @@ Their parts:
 - frame_lane: The frame lane in a process of its own, with a JVM that compiles its code as for a long stream.
 - kernel_peers: What a user would take instead of the kernels: numba loops and the libraries of requirements.txt.
 - plain_spark: Spark as its users start it, in a process of its own: a scan, and its own sliding windows.
+- verdict: What a benchmark ends with: every bound, what was measured, and whether it holds.
 """

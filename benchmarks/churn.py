@@ -13,6 +13,7 @@ from statistics import mean
 from time import process_time
 
 from benchmarks.planning import CURRENCIES, RATE, TECHNIQUE, WORKLOADS
+from benchmarks.verdict import Bound, print_verdict
 from optimizer.plan.definition import Traffic
 from optimizer.planning.running_plan import Member, RunningPlan
 from optimizer.strategies.search.incremental import TOLERANCE
@@ -40,8 +41,9 @@ def change_once(running: RunningPlan, fresh: list[Window], rng: Random, number: 
         running.add(f"n{number}", rng.choice(fresh))
 
 
-def follow(name: str, strategy: str, currency: str, queries: int, changes: int) -> None:
-    """Print how far a plan strays from an offline build over many changes, and how often it was rebuilt."""
+def follow(name: str, strategy: str, currency: str, queries: int, changes: int) -> float:
+    """Print how far a plan strays from an offline build over many changes, and how often it was rebuilt; return the
+    largest deviation."""
     windows, rng = WORKLOADS[name](2 * queries).windows(), Random(7)
     running, _ = begin(windows[:queries], strategy, currency)
     deviations, builds = [], 0
@@ -54,10 +56,11 @@ def follow(name: str, strategy: str, currency: str, queries: int, changes: int) 
         f"{name:<16}{strategy:<13}{currency:<12}{mean(deviations):>8.2%}{max(deviations):>8.2%}{beyond:>8}{builds:>8}",
         flush=True,
     )
+    return max(deviations)
 
 
-def price(name: str, strategy: str, currency: str) -> None:
-    """Print what a change of a large plan takes, as a share of its build."""
+def price(name: str, strategy: str, currency: str) -> float:
+    """Print and return what a change of a large plan takes, as a share of its build."""
     windows, rng = WORKLOADS[name](2 * MANY).windows(), Random(7)
     running, build = begin(windows[:MANY], strategy, currency)
     running.rebuilds = False  # a build is the other thing
@@ -66,6 +69,7 @@ def price(name: str, strategy: str, currency: str) -> None:
         change_once(running, windows, rng, number, MANY // 2)
     took = (process_time() - started) / SAMPLE
     print(f"{name:<16}{strategy:<13}{currency:<12}{build:>8.2f}{took:>10.4f}{took / build:>8.2%}", flush=True)
+    return took / build
 
 
 def main() -> None:
@@ -77,12 +81,16 @@ def main() -> None:
     print(f"{options.changes} changes of {options.queries} queries, tolerance {TOLERANCE:.0%}")
     print(f"{'workload':<16}{'strategy':<13}{'currency':<12}{'mean':>8}{'most':>8}{'beyond':>8}{'builds':>8}")
     cases = [(name, strategy, currency) for name in WORKLOADS for strategy in STRATEGIES for currency in CURRENCIES]
-    for case in cases:
-        follow(*case, options.queries, options.changes)
+    largest = max(follow(*case, options.queries, options.changes) for case in cases)
     print(f"\na change of {MANY:,} queries, CPU seconds")
     print(f"{'workload':<16}{'strategy':<13}{'currency':<12}{'build':>8}{'change':>10}{'share':>8}")
-    for case in cases:
-        price(*case)
+    dearest = max(price(*case) for case in cases)
+    print_verdict(
+        [
+            Bound("largest deviation from an offline build, at any step", largest, TOLERANCE, ".2%"),
+            Bound(f"a change of {MANY:,} queries, as a share of a build", dearest, 0.02, ".2%"),
+        ]
+    )
 
 
 if __name__ == "__main__":

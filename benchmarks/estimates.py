@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.engine_world import BOTH, write_events, write_queries
+from benchmarks.verdict import Bound, print_verdict
 from jobs.measure.machine_prices import load_prices, save_prices
 from jobs.measure.stream import measure_stream
 from jobs.runs.calibrate import calibrate
@@ -134,15 +135,20 @@ def main() -> None:
                 flush=True,
             )
     apart = [abs(row.deviation) for row in rows]
-    print(f"\nseconds of {len(rows)} plans: mean deviation {mean(apart):.1%} (10%), worst {max(apart):.1%} (25%)")
     shown: dict[str, Callable[[Row], float]] = {
         "by another measurement, the floor": lambda row: row.first,
         "by the papers' operations alone": lambda row: row.operations,
         "by the machine's prices": lambda row: row.estimate,
     }
-    print("throughput normalised over a catalog, as in the papers, mean deviation")
+    print("\nthroughput normalised over a catalog, as in the papers, mean deviation")
     for text, seconds in shown.items():
         print(f"  {text:<36}{normalised(rows, seconds):.1%}")
+    print_verdict(
+        [
+            Bound(f"mean deviation of {len(rows)} plans, in seconds", mean(apart), 0.10, ".1%"),
+            Bound("worst deviation", max(apart), 0.25, ".1%"),
+        ]
+    )
 
 
 if __name__ == "__main__":

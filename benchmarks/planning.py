@@ -15,6 +15,7 @@ from time import process_time
 
 import numpy as np
 
+from benchmarks.verdict import Bound, print_verdict
 from optimizer import optimize
 from optimizer.plan.definition import Plan
 from optimizer.plan.prices import TYPICAL, Prices
@@ -24,6 +25,7 @@ from optimizer.workloads.generators import factors, zipf_slides
 
 RATE = 10.0
 SIZES = (100, 1_000, 10_000, 100_000)
+LIMITS = {1_000: 2.0, 100_000: 60.0}  # CPU seconds of the default strategy
 OTHERS = ("insert_then_weave", "local_search", "shared")
 TECHNIQUE = "two_stacks_block"
 PRICES = Prices(TYPICAL)  # a typical machine's: a search does not depend on the digits
@@ -57,8 +59,9 @@ def cost_in(plan: Plan, prices: Prices | None) -> float:
     return plan.cost if prices is None or plan.costs.seconds is None else plan.costs.seconds
 
 
-def compare(name: str, queries: int, currency: str) -> float:
-    """Plan one workload by all of them, print a line, and return the CPU seconds of the default strategy."""
+def compare(name: str, queries: int, currency: str) -> tuple[float, float]:
+    """Plan one workload by all of them, print a line, and return the CPU seconds of the default strategy and what
+    weave_share costs, as a ratio to the best of the others."""
     prices, windows = CURRENCIES[currency], WORKLOADS[name](queries)
     _, default_seconds = plan_timed(windows, STRATEGY, prices)
     woven, woven_seconds = plan_timed(windows, "weave_share", prices)
@@ -70,7 +73,7 @@ def compare(name: str, queries: int, currency: str) -> float:
         f"{len(woven.trees):>7}{ratio:>9.3f} of {best}",
         flush=True,
     )
-    return default_seconds
+    return default_seconds, ratio
 
 
 def main(sizes: tuple[int, ...]) -> None:
@@ -78,10 +81,17 @@ def main(sizes: tuple[int, ...]) -> None:
     print(f"CPU seconds of planning; the default strategy is {STRATEGY}")
     print(f"{'workload':<16}{'queries':>9}  {'currency':<12}{'default':>9}{'weave_share':>13}{'trees':>7}{'cost':>9}")
     optimize((np.array([10]), np.array([5])), RATE)  # imports and first calls are not planning
-    for name in WORKLOADS:
-        for currency in CURRENCIES:
-            for queries in sizes:
-                compare(name, queries, currency)
+    cases = [(name, queries, currency) for name in WORKLOADS for currency in CURRENCIES for queries in sizes]
+    planned = {case: compare(*case) for case in cases}
+    bounds = [Bound("weave_share, to the best of the others", max(ratio for _, ratio in planned.values()), 1.02, ".3f")]
+    for size, limit in LIMITS.items():
+        if size in sizes:
+            slowest = max(seconds for (_, queries, _), (seconds, _) in planned.items() if queries == size)
+            bounds.append(Bound(f"CPU seconds of {size:,} queries by {STRATEGY}", slowest, limit, ".2f"))
+    for currency in CURRENCIES if {1_000, 10_000} <= set(sizes) else ():
+        few, many = (planned["irregular", queries, currency][0] for queries in (1_000, 10_000))
+        bounds.append(Bound(f"10,000 irregular queries, times 1,000, in {currency}", many / few, 20, ".1f"))
+    print_verdict(bounds)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import argparse
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -23,13 +23,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.verdict import Bound, print_verdict
 from jobs.measure.machine_prices import load_prices, save_prices
 from jobs.runs.calibrate import calibrate
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.batches import Schedule
 from optimizer.plan.definition import Plan
 from optimizer.plan.operations import operations_for
 from optimizer.plan.prices import Prices
@@ -132,8 +132,7 @@ def measure(setting: Setting, prices: Prices) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         catalog = write_world(Path(folder), setting)
         known = measure_stream(catalog, "events")
-        batch = setting.events / setting.files / known.rate
-        here = replace(prices, schedule=Schedule(batch, setting.files))  # plans are for the batches that they get
+        here = prices.for_run(setting.events, known.rate, setting.files)  # plans are for the batches that they get
         plans = {
             name: plan_stream(
                 catalog, "events", known.rate, name, TECHNIQUE, known.planned_keys, recent=known.recent, prices=here
@@ -192,9 +191,15 @@ def main() -> None:
         shown = "  ".join(f"{row.strategy} {len(row.plan.trees)}t {row.estimate:.2f}/{row.seconds:.2f}" for row in rows)
         print(f"{setting.name:<24}regret {regrets[-1]:.2f}  estimate/measured: {shown}", flush=True)
     alike = 2 * float(np.mean(agreements)) - 1 if agreements else 1.0
-    print(f"\nregret of {STRATEGY}: mean {np.mean(regrets):.3f} (1.05), worst {max(regrets):.3f} (1.15)")
-    print(f"rank correlation over {len(agreements)} pairs that differ: {alike:.2f} (0.9)")
-    print(f"estimates: mean deviation {np.mean(deviations):.1%} (10%), worst {max(deviations):.1%} (25%)")
+    print_verdict(
+        [
+            Bound(f"mean regret of {STRATEGY} over {len(regrets)} settings", float(np.mean(regrets)), 1.05, ".3f"),
+            Bound("worst regret", max(regrets), 1.15, ".3f"),
+            Bound(f"rank correlation over {len(agreements)} pairs that differ", alike, 0.9, ".2f", least=True),
+            Bound("mean deviation of the estimates", float(np.mean(deviations)), 0.10, ".1%"),
+            Bound("worst deviation", max(deviations), 0.25, ".1%"),
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -21,12 +21,12 @@ def warm(
     ] = False,
 ) -> None:
     """Compile every kernel into numba's cache, and keep Spark's classes for Java; at once when that has been done."""
-    import jobs  # noqa: F401 (names the cache's folder)
+    from jobs.host.cache import warm_mark
 
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)  # numba's cache files are pickles: nobody else may write them
-    done = folder / ("warm-columnar" if columnar else "warm")
+    done = warm_mark(columnar)
     with _archive_classes() if not columnar and find_spec("pyspark") else nullcontext():
         if not done.exists():
             _compile(columnar)

@@ -33,6 +33,16 @@ def use_kernel_cache() -> None:
         os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba" / _digest())
 
 
+def warm_mark(columnar: bool) -> Path:
+    """Return the file that says that the kernels are compiled: all of them, or those that work on columns."""
+    return Path(os.environ["NUMBA_CACHE_DIR"], "warm-columnar" if columnar else "warm")
+
+
+def is_warm() -> bool:
+    """Say whether the kernels that work on columns are compiled, so that a process loads them in a second."""
+    return any(warm_mark(columnar).exists() for columnar in (True, False))
+
+
 def compiled_files() -> list[Path]:
     """List the files whose code numba compiles; a change of any of them names another folder."""
     root = Path(__file__).resolve().parents[2]

@@ -54,8 +54,10 @@ def plan_table(catalog: Catalog, events: pa.Table) -> Plan:
     if alike:
         raise HeddleError(f"the columns {' and '.join(alike)} are one to Spark; rename one of them")
     recent = _look_at(catalog, stream, events)
-    rate = _rate(events, catalog.streams[stream].time)
-    return plan_stream(catalog, stream, rate or ASSUMED_RATE, STRATEGY, TECHNIQUE, recent=recent, prices=load_prices())
+    rate = _rate(events, catalog.streams[stream].time) or ASSUMED_RATE
+    prices = load_prices()
+    one_batch = prices.for_run(events.num_rows, rate) if prices else None
+    return plan_stream(catalog, stream, rate, STRATEGY, TECHNIQUE, recent=recent, prices=one_batch)
 
 
 def run_table(catalog: Catalog, events: pa.Table) -> dict[str, pa.Table]:

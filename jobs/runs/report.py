@@ -50,18 +50,18 @@ def format_time(ticks: int) -> str:
         return f"{ticks} µs"
 
 
-def estimate_seconds(plan: Plan, events: int, batches: int) -> float | None:
+def estimate_seconds(plan: Plan, events: int, batches: int, buckets: int = 1) -> float | None:
     """Return the CPU seconds that a plan should take for so many events; None where the machine is not calibrated."""
     prices = load_prices()
-    operations = operations_for(plan, events, max(batches, 1)) if prices and events else None
+    operations = operations_for(plan, events, max(batches, 1), buckets) if prices and events else None
     if prices is None or operations is None or not prices.knows(operations):
         return None
     return round(prices.seconds(operations, max(batches, 1)), 3)
 
 
-def estimate_counts(plan: Plan, events: int, batches: int) -> dict[str, dict[str, int]]:
+def estimate_counts(plan: Plan, events: int, batches: int, buckets: int = 1) -> dict[str, dict[str, int]]:
     """Return what a plan should do for so many events, by tree and by the names of optimizer/plan/counts.py."""
-    schedule = schedule_for(plan, events, batches)
+    schedule = schedule_for(plan, events, batches, buckets)
     seconds = events / plan.rate
     by_tree = counts_by_tree(plan.trees, plan.traffic, schedule)
     return {tree: {name: round(each * seconds) for name, each in done.items()} for tree, done in by_tree.items()}
@@ -121,15 +121,15 @@ class RunReport:
             self.step_seconds[step] = self.step_seconds.get(step, 0.0) + spent
         self.batch_seconds = [*self.batch_seconds, round(seconds, 3)][-LISTED:]
 
-    def finish(self, plan: Plan, lane: str, meter: CpuMeter) -> None:
+    def finish(self, plan: Plan, lane: str, meter: CpuMeter, buckets: int = 1) -> None:
         """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
         self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane
         self.ended = time.time()
         self.machine = {**machine_facts(), "master": self.master}
         self.estimated_cost = plan.cost
-        self.estimated_seconds = estimate_seconds(plan, self.events, self.batches)
+        self.estimated_seconds = estimate_seconds(plan, self.events, self.batches, buckets)
         if self.events and self.batches:
-            self.estimated = estimate_counts(plan, self.events, self.batches)
+            self.estimated = estimate_counts(plan, self.events, self.batches, buckets)
         self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}
         self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
         self.step_seconds = {step: round(spent, 6) for step, spent in self.step_seconds.items()}

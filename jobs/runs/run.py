@@ -189,7 +189,7 @@ def open_run(
         run = Run(catalog, plan, storage, replace(manifest, buckets=manifest.buckets or buckets), progress)
         yield run
         sweep(storage, run.manifest)
-    run.report.finish(run.plan, run.lane, meter)
+    run.report.finish(run.plan, run.lane, meter, run.manifest.buckets)
 
 
 def _oldest_process() -> int:

@@ -40,6 +40,7 @@ DEFAULTS = {
 LOCAL_DEFAULTS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
 # one import of the engine for all workers of this machine
 WORKERS = {"spark.python.daemon.module": "jobs.spark.worker_daemon"}
+SHIPPED = ("spark.submit.pyFiles", "spark.files", "spark.archives")  # to the workers, not to what these are forked from
 QUIET = f'"-Dlog4j2.configurationFile={(Path(__file__).parent / "log4j2.properties").as_uri()}"'
 # the JVM mostly directs: compiling its own code well costs more CPU than a batch's work ever gives back
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -86,7 +87,7 @@ def session_settings(submitted: Mapping[str, str], master: str | None, settings:
     """Return what a session is built with: defaults only for what the submitter left open, small ones only locally."""
     is_local = re.match(r"local(\[|$)", master or submitted.get("spark.master", "local"))
     defaults = {JAVA_OPTIONS: java_options(), **DEFAULTS, **(LOCAL_DEFAULTS if is_local else {})}
-    if is_local and not submitted:  # files that a submitter ships reach the workers, not what these are forked from
+    if is_local and not any(submitted.get(name) for name in SHIPPED):
         defaults |= WORKERS
     open_defaults = {name: value for name, value in defaults.items() if name not in submitted}
     return {**open_defaults, **REQUIRED, **settings}

@@ -1,4 +1,5 @@
-"""The process that Spark's Python workers are forked from: it has imported the engine, so that no worker has to.
+"""The process that Spark's Python workers are forked from: it has imported the engine and loaded the compiled kernels,
+so that no worker has to. A worker that did it would take a CPU second before its first event.
 
 python -m jobs.spark.worker_daemon pyspark.worker
 """
@@ -13,7 +14,11 @@ from pyspark.daemon import manager
 import jobs.spark.executor
 import jobs.spark.frame_lane
 import jobs.spark.unshared  # noqa: F401
+from jobs.host.cache import is_warm
+from jobs.kernels.warm import warm
 
 if __name__ == "__main__":
+    if is_warm():  # else a worker compiles the few that it needs
+        list(warm(techniques=[]))
     gc.freeze()  # pages that a collection does not touch stay shared with the workers
     manager()

@@ -50,6 +50,15 @@ class Schedule:
 
     batch: float  # seconds
     batches: float = 1.0  # of one run; infinitely many for an endless stream, whose every run is one batch
+    buckets: int = 1  # tasks that the keys of a batch are spread over
+
+    def buckets_of(self, keys: float) -> float:
+        """Return how many buckets have one of so many keys, on average.
+
+        >>> Schedule(10, buckets=2).buckets_of(1), Schedule(10, buckets=2).buckets_of(2)
+        (1.0, 1.5)
+        """
+        return float(self.buckets * (1 - (1 - 1 / self.buckets) ** keys))
 
     def steps(self, reach: float) -> list[Step]:
         """Return the batches of a run; of an endless stream some that come after its slices were kept for `reach`.

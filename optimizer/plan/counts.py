@@ -141,7 +141,8 @@ def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
     again = np.array([forest.schedule.merges(STATE_FILES, reach) for reach in reaches])
     yield REWRITTEN, held * forest.per_second(tree, [float(batch.saved * again @ rates) for batch in batches])
     chunked = len(reaches) - 1
-    yield CHUNKED, forest.per_second(tree, [float(chunked * (len(batch.spans) > 0)) for batch in batches])
+    closing = forest.per_second(tree, [float(chunked * (len(batch.spans) > 0)) for batch in batches])
+    yield CHUNKED, closing * forest.buckets(tree)
     if shards:
         more = len(own) / max(len({measure for measure in own if measure in tree.measures}), 1)
         yield UNFOLDED, read * shards.beta * shards.measures * more
@@ -176,7 +177,8 @@ class Answers:
         yield ANSWER, float(self._ended(windows.range, windows.slide) @ queries)
         yield ROW, float(self._rows() @ queries)
         slides = windows.slide / self.ticks
-        yield ANSWERED, self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1) @ queries))
+        answered = self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1) @ queries))
+        yield ANSWERED, answered * self.forest.buckets(self.tree)
         demands = [demand for demand in folded_demands(self.tree) if demand.technique]
         by_step = [demand for demand in demands if demand.technique != BLOCK]
         dense = [] if by_step else self.dense
@@ -226,7 +228,7 @@ class Answers:
         group_by, schedule = self.tree.group_by, self.forest.schedule
         full = self.forest.traffic.active_keys_in(group_by, seconds)
         length = schedule.batch * schedule.batches
-        if not math.isfinite(length):
+        if not 0 < length < math.inf:  # an endless stream, or a run without events
             return full
         short = np.minimum(seconds, length)
         parts = short[:, None] * (np.arange(PIECES) + 0.5) / PIECES
@@ -273,9 +275,10 @@ class Answers:
         yield DENSE, self._sum(lambda batch: per_key * batch.step.ends * self._groups(batch), dense)
 
     def _folds(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
-        """Return how many windows have some that end in a batch, over all of some batches."""
+        """Return how many windows have some that end in a batch, over all of some batches and their buckets."""
         slides = windows.slide / self.ticks
-        return self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1).sum()), batches)
+        folds = self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1).sum()), batches)
+        return folds * self.forest.buckets(self.tree)
 
     def _joins(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
         """Return the operations of two stacks that flip once per block: a flip joins the slices of a window, every

@@ -51,6 +51,10 @@ class Forest:
             return float(self.traffic.ticks)
         return self.traffic.rate / self.traffic.active_keys(tree.group_by, math.inf)
 
+    def buckets(self, tree: Tree) -> float:
+        """Return how many tasks of a batch answer windows of a tree: those whose bucket has a key of it."""
+        return self.schedule.buckets_of(max(self.traffic.active_keys(tree.group_by, self.schedule.batch), 1.0))
+
     def batches(self, tree: Tree) -> Sequence[Handled]:
         """Return what batches do with the slices and chunks that a tree reads."""
         return self._batches[self.root(tree).id]

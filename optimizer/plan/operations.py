@@ -27,6 +27,7 @@ class Operations:
     handled: Mapping[str, float] = field(default_factory=dict)  # what the engine does, by the name that has a price
     trees: int = 0  # in every batch
     roots: int = 0  # of them, those that are no levels
+    buckets: float = 1.0  # tasks that do the fixed work of a batch
 
     @property
     def total(self) -> float:
@@ -42,7 +43,8 @@ class Operations:
         """Return everything that has a price, by its name, in a run of so many batches; none is an endless run."""
         papers = {PARTIAL: self.partials, **{f"{FINAL}{name}": count for name, count in self.finals.items()}}
         done = batches + (batches > 1)  # several batches of a run are followed by a closing
-        fixed = {"tree": self.trees * done, "root": self.roots * done, "batch": done, "run": min(batches, 1.0)}
+        tasks = done * self.buckets
+        fixed = {"tree": self.trees * tasks, "root": self.roots * tasks, "batch": tasks, "run": min(batches, 1.0)}
         return {**papers, **self.handled, **fixed}
 
 
@@ -65,7 +67,7 @@ def count_operations(forest: Sequence[Tree], traffic: Traffic, schedule: Schedul
         for name, count in counts.items():
             handled[name] += count
     partials = max(total - sum(finals.values()), 0.0)
-    return Operations(partials, dict(finals), dict(handled), len(forest), count_roots(forest))
+    return Operations(partials, dict(finals), dict(handled), len(forest), count_roots(forest), schedule.buckets)
 
 
 def count_roots(forest: Sequence[Tree]) -> int:
@@ -82,14 +84,14 @@ def counts_by_tree(forest: Sequence[Tree], traffic: Traffic, schedule: Schedule)
     return {"": {**count_stream(made), ROW_MERGED: merged}, **of_trees}
 
 
-def schedule_for(plan: Plan, events: int, batches: float) -> Schedule:
+def schedule_for(plan: Plan, events: int, batches: float, buckets: int = 1) -> Schedule:
     """Return the batches of a run that takes so many events."""
-    return Schedule(events / plan.rate / batches, batches)
+    return Schedule(events / plan.rate / batches, batches, buckets)
 
 
-def operations_for(plan: Plan, events: int, batches: float = 1.0) -> Operations:
+def operations_for(plan: Plan, events: int, batches: float = 1.0, buckets: int = 1) -> Operations:
     """Return what a plan does for so many events that come in one run of so many batches."""
-    return operations_of(plan, schedule_for(plan, events, batches)).times(events / plan.rate)
+    return operations_of(plan, schedule_for(plan, events, batches, buckets)).times(events / plan.rate)
 
 
 def _paper_finals(tree: Tree, demand: Demand, traffic: Traffic) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,14 @@ class Prices:
     def techniques(self) -> list[str]:
         """Those whose operations have a price."""
         return [name.removeprefix(FINAL) for name in self.each if name.startswith(FINAL)]
+
+    def for_run(self, events: int, rate: float, batches: float = 1.0) -> Prices:
+        """Return the same prices, to plan for one run over so many events instead of for an endless stream.
+
+        >>> Prices({}).for_run(events=6000, rate=10.0, batches=2).schedule
+        Schedule(batch=300.0, batches=2, buckets=1)
+        """
+        return replace(self, schedule=Schedule(max(events, 1) / rate / batches, batches))
 
     def knows(self, operations: Operations) -> bool:
         """Whether the operations of all its techniques have a price."""

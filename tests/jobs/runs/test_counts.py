@@ -47,11 +47,13 @@ class Setting:
     files: int = 1
     gaps: bool = False
     rate: int = 20
+    buckets: int = 1
 
 
 SETTINGS = {
     "one key": Setting(groupings=("[]",)),
     "100 keys": Setting(100),
+    "100 keys in buckets": Setting(100, buckets=3, files=3),
     "1,000 keys": Setting(1000),
     "1,000 keys, one tree": Setting(1000, "shared"),
     "on a grid": Setting(5, "shared", windows=((20, 1), (60, 2), (100, 5))),
@@ -114,7 +116,8 @@ def evaluate(folder: Path, setting: Setting) -> RunReport:
     plan = plan_stream(catalog, "events", known.rate, setting.strategy, BLOCK, known.planned_keys, recent=known.recent)
     if setting.wheres[1:] and setting.strategy == "shared":
         assert plan.trees[0].sharded
-    return evaluate_local(catalog, plan, str(folder / "out"), Options(files_per_batch=1 if setting.files > 1 else 0))
+    options = Options(buckets=setting.buckets, files_per_batch=1 if setting.files > 1 else 0)
+    return evaluate_local(catalog, plan, str(folder / "out"), options)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -57,7 +57,7 @@ def test_workers_find_the_engine_imported_unless_somebody_submits_it() -> None:
     assert session_settings({}, "local[2]", {})[module] == "jobs.spark.worker_daemon"
     assert module not in session_settings({}, "yarn", {})
     assert module not in session_settings({"spark.submit.pyFiles": "heddle.zip"}, "local[2]", {})
-    assert module not in session_settings({"spark.master": "local[2]"}, None, {})
+    assert module in session_settings({"spark.master": "local[2]", "spark.submit.pyFiles": ""}, None, {})
 
 
 def test_a_session_of_tests_is_local(spark: SparkSession) -> None:

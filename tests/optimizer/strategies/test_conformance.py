@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from optimizer import Plan, optimize
+from optimizer.plan.prices import TYPICAL, Prices
 from optimizer.strategies import STRATEGIES
+from optimizer.workloads import Workload
+from optimizer.workloads.slides import zipf_slides
 from tests.optimizer.strategies.instances import TECHNIQUES, instance
 from tests.oracle.naive import best_partition
 
@@ -64,6 +69,39 @@ def test_never_dearer_than_no_share_and_never_below_the_optimum(strategy: str, s
     if card.model == "weave_share":
         optimum = optimize(windows, rate, "exhaustive", technique).cost
         assert plan.cost >= optimum * (1 - 1e-12)
+
+
+def draw_irregular(queries: int, seed: int) -> Workload:
+    """Slides of any length, and ranges that are no multiples of them."""
+    rng = np.random.default_rng(seed)
+    slides = rng.integers(6, 360, queries, endpoint=True)
+    return Workload(rng.integers(slides, slides * 20, endpoint=True), slides)
+
+
+WORKLOADS: dict[str, Callable[[int, int], Workload]] = {
+    "irregular": draw_irregular,
+    "zipf": lambda queries, seed: zipf_slides(queries, seed, 60, 20),
+    "residues": lambda queries, seed: zipf_slides(queries, seed, 60, 20, residues=True),
+}
+CURRENCIES = {"operations": None, "seconds": Prices(TYPICAL)}
+
+
+@pytest.mark.parametrize("currency", CURRENCIES)
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_no_search_ends_above_one_tree_or_none_shared(name: str, currency: str) -> None:
+    """And weave_share within 2% of the best of what is simpler, where classes are many and where they are few."""
+    for queries, seed in ((6, 1), (15, 2), (40, 3)):
+        windows, prices = WORKLOADS[name](queries, seed), CURRENCIES[currency]
+        cost = {}
+        for strategy in STRATEGIES:
+            if strategy != "exhaustive":  # for few windows only
+                plan = optimize((windows.range, windows.slide), 10.0, strategy, "two_stacks_block", prices=prices)
+                cost[strategy] = plan.cost if prices is None else plan.costs.seconds or 0.0
+        plain = min(cost["no_share"], cost["shared"])
+        above = {s: c / plain for s, c in cost.items() if not STRATEGIES[s].plain and c > plain * (1 + 1e-9)}
+        assert not above, (queries, above)
+        simpler = min(cost[other] for other in ("insert_then_weave", "local_search", "shared"))
+        assert cost["weave_share"] <= 1.02 * simpler, queries
 
 
 @pytest.mark.parametrize("seed", range(0, 12, 2))
