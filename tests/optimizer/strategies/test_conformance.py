@@ -12,7 +12,7 @@ from optimizer import Plan, optimize
 from optimizer.plan.prices import TYPICAL, Prices
 from optimizer.strategies import STRATEGIES
 from optimizer.workloads import Workload
-from optimizer.workloads.slides import zipf_slides
+from optimizer.workloads.generators import zipf_slides
 from tests.optimizer.strategies.instances import TECHNIQUES, instance
 from tests.oracle.naive import best_partition
 
