@@ -22,6 +22,7 @@
 - sharing: Shared against unshared and paired against paned slices, on the trades workloads A, B and C.
 - sources: `heddle.run` on a pandas frame against pandas, polars and DuckDB, in CPU seconds, answers compared.
 - steady: What a steady micro-batch costs, whatever the ranges: batch after batch in this process, in CPU seconds.
+- tables: A Delta and an Iceberg stream against the same rows in a folder of Parquet files, in CPU seconds.
 
 Their parts:
 

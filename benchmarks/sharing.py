@@ -36,10 +36,10 @@ import pyarrow.parquet as pq
 from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.file_types import file_types
-from jobs.engine.events.input_files import File
 from jobs.engine.events.parquet import splits_of
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.generate.options import Options
 from jobs.generate.trades import TABLES, trades

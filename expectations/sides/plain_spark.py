@@ -20,7 +20,7 @@ from expectations.sample.late_events import drop_missed_events, late_frame
 from expectations.sample.statements import is_exact
 from expectations.sample.windows import Part
 from expectations.sides.row import LAST, NAIVE_COLUMNS, Answers, make_rows
-from jobs.engine.events.input_files import current_files
+from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import consumed_files, is_rewritten
 from jobs.engine.warehouse.late_files import late_column
 from jobs.engine.warehouse.manifest import Manifest
@@ -130,12 +130,14 @@ def naive_recomputation(
     spark: SparkSession, catalog: Catalog, stream: str, storage: Storage, manifest: Manifest, say: Say
 ) -> Naive:
     """Return plain Spark over the files that the batches up to a manifest have consumed."""
-    events = stream_frame(spark, catalog, stream, sorted(evaluated_files(storage, manifest)))
+    events = stream_frame(
+        spark, catalog, stream, sorted(file for _, file in evaluated_files(storage, manifest).values())
+    )
     return Naive(spark, catalog.streams[stream], events, late_frame(spark, storage, manifest), say)
 
 
-def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, int]:
-    """Return the files that the batches up to a manifest have consumed, with their batch; refuse when some are gone."""
+def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, tuple[int, File]]:
+    """Return the files that the batches up to a manifest have consumed, with their batches; refuse if some are gone."""
     files = consumed_files(storage, manifest)
     if not files:
         raise HeddleError(f"{storage.root}: nothing has been evaluated yet; run heddle evaluate first")
@@ -149,7 +151,7 @@ def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, int]:
         raise HeddleError(
             f"{changed[0]}: was evaluated and written again since, one of {len(changed)}; an audit needs the raw events"
         )
-    return {path: batch for path, (batch, _) in files.items()}
+    return files
 
 
 def _inside(scan: Sequence[Part], events: DataFrame, time: str) -> Column:

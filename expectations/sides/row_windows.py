@@ -67,15 +67,15 @@ def numbered_events(
     """Return the events up to the watermark, without those that came after it."""
     source = catalog.streams[stream]
     files = evaluated_files(storage, manifest)
-    read = file_frame(spark, source, list(files))
+    read = file_frame(spark, source, [file for _, file in files.values()])
     metadata = read.metadataColumn("_metadata")
-    place = metadata.getField("row_index") if source.format == "parquet" else F.monotonically_increasing_id()
+    place = metadata.getField("row_index") if source.in_parquet else F.monotonically_increasing_id()
     event = F.struct(*(F.col(in_backquotes(name)) for name in read.columns))
     read = read.select(event.alias(EVENT), metadata.getField("file_path").alias("file"), place.alias("place"))
     late = late_watermarks(storage, manifest)
     order = {path: number for number, path in enumerate(files)} if manifest.backfill else dict.fromkeys(files, 0)
     facts = [
-        (name, files[path], order[path], f"{path}#", late.get(files[path], BEGINNING))
+        (name, files[path][0], order[path], f"{path}#", late.get(files[path][0], BEGINNING))
         for name, path in _names(read).items()
     ]
     file_facts = spark.createDataFrame(facts, "file string, batch int, number int, path string, late bigint")

@@ -5,6 +5,7 @@
 - catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
 - check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
 - compare: `heddle compare`: the same events under several strategies and techniques, estimated and measured.
+- connectors: `heddle connectors`: Spark's own jars for other stores, fetched once, and which of them are there.
 - demo: `heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls.
 - evaluate: `heddle evaluate`: evaluate what has arrived on a stream, and report what it took.
 - generate: `heddle generate`: synthetic events and the papers' workloads.
@@ -28,6 +29,7 @@ from heddle.commands.calibrate import calibrate
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
 from heddle.commands.compare import compare
+from heddle.commands.connectors import connectors
 from heddle.commands.demo import demo
 from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
@@ -54,4 +56,5 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "ui": ui,
     "warm": warm,
     "calibrate": calibrate,
+    "connectors": connectors,
 }

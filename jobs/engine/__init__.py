@@ -8,5 +8,6 @@
 - finals: Finals: retained slices become the answers of the windows that end.
 - program: The program: a catalog and a plan compiled into what every task needs.
 - slices: Slices: partials by key and slice, what is shared between them, and how they travel.
+- sources: Sources: where the events of a stream are, which of their files are new, and how files hold columns.
 - warehouse: The files of a stream's warehouse: manifests, state, results, late events, and who took which input.
 """

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, Protocol
 
-from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Program
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.warehouse.manifest import DataFile
 from optimizer.plan.counts import CELL, PARTIAL, ROLLED

@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.expressions import NotExact
-from jobs.engine.events.input_files import folder_types, list_input_files
 from jobs.engine.events.keys import Keys, key_codes
-from jobs.engine.events.parquet import Split, read_split, with_inputs
+from jobs.engine.events.parquet import read_split, split_of, with_inputs
 from jobs.engine.events.signatures import sign_keys, unpack_signatures
 from jobs.engine.program.program import SIGNATURE, Grouping, Input, Program, key_columns
 from jobs.engine.program.spark_types import ARROW
 from jobs.engine.slices.cells import find_cells
+from jobs.engine.sources import list_input_files, table_columns
+from jobs.engine.sources.files import folder_types
 from jobs.kernels.arrays import Bools
 from jobs.kernels.tallies.merge import order_codes
 from jobs.measure.activity import activity_curve
@@ -157,13 +158,13 @@ def _newest(source: Stream, program: Program) -> tuple[list[pa.Table], tuple[int
     by_folder = folder_types(source, arrived)
     if BY_SPARK in by_folder.values():
         raise NotExact(f"stream {source.name}")
-    program = replace(
-        program, root=folder_root(source), columns={name: ARROW[kind] for name, kind in by_folder.items()}
-    )
+    table = table_columns(source)
+    types = dict(table.types) if table else {name: ARROW[kind] for name, kind in by_folder.items()}
+    program = replace(program, root=folder_root(source), columns=types, table=table)
     left = MOST
     for number, file in enumerate(files):
         share = left // (len(files) - number)
-        for table in read_split(Split(file.path, file.size), program):
+        for table in read_split(split_of(file), program):
             rows = min(share, table.num_rows)
             tables.append(with_inputs(table.slice(0, rows), program))
             share, left = share - rows, left - rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import events_from
 from jobs.engine.events.expressions import NotExact
-from jobs.engine.events.input_files import list_input_files
+from jobs.engine.sources import list_input_files
 from jobs.measure.recent_events import MOST, NEWEST, RecentEvents, measuring_program, recent_events
 from jobs.spark.session import Start, in_zone
 from jobs.spark.stream_frames import driver_of, stream_frame
@@ -28,7 +28,7 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
     from jobs.spark.frame_lane import frame_inputs, prepare_inputs
 
     driver = driver_of(catalog, stream)
-    files = [file.path for file in list_input_files(driver)[-NEWEST:]] if driver.path else []
+    files = list_input_files(driver)[-NEWEST:] if driver.path else []
     if not files:
         return None
     program = measuring_program(catalog, stream)

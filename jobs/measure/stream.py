@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.input_files import list_input_files
 from jobs.engine.events.parquet import open_parquet
+from jobs.engine.sources import list_input_files
 from jobs.kernels.arrays import Ints
 from jobs.measure.recent_events import NEWEST, RecentEvents, recent_keys
 from jobs.measure.recent_on_spark import recent_by

@@ -7,6 +7,7 @@
 - in_memory: Queries over a table in memory: planned by its own events, answered in this process.
 - in_process: The same evaluation in one process, without Spark: for small streams, and to see what Spark costs.
 - lanes: Which lane every query of a stream takes, and why.
+- log_batches: Batches of a source with a log: first one that died, then what its log has added since.
 - on_spark: The evaluation's loop: Structured Streaming lists the files and numbers the batches.
 - open_windows: What the windows of a statement hold that have not ended yet.
 - report: What a run has to say beside its numbers, a line each.

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.events.input_files import list_input_files
+from jobs.engine.sources import list_input_files
 from jobs.host.say import Say
 from jobs.measure.machine_prices import prices_for
 from jobs.measure.stream import measure_stream

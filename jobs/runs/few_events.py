@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow.parquet as pq
 
-from jobs.engine.events.input_files import list_input_files
+from jobs.engine.sources import list_input_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN, stream_storage
 from jobs.runs.lanes import spark_has_work
 from jobs.runs.request import Request
@@ -28,7 +28,7 @@ def reason_for_one_process(request: Request) -> str:
         catalog.of_stream(request.stream)
         if any(storage.names(CHECKPOINT)) or spark_has_work(catalog, request.stream, request.options.lane):
             return ""
-        if any(storage.names(TAKEN)):
+        if any(storage.names(TAKEN)) and not catalog.streams[request.stream].has_log:
             return "in this process, as this warehouse was begun; another --warehouse may be Spark's"
         paths = [file.path for file in list_input_files(catalog.streams[request.stream])]
         events = sum(pq.read_metadata(path).num_rows for path in paths) if len(paths) <= FILES else FEW + 1

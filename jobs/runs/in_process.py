@@ -10,14 +10,16 @@ import pyarrow as pa
 from jobs.engine.batch.in_process import in_process, replay_in_process
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import file_types
-from jobs.engine.events.input_files import File, list_input_files
-from jobs.engine.events.parquet import Split
+from jobs.engine.events.parquet import Split, split_of
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
+from jobs.engine.sources import list_input_files
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch, add_record, files_in_records, load_records
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
+from jobs.runs.log_batches import LogBatch, list_log_batches
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options
 from jobs.runs.run import Progress, Run, open_run, silent
@@ -71,32 +73,38 @@ def evaluate_local(
         run.lane = "file"
         run.report.queries = {str(id): {"lane": "file", "reason": ""} for tree in plan.trees for id in tree.queries}
         run.note_rewritten(arrived)
-        for batch, files in _batches(run, arrived, options.files_per_batch):
+        source = catalog.streams[plan.stream]
+        batches = (
+            list_log_batches(run, source, options.files_per_batch)
+            if source.has_log
+            else _batches(run, arrived, options.files_per_batch)
+        )
+        for batch, files, offset in batches:
             if stop.is_set():
                 break
             step("listed")
-            run.evaluate(batch, files, lane, options.at_once)
+            run.evaluate(batch, files, lane, options.at_once, offset)
         else:
             run.finish(lane)
     return run.report
 
 
 def _splits(files: Sequence[File]) -> list[Split]:
-    return [Split(file.path, file.size) for file in files]
+    return [split_of(file) for file in files]
 
 
-def _batches(run: Run, arrived: Sequence[File], files_per_batch: int) -> Iterator[tuple[int, Sequence[File]]]:
+def _batches(run: Run, arrived: Sequence[File], files_per_batch: int) -> Iterator[LogBatch]:
     """First the files of a batch that died, if one did; then those that arrived since, each batch on record."""
     records = load_records(run.storage)
     for record in records:
         if record.batch > run.manifest.batch:
             files = run.present(record.files)
             records = add_record(run.storage, records, record.batch, files)
-            yield record.batch, files
+            yield LogBatch(record.batch, files, "")
     consumed = files_in_records(records)
     waiting = [file for file in arrived if file.path not in consumed]
     while waiting:
         files, waiting = run.present(waiting[: files_per_batch or None]), waiting[files_per_batch or len(waiting) :]
         batch = run.manifest.batch + 1
         records = add_record(run.storage, records, batch, files)
-        yield batch, files
+        yield LogBatch(batch, files, "")

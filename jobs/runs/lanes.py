@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import reasons_in_catalog
-from jobs.engine.events.input_files import list_input_files
 from jobs.engine.program.program import Program
+from jobs.engine.sources import list_input_files
 from jobs.spark.choose_lane import queries_by_lane
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError

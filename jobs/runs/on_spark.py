@@ -9,17 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.parquet import name_long_groups, splits_of
 from jobs.engine.program.lanes import of_lane
 from jobs.engine.program.program import Program
+from jobs.engine.sources import list_input_files
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch, add_record, earlier_files, load_records, offered_files
-from jobs.engine.warehouse.lifecycle import CHECKPOINT
+from jobs.engine.warehouse.lifecycle import CHECKPOINT, Engine
 from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
 from jobs.runs.follow_catalog import CatalogFollower, Change
 from jobs.runs.lanes import query_rows
+from jobs.runs.log_batches import list_log_batches
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options
 from jobs.runs.run import Progress, Run, open_run, silent
@@ -29,7 +31,8 @@ from jobs.spark.executor import SparkExecutor
 from jobs.spark.feed_tasks import BothLanes, FeedTasks, FileTasks, PastTasks
 from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
 from jobs.spark.session import in_zone
-from jobs.spark.stream_frames import driver_of, literal_path, stream_frame
+from jobs.spark.stream_frames import driver_of, stream_frame
+from jobs.spark.table_frames import literal_path
 from jobs.spark.unshared import UnsharedLane
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
@@ -90,11 +93,11 @@ class Streaming:
                 self.failure = error
                 raise
 
-    def _evaluate(self, batch: int, files: list[File]) -> None:
+    def _evaluate(self, batch: int, files: list[File], offset: str = "") -> None:
         step("listed")
         if change := self._look():
             self.run.follow(change.catalog, change.plan)
-        self.run.evaluate(batch, files, self, self.options.at_once)
+        self.run.evaluate(batch, files, self, self.options.at_once, offset)
 
     def _look(self) -> Change | None:
         run = self.run
@@ -154,14 +157,16 @@ class Streaming:
         return EventTasks(frame) if self.fold_each else AggregateTasks(frame)
 
     def _read(self, files: Sequence[File]) -> DataFrame:
-        paths = [file.path for file in files]
-        return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, paths, self.schema)
+        return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, files, self.schema)
 
     def go(self) -> None:
         """Run until nothing is left, or until the user stops it."""
         # py4j prints what a batch raises as a traceback; it reaches the user as a line
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         try:
+            if self.driver.has_log:
+                self._follow_log()
+                return
             query = self._start()
             while not query.awaitTermination(POLL_SECONDS):
                 if self.stop.is_set():
@@ -172,6 +177,17 @@ class Streaming:
             self._close()
         except Exception as error:
             raise as_user_error(self.spark, self.failure or error) from None
+
+    def _follow_log(self) -> None:
+        """Evaluate what the table's own log has added; with an interval, look again and again."""
+        while not self.stop.is_set():
+            for batch, files, offset in list_log_batches(self.run, self.driver, self.options.files_per_batch):
+                if self.stop.is_set():
+                    return
+                self._evaluate(batch, list(files), offset)
+            self._close()
+            if not self.options.interval or self.stop.wait(parse_duration(self.options.interval) / 1e6):
+                return
 
     def _close(self) -> None:
         with self.turn:
@@ -227,7 +243,8 @@ def evaluate(
     driver = driver_of(catalog, plan.stream)
     arrived = list_input_files(driver)
     options = options.of_stream(driver)
-    with open_run(catalog, plan, warehouse, "spark", buckets, progress) as run, stop_on_signal() as stop:
+    engine: Engine = "local" if driver.has_log else "spark"  # whose record of files counts: ours, or Spark's
+    with open_run(catalog, plan, warehouse, engine, buckets, progress) as run, stop_on_signal() as stop:
         run.report.master = str(spark.sparkContext.master)
         run.note_rewritten(arrived)
         follower = CatalogFollower(Path(followed), run.report.notes.append) if followed else None

@@ -13,11 +13,11 @@ from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
 from jobs.engine.events.file_types import named_columns
-from jobs.engine.events.input_files import File, current_files
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import Program
 from jobs.engine.program.spark_types import parse_type
+from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import RawEvents, files_in_records, is_rewritten, load_records, raw_events
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
@@ -62,11 +62,12 @@ class Run:
     lane: str = ""
     report: RunReport = field(default_factory=RunReport)
 
-    def evaluate(self, batch: int, files: Sequence[File], lane: Lane, last: bool = False) -> None:
+    def evaluate(self, batch: int, files: Sequence[File], lane: Lane, last: bool = False, offset: str = "") -> None:
         """Evaluate a batch of files, which may be the last of the run; one without any, because they vanished, is over
-        at once."""
+        at once. The manifest keeps the offset of a source with a log."""
         started = time.monotonic()
         program = self._ready(lane, files)
+        self.manifest = replace(self.manifest, offset=offset or self.manifest.offset)
         if files and program is not None:
             self._advance(run_batch(self.storage, self.manifest, program, batch, lane.execute(files), last), started)
         else:
@@ -102,7 +103,7 @@ class Run:
         vanished = [file.path for file in files if file.path not in now]
         if vanished:
             self.report.notes.append(f"{_some(vanished)}: vanished before it was read; no answer holds its events")
-        return [now[file.path] for file in files if file.path in now]
+        return [now[file.path]._replace(values=file.values) for file in files if file.path in now]
 
     def note_rewritten(self, arrived: Sequence[File]) -> None:
         """Say which files were written again after a batch had consumed them: what they hold now is not evaluated."""

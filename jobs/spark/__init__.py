@@ -10,6 +10,7 @@
 - result_frame: Result files as Spark frames, as they are written or with the columns of a statement's SQL.
 - session: The SparkSession every job starts from.
 - stream_frames: A stream's events as a DataFrame: files by Spark's own reader.
+- table_frames: Files of a Delta or Iceberg table as a DataFrame, by Spark's own Parquet reader.
 - unshared: The unshared lane: queries that cannot be woven run on plain Spark.
 - worker_daemon: The process that Spark's Python workers are forked from: it has imported the engine.
 """

@@ -17,12 +17,13 @@ import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import FileTypes, exact_types, named_columns, require_time
-from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.zones import is_utc, zone_of
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import move_unfoldable
 from jobs.engine.program.lanes import queries_for_spark
 from jobs.engine.program.program import Program
+from jobs.engine.sources import list_input_files
+from jobs.engine.sources.files import File
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types
 from optimizer.catalog.model.catalog import Catalog
@@ -98,9 +99,9 @@ def _first_frame(spark: SparkSession, driver: Stream, files: Sequence[File]) -> 
     """Return the events of the first files, in the types that all files have together where that matters."""
     has_folders = any("=" in file.path.removeprefix(driver.path).rpartition("/")[0] for file in files)
     if driver.options.get("mergeSchema") == "true" or (has_folders and not reads_below(driver)):
-        schema = file_frame(spark, driver, [file.path for file in list_input_files(driver)]).schema
-        return file_frame(spark, driver, [file.path for file in files], schema)
-    return file_frame(spark, driver, [file.path for file in files])
+        schema = file_frame(spark, driver, list_input_files(driver)).schema
+        return file_frame(spark, driver, files, schema)
+    return file_frame(spark, driver, files)
 
 
 def queries_by_lane(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from jobs.engine.sources.files import File
+from jobs.spark.table_frames import literal_path, table_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream, Table
 from optimizer.catalog.model.source_files import LISTING_OPTIONS, reads_below
@@ -54,11 +55,13 @@ def _check_joins(stream: str, tree: exp.Expr, driver: str) -> None:
 
 
 def file_frame(
-    spark: SparkSession, source: Stream | Table, paths: Sequence[str], schema: StructType | None = None
+    spark: SparkSession, source: Stream | Table, files: Sequence[File], schema: StructType | None = None
 ) -> DataFrame:
     """The rows of some files; those of later batches in the types of the first.
 
     Which files a stream has is decided before: Spark is handed each of them, and no pattern."""
+    if isinstance(source, Stream) and source.has_log:
+        return table_frame(spark, source, files)
     options = {name: value for name, value in source.options.items() if name != SCHEMA}
     if isinstance(source, Stream):
         options = {name: value for name, value in options.items() if name not in NOT_FOR_READER}
@@ -66,23 +69,14 @@ def file_frame(
             options["basePath"] = source.path  # the folders from there on name columns
     reader = spark.read.format(source.format).options(**options)
     columns: StructType | str | None = schema or source.options.get(SCHEMA)
-    return (reader.schema(columns) if columns else reader).load([literal_path(path) for path in paths])
-
-
-def literal_path(path: str) -> str:
-    r"""Return a path for Spark, which would take some characters for a pattern.
-
-    >>> print(literal_path("data/p*[1].parquet"))
-    data/p\*\[1\].parquet
-    """
-    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
+    return (reader.schema(columns) if columns else reader).load([literal_path(file.path) for file in files])
 
 
 def stream_frame(
-    spark: SparkSession, catalog: Catalog, stream: str, paths: Sequence[str], schema: StructType | None = None
+    spark: SparkSession, catalog: Catalog, stream: str, files: Sequence[File], schema: StructType | None = None
 ) -> DataFrame:
     """The events that some files of a stream's driver bring."""
-    return events_of(spark, catalog, stream, file_frame(spark, driver_of(catalog, stream), paths, schema))
+    return events_of(spark, catalog, stream, file_frame(spark, driver_of(catalog, stream), files, schema))
 
 
 def events_of(spark: SparkSession, catalog: Catalog, stream: str, arrived: DataFrame) -> DataFrame:
@@ -96,7 +90,7 @@ def events_of(spark: SparkSession, catalog: Catalog, stream: str, arrived: DataF
         name = str(table.name)
         views.append(f"heddle_{uuid.uuid4().hex}")
         frame = (
-            file_frame(spark, catalog.tables[name], [catalog.tables[name].path])
+            file_frame(spark, catalog.tables[name], [File(catalog.tables[name].path, 0)])
             if name in catalog.tables and name not in catalog.streams
             else events_of(spark, catalog, name, arrived)
         )

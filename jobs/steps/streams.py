@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.engine.events.input_files import list_input_files
+from jobs.engine.sources import list_input_files
 from jobs.engine.warehouse.consumed_files import list_consumed_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage

@@ -25,6 +25,7 @@ from optimizer.catalog.read.draft import at_line, check_id
 from optimizer.catalog.read.entries import add_query_entry, read_text
 from optimizer.catalog.read.load import catalog_files, read_folder
 from optimizer.catalog.read.selects import parse_selected
+from optimizer.catalog.read.source_options import PLACES
 from optimizer.catalog.read.yaml_file import lines_of, read_yaml
 from optimizer.catalog.sql.durations import print_duration, print_length
 from optimizer.catalog.sql.expressions import quote
@@ -59,7 +60,7 @@ def print_stream(stream: Stream) -> Entry:
 
 def _source(source: Stream | Table) -> Entry:
     options = {"options": dict(source.options)} if source.options else {}
-    return {"format": source.format, "path": source.written, **options}
+    return {"format": source.format, PLACES.get(source.format, "path"): source.written, **options}
 
 
 def print_queries(catalog: Catalog) -> Iterator[Entry]:

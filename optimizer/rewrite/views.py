@@ -121,6 +121,9 @@ def _add_source(catalog: Catalog, name: str, statements: dict[str, str]) -> None
 
 
 def _reader(source: Stream | Table) -> str:
+    if source.format == "iceberg":  # a table of the session's catalog, whose settings say where it is
+        table = ".".join(map(quote, source.written.split(".")))
+        return f"CREATE OR REPLACE TEMPORARY VIEW {quote(source.name)} AS\nSELECT * FROM {table}"
     columns = f" ({source.options[SCHEMA]})" if SCHEMA in source.options else ""
     options = {"path": source.path} | {key: text for key, text in source.options.items() if key != SCHEMA}
     option_list = ", ".join(f"{quote(key)} {quote_text(text)}" for key, text in options.items())

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jobs.engine.batch.run_batch import FOLDERS, joined_queries, manifest_after, results_of, run_tasks
-from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Program
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse import state_files
 from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit

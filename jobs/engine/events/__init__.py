@@ -3,8 +3,8 @@
 - arrow: Arrow tables: whole columns, and several tables in one stream, each with its label.
 - columns: A batch of events as the columns the fold needs: times, keys, values with their nulls, predicates.
 - expressions: Evaluates an expression on Arrow columns where that gives exactly what Spark gives.
+- file_constants: File constants: columns whose value is one for a whole file, from its folders or from its table.
 - file_types: The types of a stream's expressions and columns, as the schema of one of its Parquet files gives them.
-- input_files: The one listing of what is in the folder of a stream, consumed or not.
 - keys: Group-by keys as numbers: a code per row, and the distinct keys the codes stand for.
 - language: The operators and functions of expressions, on columns, with Spark's values, nulls and refusals.
 - parquet: The file lane: Parquet files are read by the tasks themselves, only the columns needed.

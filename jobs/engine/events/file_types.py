@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from jobs.engine.events.expressions import Columns, NotExact, compile_expression
-from jobs.engine.events.input_files import folder_types, list_input_files
 from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.events.parquet import event_schema, open_parquet
 from jobs.engine.events.zones import OPEN
 from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.definition import inputs_of
 from jobs.engine.program.spark_types import ARROW, plain_type, require_key
+from jobs.engine.sources import list_input_files, table_columns
+from jobs.engine.sources.files import folder_types
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import UTC, Stream
@@ -84,9 +85,14 @@ def _exact_types(
         raise NotExact("a stream that is not read from Parquet files")
     if stream.options.get("mergeSchema") == "true":
         raise NotExact("a stream whose files may have columns that others lack (mergeSchema)")
-    with open_parquet(path) as file:
-        empty = event_schema(path, file).empty_table()
-    columns = {name: empty[name] for name in empty.column_names} | folder_arrays(stream, path, empty.column_names)
+    table = table_columns(stream)
+    columns: dict[str, pa.Array | None]
+    if table is not None:
+        columns = {name: pa.array([], kind) for name, kind in table.types.items()}
+    else:
+        with open_parquet(path) as file:
+            empty = event_schema(path, file).empty_table()
+        columns = {name: empty[name] for name in empty.column_names} | folder_arrays(stream, path, empty.column_names)
     return _types_of_columns(stream, columns, values, predicates, names, knows_clocks)
 
 

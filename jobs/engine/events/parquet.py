@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.engine.events.expressions import CachedColumns, advise, evaluate, evaluate_some
-from jobs.engine.events.input_files import File
+from jobs.engine.events.file_constants import folder_constants, table_constants, with_constants
 from jobs.engine.events.predicate_index import index_predicates, truth_of
 from jobs.engine.program.program import TIME, Input, Program, key_column
 from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
+from jobs.engine.sources.files import File
 from jobs.host.storage import Storage
-from optimizer.catalog.model.source_files import read_folders
-from optimizer.catalog.spark_types.parquet import folder_value, int96_columns, names_alike, spark_type
+from optimizer.catalog.spark_types.parquet import int96_columns, names_alike
 from optimizer.catalog.sql.expressions import columns_read
 from optimizer.errors import HeddleError
 
@@ -38,6 +38,12 @@ class Split:
     path: str
     size: int
     row_groups: tuple[int, ...] = ()
+    values: str = ""  # of columns that a table keeps beside the file
+
+
+def split_of(file: File) -> Split:
+    """Return a whole file as one split."""
+    return Split(file.path, file.size, (), file.values)
 
 
 def splits_of(files: Sequence[File], parts: int) -> list[list[Split]]:
@@ -48,19 +54,19 @@ def splits_of(files: Sequence[File], parts: int) -> list[list[Split]]:
     """
     heaps: list[list[Split]] = [[] for _ in range(max(1, parts))]
     weights = [0] * len(heaps)
-    for split in sorted((s for file in files for s in _split(file.path, file.size)), key=lambda s: (-s.size, s.path)):
+    for split in sorted((s for file in files for s in _split(file)), key=lambda s: (-s.size, s.path)):
         lightest = weights.index(min(weights))
         heaps[lightest].append(split)
         weights[lightest] += split.size
     return [sorted(heap, key=lambda split: (split.path, split.row_groups)) for heap in heaps if heap]
 
 
-def _split(path: str, size: int) -> list[Split]:
-    if size <= LARGE:
-        return [Split(path, size)]
-    with open_parquet(path) as file:
-        count = file.num_row_groups
-    return [Split(path, size // count, (group,)) for group in range(count)]
+def _split(file: File) -> list[Split]:
+    if file.size <= LARGE:
+        return [split_of(file)]
+    with open_parquet(file.path) as opened:
+        count = opened.num_row_groups
+    return [Split(file.path, file.size // count, (group,), file.values) for group in range(count)]
 
 
 def name_long_groups(heaps: Sequence[Sequence[Split]]) -> list[str]:
@@ -115,9 +121,17 @@ def event_schema(path: str, file: pq.ParquetFile) -> pa.Schema:
     alike = names_alike(schema.names)
     if alike:
         raise HeddleError(f"{path}: the columns {' and '.join(alike)} are one to Spark; rename one of them")
+    for name, kind in _views(schema).items():
+        schema = schema.set(schema.get_field_index(name), schema.field(name).with_type(kind))
     for name in int96_columns(file):
         schema = schema.set(schema.get_field_index(name), pa.field(name, INSTANT))
     return schema
+
+
+def _views(schema: pa.Schema) -> dict[str, pa.DataType]:
+    """Return the columns that Arrow reads as views, since their writer had them so, and the types they are cast to."""
+    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    return {field.name: plain[field.type] for field in schema if field.type in plain}
 
 
 def unreadable_error(path: str, error: Exception) -> HeddleError:
@@ -143,6 +157,7 @@ class Layout(NamedTuple):
     """What is read of files with the same schema: columns, the types to cast some to, and what such files lack."""
 
     needed: list[str]
+    read: list[str]  # what the files call them
     types: dict[str, pa.DataType]
     absent: list[str]
     texts: list[str]  # keys whose dictionaries number them already
@@ -159,47 +174,63 @@ class EventReader:
 
     def read(self, split: Split) -> Iterator[pa.Table]:
         """Yield the events of a split, a batch of rows at a time."""
-        constants = folder_constants(split.path, self.program)
+        constants = folder_constants(split.path, self.program, self.needed)
+        constants |= table_constants(split.path, split.values, self.program, self.needed)
         with open_parquet(split.path, at_once=split.size <= SMALL) as file:
             layout = self._layout(split.path, file, tuple(constants))
+            constants = {name: value for name, value in constants.items() if name not in layout.needed}
             groups = list(split.row_groups or range(file.num_row_groups))
             texts = layout.texts if split.size > SMALL else []
             try:
                 if split.size <= SMALL and file.metadata.num_rows <= BATCH_ROWS:  # a reader of batches costs more
                     if file.metadata.num_rows:
-                        table = file.read_row_groups(groups, columns=layout.needed, use_threads=False)
-                        yield _with_constants(self._table(table, layout), constants)
+                        table = file.read_row_groups(groups, columns=layout.read, use_threads=False)
+                        yield with_constants(self._table(table, layout), constants)
                     return
                 with open_parquet(split.path, texts, file.metadata) if texts else nullcontext(file) as reader:
                     for batch in reader.iter_batches(
-                        BATCH_ROWS, row_groups=groups, columns=layout.needed, use_threads=False
+                        BATCH_ROWS, row_groups=groups, columns=layout.read, use_threads=False
                     ):
-                        yield _with_constants(self._table(pa.Table.from_batches([batch]), layout), constants)
+                        yield with_constants(self._table(pa.Table.from_batches([batch]), layout), constants)
             except (OSError, pa.ArrowException) as error:
                 raise unreadable_error(split.path, error) from None
 
     def _table(self, table: pa.Table, layout: Layout) -> pa.Table:
-        if table.column_names != layout.needed:
-            table = table.select(layout.needed)
+        if table.column_names != layout.read:
+            table = table.select(layout.read)
+        if layout.read != layout.needed:
+            table = table.rename_columns(layout.needed)
         return _with_nulls(_cast(table, layout.types), layout.absent, self.program)
 
     def _layout(self, path: str, file: pq.ParquetFile, by_folder: tuple[str, ...]) -> Layout:
         raw = file.schema_arrow
-        if self.last and self.last[1] == by_folder and self.last[0].equals(raw):  # far cheaper than its hash
+        by_id = bool(self.program.table and self.program.table.ids)  # ids are metadata, which equal schemas differ in
+        if self.last and self.last[1] == by_folder and self.last[0].equals(raw, by_id):  # far cheaper than its hash
             return self.last[2]
-        if (raw, by_folder) not in self.layouts:
-            schema = event_schema(path, file)
-            wanted = [name for name in self.needed if name not in by_folder]
-            absent = [name for name in wanted if self.earlier and name not in schema.names]
-            needed = [name for name in wanted if name not in absent]
-            types = _wider_types(path, schema, needed, self.program)
-            layout = Layout(needed, types, absent, _texts(schema, needed, self.program))
+        if by_id or (raw, by_folder) not in self.layouts:
+            layout = self._new_layout(path, event_schema(path, file), by_folder, _views(raw))
             if any(pa.types.is_timestamp(kind) and not kind.tz for kind in raw.types):  # it may be INT96 in one file
-                instants = {name: INSTANT for name in int96_columns(file) if name in needed}
-                return layout._replace(types=instants | types)
+                instants = {name: INSTANT for name in int96_columns(file) if name in layout.needed}
+                return layout._replace(types=instants | layout.types)
             self.layouts[raw, by_folder] = layout
         self.last = raw, by_folder, self.layouts[raw, by_folder]
         return self.last[2]
+
+    def _new_layout(
+        self, path: str, schema: pa.Schema, by_folder: tuple[str, ...], views: Mapping[str, pa.DataType]
+    ) -> Layout:
+        table = self.program.table
+        own = dict(zip(schema.names, schema.names, strict=True)) if table is None else table.find(schema)
+        schema = pa.schema([schema.field(physical).with_name(name) for name, physical in own.items()])
+        beside = [] if table is None else [name for name in by_folder if name in own]  # the file has it after all
+        wanted = [name for name in self.needed if name not in by_folder or name in beside]
+        may_lack = self.earlier or table is not None
+        absent = [name for name in wanted if may_lack and name not in own]
+        needed = [name for name in wanted if name not in absent]
+        wider = _wider_types(path, schema, needed, self.program)  # refuses what a file lacks
+        types = {name: views[own[name]] for name in needed if own[name] in views} | wider
+        texts = [own[name] for name in _texts(schema, needed, self.program) if own[name] not in views]
+        return Layout(needed, [own[name] for name in needed], types, absent, texts)
 
 
 def _texts(schema: pa.Schema, needed: Collection[str], program: Program) -> list[str]:
@@ -234,30 +265,6 @@ def gather_tables(parts: Iterable[tuple[Part, pa.Table]]) -> Iterator[tuple[list
 
 def _join(tables: Sequence[pa.Table]) -> pa.Table:
     return tables[0] if len(tables) == 1 else pa.concat_tables(tables).combine_chunks()
-
-
-def folder_constants(path: str, program: Program) -> dict[str, pa.Scalar]:
-    """Return the columns that a file's folders name, as far as the program reads them, in the types of all folders."""
-    root = f"{program.root.rstrip('/')}/"
-    if not program.root or not path.startswith(root) or "=" not in path[len(root) :].rpartition("/")[0]:
-        return {}
-    needed, constants = set(columns_needed(program)), {}
-    for name, value in read_folders(path[len(root) :]).values.items():
-        kind = program.columns.get(name)
-        if name in needed and kind is not None:
-            try:
-                constants[name] = pa.scalar(folder_value(value, spark_type(kind)), kind)
-            except (ValueError, pa.ArrowInvalid):
-                raise HeddleError(
-                    f"{path}: its folder says {name}={value}, which is no {kind}, as it was in the folders before"
-                ) from None
-    return constants
-
-
-def _with_constants(table: pa.Table, constants: Mapping[str, pa.Scalar]) -> pa.Table:
-    for name, value in constants.items():
-        table = table.append_column(name, pa.repeat(value, table.num_rows))
-    return table
 
 
 def _wider_types(path: str, schema: pa.Schema, needed: Sequence[str], program: Program) -> dict[str, pa.DataType]:

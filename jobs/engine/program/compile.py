@@ -29,6 +29,7 @@ from jobs.engine.program.program import (
     Unshared,
 )
 from jobs.engine.program.spark_types import coding_of, plain_type, require_key
+from jobs.engine.sources import table_columns
 from jobs.kernels.algebra.operators import COUNT, OPS
 from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.catalog.model.catalog import Catalog
@@ -83,6 +84,7 @@ def compile_program(
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
         stream.zone,
         folder_root(stream),
+        table_columns(stream),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from jobs.engine.sources.contract import TableColumns
 from jobs.kernels.arrays import Ints
 from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.catalog.model.query import UTC
@@ -216,6 +217,7 @@ class Program:
     unshared: tuple[Unshared, ...] = ()
     zone: str = UTC  # in which clocks are read
     root: str = ""  # below which folders k=v are columns of their files; "" where none are
+    table: TableColumns | None = None  # where a table's own schema says how its files hold the columns
 
     @property
     def in_rows(self) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from jobs.engine.events.input_files import File, current_files, data_files
+from jobs.engine.sources.files import File, current_files, data_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN
 from jobs.engine.warehouse.manifest import Manifest, latest_of_batch
 from jobs.host.storage import Storage
@@ -33,6 +33,7 @@ class Record:
     batch: int
     files: list[File]
     earlier: list[File] | None = None
+    offset: str = ""  # of a source with a log: how far it has been read with this batch
 
 
 def list_consumed_files(storage: Storage, manifest: Manifest) -> list[str]:
@@ -80,7 +81,8 @@ def _parse_record(content: dict[str, Any]) -> Record:
         return [File(entry, 0) if isinstance(entry, str) else File(*entry) for entry in entries]
 
     earlier = content["earlier"]
-    return Record(int(content["batch"]), files(content["files"]), None if earlier is None else files(earlier))
+    batch, offset = int(content["batch"]), str(content.get("offset", ""))
+    return Record(batch, files(content["files"]), None if earlier is None else files(earlier), offset)
 
 
 def files_in_records(records: Sequence[Record]) -> dict[str, File]:
@@ -90,11 +92,16 @@ def files_in_records(records: Sequence[Record]) -> dict[str, File]:
 
 def is_rewritten(before: File, now: File) -> bool:
     """Whether a file has another content than when it was consumed, as far as its size and time tell."""
-    return bool(before.modified) and before != now
+    return bool(before.modified) and before[:3] != now[:3]
 
 
 def add_record(
-    storage: Storage, records: Sequence[Record], batch: int, files: Sequence[File], earlier: list[File] | None = None
+    storage: Storage,
+    records: Sequence[Record],
+    batch: int,
+    files: Sequence[File],
+    earlier: list[File] | None = None,
+    offset: str = "",
 ) -> list[Record]:
     """Write down which files a batch consumes, before it does, and return the records that count from now on.
 
@@ -106,12 +113,13 @@ def add_record(
         storage.delete(_record_name(batch))
         records, earlier = [record for record in records if record is not old], old.earlier
     is_compact = earlier is None and len(records) >= COMPACT_AT
-    record = Record(batch, list(files), sorted(files_in_records(records).values()) if is_compact else earlier)
+    past = sorted(files_in_records(records).values()) if is_compact else earlier
+    record = Record(batch, list(files), past, offset)
     require_own_record(storage, batch, storage.create(_record_name(batch), json.dumps(vars(record)).encode()))
     if not is_compact:
         return [*records, record]
-    for past in records:
-        storage.delete(_record_name(past.batch))
+    for old in records:
+        storage.delete(_record_name(old.batch))
     return [record]
 
 
@@ -234,7 +242,9 @@ def raw_events(storage: Storage, manifest: Manifest, since: int) -> RawEvents:
     consumed = consumed_files(storage, manifest)
     latest = {path: _latest(manifest, batch) for path, (batch, _) in consumed.items()}
     wanted = sorted(path for path in consumed if latest[path] >= since)
-    kept = {file.path: file for file in current_files(wanted) if not is_rewritten(consumed[file.path][1], file)}
+    before = {path: file for path, (_, file) in consumed.items()}
+    now = [file._replace(values=before[file.path].values) for file in current_files(wanted)]
+    kept = {file.path: file for file in now if not is_rewritten(before[file.path], file)}
     batches: dict[int, list[File]] = {}
     for path in wanted:
         if path in kept:

@@ -68,6 +68,7 @@ class Manifest:
     standing: str = ""  # the file that says what the retained slices hold, and from when on each query is answered
     marks: tuple[Mark, ...] = ()
     backfill: bool = False  # a past interval, to which nothing is added
+    offset: str = ""  # of a source with a log: how far the batches so far have read it
 
     def files(self) -> set[str]:
         """Return the names of all data files."""

@@ -9,6 +9,7 @@ from optimizer.catalog.model.expectation import Expectation
 from optimizer.windows.window import Window
 
 UTC = "UTC"
+TABLE_FORMATS = ("delta", "iceberg")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,12 @@ class Stream:
     @property
     def in_parquet(self) -> bool:
         """Whether the stream is Parquet files, which any process reads; all else takes Spark."""
-        return self.format == "parquet" and bool(self.path) and not self.sql
+        return (self.format == "parquet" or self.has_log) and bool(self.path) and not self.sql
+
+    @property
+    def has_log(self) -> bool:
+        """Whether a table's own log says which Parquet files it has, so that nobody lists a folder."""
+        return self.format in TABLE_FORMATS
 
 
 @dataclass(frozen=True)

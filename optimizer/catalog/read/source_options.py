@@ -11,7 +11,8 @@ from optimizer.catalog.model.source_files import glob_pattern, instant
 from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import Mistake, did_you_mean, show
 
-FORMATS = ("parquet", "csv", "json", "orc")
+FILE_FORMATS = ("parquet", "csv", "json", "orc")  # whose files are in a folder
+PLACES = {"iceberg": "table"}  # the field that says where a source is, where that is no path
 _TEXT_FILES = "encoding dateFormat timestampFormat timestampNTZFormat mode multiLine schema"
 _ANY = "recursiveFileLookup pathGlobFilter modifiedAfter modifiedBefore maxFilesPerTrigger"
 OPTIONS: dict[str, frozenset[str]] = {
@@ -22,8 +23,12 @@ OPTIONS: dict[str, frozenset[str]] = {
         f"{_ANY} {_TEXT_FILES} header sep delimiter quote escape comment nullValue nanValue positiveInf negativeInf "
         "inferSchema ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace".split()
     ),
+    "delta": frozenset({"maxFilesPerTrigger"}),
+    "iceberg": frozenset({"maxFilesPerTrigger", "catalog", "type", "uri", "warehouse"}),
 }
+FORMATS = tuple(OPTIONS)
 TRUTHS = "recursiveFileLookup mergeSchema multiLine inferSchema header ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace"
+CATALOG_TYPES = ("sql", "rest", "hive", "glue", "dynamodb")  # of pyiceberg; no class of anybody's own
 MODES = ("PERMISSIVE", "FAILFAST")
 
 
@@ -42,6 +47,8 @@ def _check(format: str, option: str, value: str, zone: str) -> str:
         raise Mistake(f"the option {show(option)} is refused", right, "source")
     if len(value) > 10_000 or "${" in value or "\0" in value:
         raise Mistake(f"the value of {option} is refused", "write a short plain text", "source")
+    if "@" in value and option == "uri":
+        raise _mistake(option, "has a user or password", "leave it to pyiceberg's own settings, in the environment")
     if option in ("modifiedAfter", "modifiedBefore"):
         instant_in_zone(option, value, zone)
     return VALUES.get(option, _any_text)(option, value)
@@ -111,10 +118,17 @@ def _mistake(option: str, wrong: str, right: str) -> Mistake:
     return Mistake(f"{option}: {wrong}", right, "source")
 
 
+def _catalog_type(option: str, value: str) -> str:
+    if value not in CATALOG_TYPES:
+        raise _mistake(option, f"there is no catalog type {show(value)}", f"use one of {', '.join(CATALOG_TYPES)}")
+    return value
+
+
 VALUES: dict[str, Callable[[str, str], str]] = {
     **dict.fromkeys(TRUTHS.split(), _truth),
     "maxFilesPerTrigger": _count,
     "pathGlobFilter": _glob,
     "mode": _mode,
+    "type": _catalog_type,
     "schema": _schema,
 }

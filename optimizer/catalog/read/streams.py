@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -14,7 +15,7 @@ from sqlglot import exp
 
 from optimizer.catalog.model.query import UTC, Stream, Table
 from optimizer.catalog.read.expect import FIELD, parse_stream_expectations
-from optimizer.catalog.read.source_options import check_options
+from optimizer.catalog.read.source_options import FILE_FORMATS, PLACES, check_options
 from optimizer.catalog.read.yaml_shape import SourceModel, StreamModel
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.catalog.sql.expressions import NAME, check, column_name, parse, print_tree
@@ -22,6 +23,7 @@ from optimizer.errors import Mistake, did_you_mean, in_field, show
 
 ROOTS = "HEDDLE_ROOTS"  # the folders that paths must stay inside of, if they are configured
 SCHEMES = ("hdfs", "s3a")  # that Spark reads
+TABLE = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+")
 SHAPE = "write SELECT columns FROM a [JOIN b ON ...] [WHERE ...]"
 JOINED = "join streams and tables of this catalog by their plain names"
 
@@ -36,16 +38,25 @@ def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
     if model.idle and idle <= 0:
         raise Mistake(f"idle is {show(model.idle)}", "give a duration, or leave it out: then windows wait", "idle")
     time = in_field("time", column_name, model.time)
-    if bool(source.sql) == bool(source.path):
-        raise Mistake("a source has either a path or sql", "keep one of them", "source")
+    if sum(map(bool, (source.sql, source.path, source.table))) != 1:
+        raise Mistake("a source has either a path or sql, or a table", "keep one of them", "source")
     zone = in_field("zone", check_zone, model.zone)
     expect = in_field(FIELD, parse_stream_expectations, model.expect)
     if source.sql:
         sql = in_field("source", stream_sql, source.sql)
         return Stream(name, time, lateness, "sql", sql=sql, zone=zone, idle=idle, expect=expect)
     options = check_options(source.format, source.options, zone)
-    path = _locate_source(source, folder)
-    return Stream(name, time, lateness, source.format, path, "", options, source.path, zone, idle, expect)
+    path = _locate_source(source, options, folder)
+    return Stream(name, time, lateness, source.format, path, "", options, place_of(source), zone, idle, expect)
+
+
+def place_of(source: SourceModel) -> str:
+    """Return where a source is, as its catalog says it; refuse the field of another format."""
+    field = PLACES.get(source.format, "path")
+    place = str(getattr(source, field))
+    if not place:
+        raise Mistake(f"a source of format {source.format} has no {field}", f"write {field}: ... beside it", "source")
+    return place
 
 
 @cache
@@ -69,13 +80,31 @@ def make_table(name: str, source: SourceModel, folder: Path) -> Table:
     if source.sql or not source.path:
         raise Mistake("a table has a path", "write source: {format: parquet, path: ...}", "source")
     options = check_options(source.format, source.options, UTC)
+    if source.format not in FILE_FORMATS:
+        raise Mistake(f"a table is not read as {source.format}", f"use {', '.join(FILE_FORMATS)}", "source")
     if "maxFilesPerTrigger" in options:
         raise Mistake("a table is not read in batches", "leave out maxFilesPerTrigger", "source")
-    return Table(name, source.format, _locate_source(source, folder), options, source.path)
+    return Table(name, source.format, _locate_source(source, options, folder), options, source.path)
 
 
-def _locate_source(source: SourceModel, folder: Path) -> str:
-    return in_field("source", lambda path: locate(path, folder), source.path)
+def _locate_source(source: SourceModel, options: Mapping[str, str], folder: Path) -> str:
+    place = place_of(source)
+    if source.format == "iceberg":
+        return in_field("source", lambda table: locate_table(table, options.get("uri", ""), folder), place)
+    return in_field("source", lambda path: locate(path, folder), place)
+
+
+def locate_table(written: str, uri: str, folder: Path) -> str:
+    """Return an Iceberg table, ready to read: where its catalog is, #, and its name; a catalog in a file of SQLite
+    stays inside the roots."""
+    if not TABLE.fullmatch(written):
+        raise Mistake(f"{show(written)} is no name of a table", "write it like db.events")
+    parts = urlsplit(uri)
+    if parts.scheme == "sqlite":
+        return f"sqlite:///{locate(parts.path.removeprefix('/'), folder)}#{written}"
+    if uri and parts.scheme not in ("http", "https", "thrift"):
+        raise Mistake(f"the uri {show(uri)} is refused", "use sqlite:///, http://, https:// or thrift://")
+    return f"{uri}#{written}"
 
 
 def stream_sql(text: str) -> str:

@@ -12,10 +12,11 @@ class Model(BaseModel):
 
 
 class SourceModel(Model):
-    """source: {format, path, options} or {sql}."""
+    """source: {format, path, options} or {sql}; some formats name another place than a path."""
 
     format: str = "parquet"
     path: str = ""
+    table: str = ""
     sql: str = ""
     options: dict[str, str] = Field(default_factory=dict)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from jobs.engine.events.input_files import File
 from jobs.engine.program.program import key_column
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import add_record, load_records
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.kernels.slices.edges import edges_between

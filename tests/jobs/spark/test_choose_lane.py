@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from jobs.engine.events.input_files import File
 from jobs.engine.program.program import Unshared
+from jobs.engine.sources.files import File
 from jobs.engine.work import Work
 from jobs.spark.choose_lane import choose_lanes
 from jobs.spark.unshared import ends, first_start

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.events.input_files import list_input_files
+from jobs.engine.sources import list_input_files
 from jobs.engine.warehouse.consumed_files import plain_path
 from jobs.measure.recent_events import recent_events, recent_keys
 from jobs.measure.recent_on_spark import recent_on_spark

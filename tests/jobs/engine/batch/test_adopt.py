@@ -11,8 +11,9 @@ from jobs.engine.batch.carry import is_served_by
 from jobs.engine.batch.in_process import in_process, replay_in_process
 from jobs.engine.batch.recompute import PastEvents, recompute_batch
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
-from jobs.engine.events.input_files import File, list_input_files
 from jobs.engine.events.parquet import Split
+from jobs.engine.sources import list_input_files
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest

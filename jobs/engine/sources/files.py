@@ -1,4 +1,4 @@
-"""Input files: the one listing of what is in the folder of a stream, whether a batch has consumed it or not."""
+"""Files (parquet, csv, json, orc): the one listing of what is in the folder of a stream, consumed or not."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class File(NamedTuple):
     path: str
     size: int
     modified: int = 0  # nanoseconds since the epoch; 0 where nobody has written it down
+    values: str = ""  # of columns that a table keeps beside the file: JSON, texts by name
 
 
-def list_input_files(source: Stream) -> list[File]:
+def list_files(source: Stream) -> list[File]:
     """List the files of a stream, the oldest first: those that Spark's reader takes under the stream's options."""
     storage = Storage(source.path)
     root = storage.path("").rstrip("/")

@@ -1,0 +1,367 @@
+"""Streams of Delta and Iceberg tables: the answers of the same rows in plain files, however appends, rewrites and kills
+fall between the batches; what takes rows back is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from deltalake import DeltaTable, write_deltalake
+from pyiceberg.catalog import load_catalog as load_iceberg
+from pyiceberg.table.snapshots import Operation
+
+from jobs.engine.warehouse.consumed_files import add_record, load_records
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.measure.stream import measure_stream
+from jobs.results import results_table
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.request import Options
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.errors import HeddleError
+from optimizer.planning.stream import plan_stream
+from tests.worlds.streams import SECOND
+
+STREAM = "events"
+LENGTHS = {"range": "20 seconds", "slide": "5 seconds"}
+QUERIES = [
+    {"id": "total", "stream": STREAM, "select": "sum(x)", "group_by": ["k"], **LENGTHS},
+    {"id": "some", "stream": STREAM, "select": ["max(x) AS top", "count(*) AS n"], "where": "x > 3", **LENGTHS},
+]
+FORMATS = ["delta", "iceberg"]
+SCHEMA = pa.schema([("ts", pa.timestamp("us", "UTC")), ("k", pa.string()), ("x", pa.int32())])
+
+
+@dataclass(frozen=True)
+class TableWorld:
+    """A table of events, and a catalog whose stream reads it."""
+
+    folder: Path
+    format: str
+
+    @property
+    def path(self) -> str:
+        """Where the Delta table is."""
+        return str(self.folder / "delta")
+
+    def iceberg(self) -> Any:
+        """The Iceberg table."""
+        catalog = load_iceberg(
+            "tests", type="sql", uri=f"sqlite:///{self.folder}/catalog.db", warehouse=str(self.folder)
+        )
+        catalog.create_namespace_if_not_exists("db")
+        return catalog.create_table_if_not_exists("db.events", schema=SCHEMA)
+
+    def append(self, table: pa.Table) -> None:
+        """Add rows, with the columns that they have."""
+        if self.format == "delta":
+            write_deltalake(self.path, table, mode="append", schema_mode="merge")
+            return
+        target = self.iceberg()
+        with target.update_schema() as update:
+            update.union_by_name(table.schema)
+        target.append(table)
+
+    def compact(self) -> None:
+        """Write the rows again in fewer files."""
+        if self.format == "delta":
+            DeltaTable(self.path).optimize.compact()
+            return
+        table = self.iceberg()
+        rows = table.scan().to_arrow()
+        table.overwrite(rows)
+        _call_it_a_replacement(table)
+
+    def delete(self) -> None:
+        """Delete rows."""
+        if self.format == "delta":
+            DeltaTable(self.path).delete("x > 5")
+        else:
+            self.iceberg().delete("x > 5")
+
+    def source(self) -> dict[str, Any]:
+        """The source as the catalog has it."""
+        if self.format == "delta":
+            return {"format": "delta", "path": self.path}
+        uri = f"sqlite:///{self.folder}/catalog.db"
+        return {"format": "iceberg", "table": "db.events", "options": {"type": "sql", "uri": uri, "catalog": "tests"}}
+
+    def catalog(self, queries: list[dict[str, Any]] = QUERIES, source: dict[str, Any] | None = None) -> Catalog:
+        """The catalog, written anew."""
+        folder = self.folder / "catalog"
+        folder.mkdir(exist_ok=True)
+        stream = {"source": source or self.source(), "time": "ts", "lateness": "2 seconds"}
+        (folder / "catalog.yaml").write_text(yaml.dump({"streams": {STREAM: stream}, "queries": queries}))
+        return load_catalog(folder)
+
+    def evaluate(self, catalog: Catalog, warehouse: str = "w", files: int = 0) -> int:
+        """Evaluate what is new, and return how many events that was."""
+        plan = plan_stream(catalog, STREAM, 10.0)
+        return evaluate_local(catalog, plan, str(self.folder / warehouse), Options(files_per_batch=files)).events
+
+    def answers(self, catalog: Catalog, warehouse: str = "w") -> list[list[dict[str, Any]]]:
+        """The rows of all queries."""
+        return [
+            sorted(map(_in_order, results_table(str(self.folder / warehouse), catalog, id).to_pylist()), key=str)
+            for id in catalog.statements
+        ]
+
+
+def _in_order(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose lists, which Spark gives in any order, are sorted."""
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in row.items()}
+
+
+def _call_it_a_replacement(table: Any) -> None:
+    """Rename the operation of the newest snapshots to what Iceberg's own compaction writes, in the table's metadata."""
+    place = Path(table.metadata_location.removeprefix("file://"))
+    content = json.loads(place.read_text())
+    known = {entry["snapshot-id"] for entry in content["snapshots"] if entry["summary"]["operation"] == "append"}
+    last_append = [entry for entry in content["snapshots"] if entry["snapshot-id"] in known]
+    head = content["current-snapshot-id"]
+    kept = [entry for entry in content["snapshots"] if entry["snapshot-id"] != head]
+    newest_entry = next(entry for entry in content["snapshots"] if entry["snapshot-id"] == head)
+    # an overwrite is a delete and an append: together they are one replacement of the snapshot before both
+    removal = next(entry for entry in kept if entry["snapshot-id"] == newest_entry["parent-snapshot-id"])
+    newest_entry["parent-snapshot-id"] = removal["parent-snapshot-id"]
+    newest_entry["summary"]["operation"] = Operation.REPLACE.value
+    content["snapshots"] = [entry for entry in kept if entry is not removal] + [newest_entry]
+    assert last_append
+    place.write_text(json.dumps(content))
+
+
+def rows(seed: int, count: int = 40, **more: list[Any]) -> pa.Table:
+    draw = random.Random(seed)
+    times = sorted(draw.randrange(seed * 10 * SECOND, (seed + 1) * 10 * SECOND) for _ in range(count))
+    columns = {
+        "ts": pa.array(times, pa.timestamp("us", "UTC")),
+        "k": [draw.choice("ab") for _ in times],
+        "x": pa.array([draw.randrange(10) for _ in times], pa.int32()),
+    }
+    return pa.table({**columns, **more})
+
+
+def in_files(world: TableWorld, tables: list[pa.Table]) -> list[list[dict[str, Any]]]:
+    """The answers for the same rows in plain Parquet files, one batch each."""
+    folder = world.folder / "plain"
+    folder.mkdir()
+    for number, table in enumerate(tables):
+        pq.write_table(table, folder / f"{number:04d}.parquet")
+    catalog = world.catalog(source={"format": "parquet", "path": str(folder)})
+    world.evaluate(catalog, "plain_w", 1)
+    return world.answers(catalog, "plain_w")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("format", FORMATS)
+def test_appends_rewrites_and_cuts_give_the_rows_of_plain_files(tmp_path: Path, format: str, seed: int) -> None:
+    world, draw = TableWorld(tmp_path, format), random.Random(seed)
+    tables = [rows(number) for number in range(6)]
+    world.append(tables[0])
+    catalog, events = world.catalog(), 0
+    for table in tables[1:]:
+        if draw.random() < 0.6:
+            events += world.evaluate(catalog, files=draw.choice([0, 1, 2]))
+        world.append(table)
+        if draw.random() < 0.4:
+            world.compact()
+    events += world.evaluate(catalog, files=1)
+    assert events == 240
+    assert world.evaluate(catalog) == 0
+    assert world.answers(catalog) == in_files(world, tables)
+    offset = json.loads(newest(stream_storage(str(tmp_path / "w"), STREAM)).offset)
+    assert offset["done"] is not None
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_batch_that_died_is_run_again_with_its_files(tmp_path: Path, format: str) -> None:
+    """The record was written, the manifest was not; meanwhile the table was rewritten and has grown."""
+    world = TableWorld(tmp_path, format)
+    world.append(rows(0))
+    catalog = world.catalog()
+    world.evaluate(catalog)
+    world.append(rows(1))
+    whole = TableWorld(tmp_path, format).evaluate(catalog, "probe", 0)
+    storage = stream_storage(str(tmp_path / "w"), STREAM)
+    probe = load_records(stream_storage(str(tmp_path / "probe"), STREAM))[0]
+    fresh = [file for file in probe.files if file.path not in {f.path for f in load_records(storage)[0].files}]
+    add_record(storage, load_records(storage), 1, fresh, offset=probe.offset)
+    world.compact()
+    world.append(rows(2))
+    assert whole == 80
+    assert world.evaluate(catalog) == 80
+    assert world.answers(catalog) == in_files(world, [rows(0), rows(1), rows(2)])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_delete_stops_the_stream_in_one_line(tmp_path: Path, format: str) -> None:
+    world = TableWorld(tmp_path, format)
+    world.append(rows(0))
+    catalog = world.catalog()
+    world.evaluate(catalog)
+    before = world.answers(catalog)
+    world.append(rows(1))
+    world.delete()
+    with pytest.raises(HeddleError, match=r"deletes or updates rows .*appends only; evaluate into a new --warehouse"):
+        world.evaluate(catalog)
+    assert world.answers(catalog) == before
+    assert len(load_records(stream_storage(str(tmp_path / "w"), STREAM))) == 1
+    assert world.evaluate(catalog, "anew") > 0
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_schema_that_evolves(tmp_path: Path, format: str) -> None:
+    """A column that older files lack is null in them, and a wider type is that of all."""
+    world = TableWorld(tmp_path, format)
+    world.append(rows(0))
+    world.append(rows(1, y=[1.5] * 40))
+    query = {"id": "ys", "stream": STREAM, "select": ["sum(y) AS y", "count(*) AS n"], "group_by": ["k"], **LENGTHS}
+    catalog = world.catalog([*QUERIES, query])
+    assert world.evaluate(catalog, files=1) == 80
+    nulls = rows(0).append_column("y", pa.nulls(40, pa.float64()))
+    world.append(rows(2, y=[1.5] * 40))
+    world.evaluate(catalog)
+    assert world.answers(catalog)[:2] == in_files(world, [nulls, rows(1), rows(2)])
+    first, *_, last = results_table(str(tmp_path / "w"), catalog, "ys").sort_by("window").to_pylist()
+    assert (first["y"], last["y"]) == (None, last["n"] * 1.5) or last["y"] is not None
+
+
+def test_columns_of_iceberg_are_known_by_their_ids(tmp_path: Path) -> None:
+    """A renamed column is the same, and a new one with its old name is another."""
+    world = TableWorld(tmp_path, "iceberg")
+    world.append(rows(0))
+    with world.iceberg().update_schema() as update:
+        update.rename_column("x", "was_x")
+    world.append(rows(1, was_x=[7] * 40).drop_columns("x").cast(_renamed()))
+    query = {"id": "sums", "stream": STREAM, "select": ["sum(was_x) AS was", "count(*) AS n"], **LENGTHS}
+    catalog = world.catalog([query])
+    world.evaluate(catalog)
+    with_x = [rows(0), rows(1, 40)]
+    with_x[1] = with_x[1].set_column(2, "x", pa.array([7] * 40, pa.int32()))
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    for number, table in enumerate(with_x):
+        pq.write_table(table, folder / f"{number}.parquet")
+    plain = world.catalog(
+        [{**query, "select": ["sum(x) AS was", "count(*) AS n"]}], {"format": "parquet", "path": str(folder)}
+    )
+    world.evaluate(plain, "plain_w")
+    assert world.answers(catalog) == world.answers(plain, "plain_w")
+
+
+def _renamed() -> pa.Schema:
+    return pa.schema([("ts", pa.timestamp("us", "UTC")), ("k", pa.string()), ("was_x", pa.int32())])
+
+
+def test_partition_values_of_delta_come_from_its_log(tmp_path: Path) -> None:
+    """Whatever the folders are called, and nulls among them; from a checkpoint as from a commit."""
+    world = TableWorld(tmp_path, "delta")
+    days = [*[pa.scalar(1, pa.date32())] * 20, *[pa.scalar(None, pa.date32())] * 20]
+    for number in range(3):
+        table = rows(number, d=pa.array([day.as_py() for day in days], pa.date32()))
+        table = table.set_column(1, "k", pa.array(["a:b c", None] * 20))
+        write_deltalake(world.path, table, mode="append", partition_by=["k", "d"])
+        if number == 1:
+            DeltaTable(world.path).create_checkpoint()
+            catalog = world.catalog([{**QUERIES[0], "group_by": ["k", "d"]}])
+            world.evaluate(catalog)
+    world.evaluate(catalog)
+    keys = {(row["k"], str(row["d"])) for row in world.answers(catalog)[0]}
+    assert keys == {("a:b c", "1970-01-02"), (None, "1970-01-02"), ("a:b c", "None"), (None, "None")}
+    assert measure_stream(catalog, STREAM, None).recent is not None
+
+
+def test_column_mapping_of_delta(tmp_path: Path) -> None:
+    """Files and log call a column by its physical name, under which the catalog does not know it."""
+    world = TableWorld(tmp_path, "delta")
+    physical = rows(0).rename_columns(["ts", "col-k", "col-x"])
+    write_deltalake(world.path, physical, partition_by=["col-k"])
+    log = Path(world.path) / "_delta_log" / "00000000000000000000.json"
+    log.write_text("\n".join(json.dumps(_map_columns(json.loads(line))) for line in log.read_text().splitlines()))
+    catalog = world.catalog()
+    world.evaluate(catalog)
+    assert world.answers(catalog) == in_files(world, [rows(0)])
+
+
+def _map_columns(action: dict[str, Any]) -> dict[str, Any]:
+    if "protocol" in action:
+        return {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}}
+    if "metaData" not in action:
+        return action
+    schema = json.loads(action["metaData"]["schemaString"])
+    for number, column in enumerate(schema["fields"], 1):
+        held = column["name"]
+        column["name"] = held.removeprefix("col-")
+        column["metadata"] = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": held}
+    settings = {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "3"}
+    changed = {"schemaString": json.dumps(schema), "configuration": settings, "partitionColumns": ["k"]}
+    return {"metaData": {**action["metaData"], **changed}}
+
+
+def test_deletion_vectors_are_refused_in_one_line(tmp_path: Path) -> None:
+    world = TableWorld(tmp_path, "delta")
+    world.append(rows(0))
+    catalog = world.catalog()
+    world.evaluate(catalog)
+    world.append(rows(1))
+    log = Path(world.path) / "_delta_log" / "00000000000000000001.json"
+    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    for action in actions:
+        if "add" in action:
+            action["add"]["deletionVector"] = {
+                "storageType": "i",
+                "pathOrInlineDv": "x",
+                "sizeInBytes": 1,
+                "cardinality": 1,
+            }
+    log.write_text("\n".join(map(json.dumps, actions)))
+    with pytest.raises(HeddleError, match=r"version 1 has deletion vectors: .*REORG TABLE"):
+        world.evaluate(catalog)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_not_there_is_one_line(tmp_path: Path, format: str) -> None:
+    world = TableWorld(tmp_path, format)
+    if format == "iceberg":
+        world.iceberg().catalog.drop_table("db.events")
+    catalog = world.catalog()
+    with pytest.raises(HeddleError, match=r"no Delta table|has no such table"):
+        world.evaluate(catalog)
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_another_table_in_its_place_is_refused(tmp_path: Path, format: str) -> None:
+    world = TableWorld(tmp_path, format)
+    world.append(rows(0))
+    catalog = world.catalog()
+    world.evaluate(catalog)
+    if format == "delta":
+        DeltaTable(world.path)
+        for file in (Path(world.path) / "_delta_log").iterdir():
+            file.unlink()
+    else:
+        world.iceberg().catalog.drop_table("db.events")
+    world.append(rows(1))
+    with pytest.raises(HeddleError, match="is another table"):
+        world.evaluate(catalog)
+
+
+def test_a_file_that_was_removed_before_it_was_read(tmp_path: Path) -> None:
+    world = TableWorld(tmp_path, "delta")
+    world.append(rows(0))
+    catalog = world.catalog()
+    world.evaluate(catalog)
+    world.append(rows(1))
+    world.compact()
+    DeltaTable(world.path).vacuum(0, dry_run=False, enforce_retention_duration=False)
+    with pytest.raises(HeddleError, match="the table's log names it, and it is gone"):
+        world.evaluate(catalog)
