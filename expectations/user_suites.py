@@ -20,6 +20,7 @@ from expectations.data_docs import DOCS, RECORD
 from expectations.sample.windows import Scope
 from expectations.sides.engine import engine_answers
 from expectations.suites.suite import Suite, readable
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import load_records
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
@@ -41,7 +42,7 @@ def event_suite(spark: SparkSession, catalog: Catalog, stream: str, storage: Sto
     """Return what is expected of the events that came since the last audit, with a row of counts for every batch."""
     expected = catalog.streams[stream].expect
     batches = {
-        record.batch: [file.path for file in record.files]
+        record.batch: record.files
         for record in load_records(storage)
         if last_audited_batch(storage, manifest) < record.batch <= manifest.batch and record.files
     }
@@ -67,7 +68,7 @@ def last_audited_batch(storage: Storage, manifest: Manifest) -> int:
 
 
 def count_events(
-    spark: SparkSession, catalog: Catalog, stream: str, batches: dict[int, list[str]], expected: Sequence[Expectation]
+    spark: SparkSession, catalog: Catalog, stream: str, batches: dict[int, list[File]], expected: Sequence[Expectation]
 ) -> pd.DataFrame:
     """Return a row for every batch: how many events break each expectation, or which share of them."""
     from pyspark.sql import functions as F  # noqa: N812
@@ -76,10 +77,10 @@ def count_events(
     if not batches:
         return pd.DataFrame(columns=["batch", *(each.text for each in counted)], dtype=object)
     frames = [
-        stream_frame(spark, catalog, stream, paths).agg(
+        stream_frame(spark, catalog, stream, files).agg(
             F.lit(batch).alias("batch"), *(_count(each).alias(str(number)) for number, each in enumerate(counted))
         )
-        for batch, paths in batches.items()
+        for batch, files in batches.items()
     ]
     rows = reduce(lambda a, b: a.unionByName(b), frames).toPandas().sort_values("batch", ignore_index=True)
     return rows.rename(columns={str(number): each.text for number, each in enumerate(counted)}).astype(object)
