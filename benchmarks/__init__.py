@@ -20,6 +20,7 @@
 - regret: CPU seconds of the plan that is chosen over those of the fastest plan any strategy found.
 - rewriting: Rewritten statements against the originals on plain Spark, in CPU seconds.
 - sharing: Shared against unshared and paired against paned slices, on the trades workloads A, B and C.
+- sinks: What delivering a batch to a sink adds to evaluating it, in CPU and wall seconds.
 - sources: `heddle.run` on a pandas frame against pandas, polars and DuckDB, in CPU seconds, answers compared.
 - steady: What a steady micro-batch costs, whatever the ranges: batch after batch in this process, in CPU seconds.
 - tables: A Delta and an Iceberg stream against the same rows in a folder of Parquet files, in CPU seconds.

@@ -85,6 +85,17 @@ def address() -> str:
     return str(conf.get("api", "base_url", fallback="")).rstrip("/")
 
 
+def connection(url: str) -> str:
+    """Return the address that a sink's url names: of a connection of Airflow, or of an environment variable."""
+    from jobs.sinks.deliver import environment
+
+    if not url.startswith("airflow:"):
+        return environment(url)
+    from airflow.sdk import Connection
+
+    return str(Connection.get(url.removeprefix("airflow:")).get_uri())
+
+
 def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make a task that ends with one line and without a retry on a user's mistake; other failures may be retried."""
     if function is None:
@@ -112,7 +123,9 @@ def publish(batch: Any) -> Any:
     def publish(batch: dict[str, Any], outlet_events: Any) -> dict[str, Any]:
         from expectations.publish import act_on_verdict
 
-        outcome = act_on_verdict(batch, LOG.info, address())
+        outcome = act_on_verdict(batch, LOG.info, address(), connection)
+        for alert in outcome.get("alerts", ()):
+            LOG.warning("alert: %s", alert)
         asset = results_asset(batch["stream"]) if outcome["passed"] else QUARANTINE
         if outcome["batches"]:
             outlet_events[RESULTS].add(asset, extra=outcome)

@@ -14,6 +14,8 @@ from jobs.engine.warehouse.manifest import Manifest, load, manifest_name, newest
 from jobs.host.settings import settings
 from jobs.host.storage import Storage
 from optimizer.catalog.model.expectation import CRITICAL
+from jobs.sinks.deliver import Secrets, deliver, environment
+from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
@@ -37,11 +39,14 @@ def publish(warehouse: str, stream: str, verdict: Mapping[str, Any]) -> dict[str
     return {"published": published, "quarantined": quarantined}
 
 
-def act_on_verdict(batch: Mapping[str, Any], say: Callable[[str], None], airflow: str = "") -> dict[str, Any]:
+def act_on_verdict(
+    batch: Mapping[str, Any], say: Callable[[str], None], airflow: str = "", secrets: Secrets = environment
+) -> dict[str, Any]:
     """Act on the verdict that an audit has left in a file: publish what waited, or put it away.
 
-    The audit's page is named as people reach it: below Airflow's address, where that is known. What is returned tells
-    readers what they can read now, or people what is to be decided.
+    The audit's page is named as people reach it: below Airflow's address, where that is known. What is published goes
+    to the sinks of the stream. What is returned tells readers what they can read now, and the alerts that it raises,
+    each of them once; or people what is to be decided.
     """
     verdict, stream = json.loads(Path(batch["verdict"]).read_text()), batch["stream"]
     batches = publish(batch["warehouse"], stream, verdict)
@@ -59,6 +64,8 @@ def act_on_verdict(batch: Mapping[str, Any], say: Callable[[str], None], airflow
     for check in _unmet(verdict):
         say(f"{stream}: warning: {check['name']} does not hold in {check['failing']:,} of {check['rows']:,} rows")
     say(f"{stream}: {_are(batches['published'])} published after {looked_at}")
+    alerts = deliver(load_catalog(batch["catalog"]), stream, batch["warehouse"], say, secrets)
+    outcome |= {"alerts": [alert.line for alert in alerts]}
     return {**outcome, **describe_published(batch["warehouse"], stream, verdict, batches["published"])}
 
 

@@ -12,6 +12,7 @@
 - measure: What a stream is like: rate, keys, recent events.
 - plans: Plans of a stream: candidates, the champion, replans, queries that join and leave.
 - runs: A run over a stream's warehouse.
+- sinks: Published answers as tables that other engines read, and alerts; each batch exactly once.
 - spark: The engine on Spark.
 - steps: What an Airflow task calls: one file per DAG.
 - tracking: What MLflow remembers. It is imported nowhere else.

@@ -37,11 +37,15 @@ def evaluate(
     """Evaluate what has arrived on a stream; the report is one line of JSON."""
     from jobs.runs.report import print_batch
     from jobs.runs.request import evaluate_request
+    from jobs.sinks.deliver import deliver
     from jobs.spark.session import session_for
+    from optimizer.catalog.read.load import load_catalog
 
     run = evaluate_request(request, session_for(), say_to_stderr, lambda *batch: say_to_stderr(print_batch(*batch)))
     if report:
         Path(report).write_text(json.dumps(run.to_dict()))
+    for alert in deliver(load_catalog(request.catalog), request.stream, request.warehouse, say_to_stderr):
+        say_to_stderr(f"alert: {alert.line}")
     return run.to_dict()
 
 

@@ -11,6 +11,7 @@
 - generate: `heddle generate`: synthetic events and the papers' workloads.
 - plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
 - plans: `heddle plans`: the registered plans of a stream, which one is in force, and how to change that.
+- publish: `heddle publish`, `heddle status`, `heddle alerts`: what sinks have got, and what was raised.
 - results: `heddle results`: a query's published answers, with the columns its SQL has.
 - rewrite: `heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine.
 - ui: `heddle ui`: Airflow and MLflow on this machine, until Ctrl-C; what `make ui` calls.
@@ -35,6 +36,7 @@ from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
 from heddle.commands.plan import plan
 from heddle.commands.plans import plans, replan
+from heddle.commands.publish import alerts, publish, status
 from heddle.commands.results import results
 from heddle.commands.rewrite import rewrite
 from heddle.commands.ui import ui
@@ -52,6 +54,9 @@ COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "check": check,
     "backfill": backfill,
     "results": results,
+    "publish": publish,
+    "status": status,
+    "alerts": alerts,
     "compare": compare,
     "ui": ui,
     "warm": warm,

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from expectations.audit import Audited, make_audited
 from heddle.commands.evaluate import MASTER, Master
+from heddle.commands.publish import deliver_published
 from jobs.host.command_line import takes
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def check(
     _refuse_mixtures(audited.sample, require, release, discard)
     if require or release is not None or discard is not None:
         _decide(warehouse, stream, release, discard)
+        if release is not None:
+            deliver_published(str(audited.folder), stream, warehouse)
         return
     from expectations.check import Choice
     from expectations.check import check as audit
@@ -60,6 +63,7 @@ def check(
         _show(outcome)
     if not outcome.audit.passed:
         raise typer.Exit(1)
+    deliver_published(str(audited.folder), stream, warehouse)
 
 
 def _refuse_mixtures(sample: int, require: bool, release: int | None, discard: int | None) -> None:

@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from heddle.commands.publish import deliver_published
 from jobs.evaluate import make_request
 from jobs.host.command_line import takes
 
@@ -49,6 +50,8 @@ def evaluate(
     with console.status("starting") as status:
 
         def progress(manifest: Manifest, seconds: float) -> None:
+            if request.options.interval:
+                _deliver_batch(request)
             line = print_batch(manifest, seconds)
             if console.is_terminal:
                 status.update(line)
@@ -67,6 +70,17 @@ def evaluate(
         typer.echo(json.dumps(report.to_dict(), indent=1))
     else:
         _show(report, request)
+    deliver_published(request.catalog, request.stream, request.warehouse)
+
+
+def _deliver_batch(request: Request) -> None:
+    """Deliver a batch of a run that goes on; a sink that is wrong does not end it."""
+    from optimizer.errors import HeddleError
+
+    try:
+        deliver_published(request.catalog, request.stream, request.warehouse)
+    except HeddleError as mistake:
+        typer.echo(str(mistake), err=True)
 
 
 def _champion(folder: str, stream: str) -> str:

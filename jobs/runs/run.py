@@ -21,6 +21,7 @@ from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import RawEvents, files_in_records, is_rewritten, load_records, raw_events
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
+from jobs.engine.warehouse.outbox import enter_published
 from jobs.engine.warehouse.retained import load_retained
 from jobs.engine.work import Executors
 from jobs.host.machine import CpuMeter
@@ -160,6 +161,8 @@ class Run:
         self.manifest = after
         self.report.add(after.counts, time.monotonic() - started, after.batch)
         self.progress(after, time.monotonic() - started)
+        if is_followed(self.catalog, self.plan.stream):
+            enter_published(self.storage)
         if after.sequence % SWEEP_EVERY == 0:
             sweep(self.storage, after)
 
@@ -169,6 +172,11 @@ def frame_queries(catalog: Catalog, plan: Plan, storage: Storage, manifest: Mani
     labels = set(load_retained(storage, manifest.standing).frame)
     ids = [str(id) for tree in plan.trees for id in tree.queries] if labels else []
     return {id for id in ids if label_of(catalog.query(id)) in labels}
+
+
+def is_followed(catalog: Catalog, stream: str) -> bool:
+    """Say whether someone wants the published answers of a stream, each exactly once: a sink or an alert."""
+    return bool(catalog.streams[stream].sinks) or any(catalog.stream_of(id) == stream for id in catalog.alerts)
 
 
 def _some(paths: Sequence[str]) -> str:
@@ -186,6 +194,8 @@ def open_run(
         manifest = newest(storage)
         claim(storage, engine, manifest)
         keep_plan(storage, plan)
+        if is_followed(catalog, plan.stream):
+            enter_published(storage)
         sweep(storage, manifest)
         run = Run(catalog, plan, storage, replace(manifest, buckets=manifest.buckets or buckets), progress)
         yield run

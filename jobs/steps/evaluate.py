@@ -41,6 +41,7 @@ def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) 
     return {
         "stream": stream,
         "run": run,
+        "catalog": place.catalog,
         "plan": plan.path,
         "version": plan.version,
         "warehouse": place.warehouse,

@@ -18,7 +18,7 @@ import yaml
 
 from optimizer.catalog.model.catalog import WINDOW_COLUMN, Catalog, default_columns, key_columns_of
 from optimizer.catalog.model.expectation import Expectation
-from optimizer.catalog.model.query import UTC, Label, Query, Stream, Table
+from optimizer.catalog.model.query import UTC, Label, Query, Sink, Stream, Table
 from optimizer.catalog.model.render import user_aggregate, user_sql
 from optimizer.catalog.read.bulk import read_table
 from optimizer.catalog.read.draft import at_line, check_id
@@ -55,7 +55,13 @@ def print_stream(stream: Stream) -> Entry:
     entry = {"source": source, "time": quote(stream.time), "lateness": print_duration(stream.lateness)}
     entry |= {"idle": print_duration(stream.idle)} if stream.idle else {}
     entry |= _expect(stream.expect)
+    entry |= {"sinks": {sink.name: _sink(sink) for sink in stream.sinks}} if stream.sinks else {}
     return entry | ({"zone": stream.zone} if stream.zone != UTC else {})
+
+
+def _sink(sink: Sink) -> Entry:
+    fields = {"path": sink.written, "url": sink.url, "catalog": sink.catalog, "namespace": sink.namespace}
+    return {"format": sink.format, **{name: text for name, text in fields.items() if text}}
 
 
 def _source(source: Stream | Table) -> Entry:
@@ -74,6 +80,8 @@ def print_queries(catalog: Catalog) -> Iterator[Entry]:
             entry["sql"] += f" HAVING {having}"
         elif having:
             entry["having"] = having
+        if statement in catalog.alerts:
+            entry["alert"] = catalog.alerts[statement]
         yield entry | _label(catalog.labels.get(statement, Label())) | _expect(catalog.expect.get(statement, ()))
 
 

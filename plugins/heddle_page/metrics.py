@@ -25,6 +25,7 @@ METRICS = {  # name: type and help
     "heddle_trees": ("gauge", "Trees of the plan in force."),
     "heddle_cpu_milliseconds_per_thousand_events": ("gauge", "Measured in the last evaluation."),
     "heddle_quarantined_batches": ("gauge", "Batches that wait for a decision."),
+    "heddle_sink_behind": ("gauge", "Publications that the sink farthest behind has still to get."),
     "heddle_waiting_batches": ("gauge", "Batches that wait for their audit."),
 }
 
@@ -51,6 +52,8 @@ def _figures(page: Page) -> Iterator[tuple[str, float]]:
     """Yield what is known of a stream."""
     yield "heddle_queries", len(page.queries)
     yield "heddle_audited_queries", page.covered
+    if page.sinks:
+        yield "heddle_sink_behind", max(sink.standing.behind for sink in page.sinks)
     if page.plan:
         yield "heddle_trees", len(page.plan.trees)
     if page.progress:

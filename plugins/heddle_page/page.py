@@ -15,6 +15,7 @@ from jobs.engine.warehouse.manifest import Manifest, load_past, manifest_names, 
 from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from jobs.measure.machine_prices import load_prices
+from jobs.sinks.deliver import SinkState, sink_states
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError, did_you_mean
 from optimizer.plan.definition import Plan
@@ -73,6 +74,7 @@ class Page:
     batches: list[Batch] = field(default_factory=list)
     unpublished: list[UnpublishedBatch] = field(default_factory=list)
     late: LateEvents = field(default_factory=LateEvents)
+    sinks: list[SinkState] = field(default_factory=list)
     queries: list[QueryRow] = field(default_factory=list)
     owners: list[OwnerRow] = field(default_factory=list)
     running: Sequence[Running] = ()
@@ -123,6 +125,8 @@ def _add_batches(page: Page, storage: Storage, catalog: Catalog | None) -> dict[
     page.unpublished = unpublished_batches(manifest, ledger)
     page.late = read_late_events(storage, manifest)
     page.audits = last_audits(storage)
+    if catalog is not None and page.stream in catalog.streams:
+        page.sinks = sink_states(storage, catalog.streams[page.stream].sinks)
     return _answers(page, storage, catalog, manifest, ledger)
 
 

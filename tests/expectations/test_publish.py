@@ -47,7 +47,7 @@ def batch_with(place: Settings, passed: bool, *more: dict[str, Any]) -> dict[str
     verdict = {"passed": passed, "rows": 9, "windows": 3, "page": "index.html", "checks": checks, **numbers}
     file = Path(place.home, "verdict.json")
     file.write_text(json.dumps(verdict))
-    return {"stream": "readings", "warehouse": place.warehouse, "verdict": str(file)}
+    return {"stream": "readings", "catalog": place.catalog, "warehouse": place.warehouse, "verdict": str(file)}
 
 
 def test_what_passed_is_published_once(place: Settings) -> None:

@@ -4,6 +4,7 @@
 - warehouse: the one builder: a stream's folder, its files of events, its catalog.
 - audited: a stream whose late events miss windows, evaluated without Spark, batch by batch.
 - readings: a stream that faults are tried on, and ways to compare its warehouses.
+- sinks: a stream with sinks, and the tables of every format read back as plain rows.
 - platform: settings, a small catalog, plans of it and runs as MLflow has them.
 - busy_platform: a platform that has run for a while: audits, a quarantine, plans and runs.
 """

@@ -13,6 +13,7 @@ from jobs.engine.stopwatch import add_up
 from jobs.engine.warehouse import late_files, result_files, state_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.manifest import DataFile, Manifest, Mark, add_mark, commit
+from jobs.engine.warehouse.outbox import mergeable_files
 from jobs.engine.warehouse.retained import load_retained, save_retained
 from jobs.engine.work import Executor, Outcome, Work, add_tallies
 from jobs.host.kill_points import step
@@ -73,7 +74,7 @@ def _run(
     execute: Executor,
     lateness: int | None = None,
 ) -> Manifest:
-    public = newest_ledger(storage).public(before.results)  # only these may be merged with each other
+    public = mergeable_files(storage, newest_ledger(storage).public(before.results))
     if not before.standing:
         before = replace(before, standing=save_retained(storage, retained_from_start(program)))
     joined = joined_queries(storage, before)

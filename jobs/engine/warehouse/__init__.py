@@ -5,6 +5,7 @@
 - ledger: The ledger: once a stream has one, the results of a batch are unpublished until an audit enters them here.
 - lifecycle: A stream's warehouse: opened by one run at a time, and swept of what crashed runs left behind.
 - manifest: Manifests: a batch exists when its manifest does. Each names every live file, and has a mark per batch.
+- outbox: What has been published, in order, for those who want it exactly once: sinks and alerts.
 - read_answers: A statement's answers as an Arrow table with the columns of its SQL, without Spark.
 - result_files: Result files: the answers of one bucket and grouping, all queries together.
 - retained: What the retained slices of each tree hold, and from when on each query is answered.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from jobs.engine.warehouse import late_files, result_files, retained, state_files
+from jobs.engine.warehouse import late_files, outbox, result_files, retained, state_files
 from jobs.engine.warehouse.manifest import FOLDER, Manifest, load_past, manifest_names, newest
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
@@ -20,7 +20,7 @@ CHECKPOINT = "checkpoint"  # Spark's record of the files that its batches consum
 TAKEN = "taken"  # our own record, with the size and time of every file
 PLANS = "plans"
 DATA_FOLDERS = (result_files.FOLDER, state_files.FOLDER, late_files.FOLDER, retained.FOLDER)
-SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, retained.FOLDER)
+SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, retained.FOLDER, outbox.FOLDER, outbox.MARKS)
 KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 
@@ -102,6 +102,7 @@ def sweep(storage: Storage, current: Manifest) -> int:
     """Delete data files that no manifest of the last few names, and manifests that are only history."""
     names = manifest_names(storage)
     named = current.files().union(*(past.files() for past in load_past(storage, names[-KEPT_MANIFESTS:])))
+    named |= outbox.waiting_files(storage)
     orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder) if name not in named]
     drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder)]
     for name in (*orphans, *names[:-KEPT_MANIFESTS], *drafts):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +13,10 @@ from jobs.engine.events.arrow import to_array
 from jobs.engine.events.expressions import NotExact, advise, evaluate
 from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import QUERY, START, row_groups_of, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
+from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Column
 from optimizer.errors import HeddleError
 
@@ -26,6 +28,39 @@ def read_answers(published: PublishedFiles) -> pa.Table:
     rows = join_queries(statement, parts)
     rows = rows.sort_by([(START, "ascending"), *((key_column(key), "ascending") for key in statement.keys)])
     return show_columns(statement, rows)
+
+
+def read_by_statement(
+    storage: Storage, files: Sequence[DataFile], statements: Sequence[EvaluatedStatement]
+) -> Iterator[tuple[EvaluatedStatement, pa.Table]]:
+    """Yield the answers that some files have of each statement, in no order; every file is read once."""
+    groupings = {statement.grouping for statement in statements}
+    parts: dict[tuple[str, str], list[pa.Table]] = {}
+    for file in files:
+        if file.grouping in groupings:
+            table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, partitioning=None)
+            for label, rows in split_by_label(table):
+                parts.setdefault((file.grouping, label), []).append(rows)
+    for statement in statements:
+        labels = dict.fromkeys(statement.labels.values())  # two of its queries may be the same
+        own = [part for label in labels for part in parts.get((statement.grouping, label), ())]
+        rows = join_queries(statement, [_read_rows(statement, part) for part in own])
+        yield statement, show_columns(statement, rows)
+
+
+def split_by_label(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of each query by its label; rows that stand together are not copied."""
+    labels = table[QUERY].combine_chunks().dictionary_encode()
+    codes = labels.indices.to_numpy(zero_copy_only=False)
+    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    if len(changes) >= len(labels.dictionary):  # some query's rows are in several places
+        order = np.argsort(codes, kind="stable")
+        table, codes = table.take(pa.array(order)), codes[order]
+        changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    ends = [*changes.tolist(), len(codes)]
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        if end > start:
+            yield labels.dictionary[int(codes[start])].as_py(), table.slice(start, end - start)
 
 
 def join_queries(statement: EvaluatedStatement, parts: Sequence[pa.Table]) -> pa.Table:
@@ -79,15 +114,19 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
     """Read the statement's rows of one file, one row per query, its answer in the column of the query."""
     statement, storage, _ = published
     labels = statement.labels
-    values = {id: value_column(statement.types[id]) for id in statement.queries}
-    columns = [QUERY, START, *(key_column(key) for key in statement.keys), *dict.fromkeys(values.values())]
+    values = map(value_column, statement.types.values())
+    columns = [QUERY, START, *(key_column(key) for key in statement.keys), *dict.fromkeys(values)]
     with pq.ParquetFile(storage.path(name), filesystem=storage.filesystem) as file:
         groups = row_groups_of(file, labels.values())
         # a file lacks the columns of the types that none of its queries has
         table = file.read_row_groups(groups, [column for column in columns if column in file.schema_arrow.names])
-    label = table[QUERY].cast(pa.string())
-    chosen = pc.is_in(label, pa.array(list(labels.values())))
-    table, label = table.filter(chosen), label.filter(chosen)
+    return _read_rows(statement, table.filter(pc.is_in(table[QUERY].cast(pa.string()), pa.array([*labels.values()]))))
+
+
+def _read_rows(statement: EvaluatedStatement, table: pa.Table) -> pa.Table:
+    """Return rows of a statement's queries as a file has them with the answer of each in the column of its query."""
+    labels, label = statement.labels, table[QUERY].cast(pa.string())
+    values = {id: value_column(statement.types[id]) for id in statement.queries}
     out = {key_column(key): table[key_column(key)].cast(kind) for key, kind in statement.key_types.items()}
     out[START] = table[START].cast(INSTANT)
     for id, column in values.items():

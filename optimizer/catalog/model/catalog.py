@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from optimizer.algebra.aggregates import AGGREGATES
@@ -30,6 +30,7 @@ class Catalog:
     labels: Mapping[str, Label] = field(default_factory=dict)  # of the statements that say whose they are
     having: Mapping[str, str] = field(default_factory=dict)  # conditions of the statements that have one
     expect: Mapping[str, tuple[Expectation, ...]] = field(default_factory=dict)  # of the answers to statements
+    alerts: Mapping[str, str] = field(default_factory=dict)  # conditions of the statements that raise alerts
 
     @cached_property
     def statements(self) -> Mapping[str, Statement]:
@@ -83,8 +84,14 @@ class Catalog:
         sources += [_identity(self.tables[name]) for name in tables]
         named = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
         columns = [(name, *map(_shown, self.columns[name])) for name in sorted(named)]
-        having = sorted(self.having.items()) if stream is None else []  # it changes no plan and no slice
-        return hashlib.sha256(repr((sources, columns, queries.digest(), *having)).encode()).hexdigest()
+        published = self._published() if stream is None else []
+        return hashlib.sha256(repr((sources, columns, queries.digest(), *published)).encode()).hexdigest()
+
+    def _published(self) -> list[object]:
+        """Return what concerns published answers alone: it changes no plan and no slice."""
+        sinks = [(name, replace(sink, path="")) for name in sorted(self.streams) for sink in self.streams[name].sinks]
+        alerts = [("alert", *alert) for alert in sorted(self.alerts.items())]
+        return [*sorted(self.having.items()), *alerts, *sinks]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Catalog) and self.fingerprint() == other.fingerprint()
@@ -126,7 +133,8 @@ class Statements(Mapping[str, Statement]):
         members = {c.source: catalog.query(c.source) for c in columns if c.kind == "answer"}
         time = catalog.streams[next(iter(members.values())).stream].time
         having = catalog.having.get(statement, "")
-        return Statement(statement, oracle_sql(members, columns, time), columns, having)
+        alert = catalog.alerts.get(statement, "")
+        return Statement(statement, oracle_sql(members, columns, time), columns, having, alert)
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(self._catalog.queries.statements.to_pylist()))

@@ -13,6 +13,19 @@ TABLE_FORMATS = ("delta", "iceberg")
 
 
 @dataclass(frozen=True)
+class Sink:
+    """Where published answers are wanted as tables, one per statement; it names credentials and never holds them."""
+
+    name: str
+    format: str  # a name in SINKS of jobs/sinks
+    path: str = ""  # where it is, ready to write
+    url: str = ""  # env:NAME or airflow:CONNECTION, which say where it is
+    catalog: str = ""  # of Iceberg, by the name that pyiceberg's own configuration has for it
+    namespace: str = ""
+    written: str = ""  # the path as the catalog says it
+
+
+@dataclass(frozen=True)
 class Stream:
     """Where events come from: a source that Spark can read, or SQL over other streams and tables."""
 
@@ -27,6 +40,7 @@ class Stream:
     zone: str = UTC  # in which hour(), casts of times to text or date and their like are evaluated
     idle: int = 0  # microseconds behind the clock at which the watermark goes on without events; 0: it waits
     expect: tuple[Expectation, ...] = ()  # of its events, batch by batch
+    sinks: tuple[Sink, ...] = ()
 
     @property
     def in_parquet(self) -> bool:
@@ -92,3 +106,4 @@ class Statement:
     sql: str  # canonical Spark SQL over the stream's name: the oracle of its answers, without HAVING
     columns: tuple[Column, ...]
     having: str = ""  # a condition over the columns: published rows that fail it are not shown
+    alert: str = ""  # a condition over the columns: published rows that pass it raise an alert

@@ -9,6 +9,7 @@
 - inline: Queries that a Python program writes down: a catalog without a folder, over one table of events.
 - load: A catalog folder -> Catalog, or every problem of it at once.
 - selects: One aggregate of a select list: which it is, over what, under which name.
+- sinks: Sinks of a stream: which fields a format has, and that no credentials are among them.
 - source_options: Options of a source: which a format has, and what their values may be.
 - statements: A whole SELECT: keys, window and aggregates over one stream, as the user's own Spark SQL says it.
 - streams: Streams and static tables: their sources, where files may be, and the SQL of streams made from others.

@@ -53,6 +53,7 @@ class Draft:
         self.labels: dict[str, Label] = {}
         self.having: dict[str, str] = {}
         self.expect: dict[str, tuple[Expectation, ...]] = {}
+        self.alerts: dict[str, str] = {}
         self.origins: list[Origin] = []  # of the queries that are not from bulk files, which come first
 
     def guard(self, file: Path, read: Callable[[Draft, Path], None]) -> None:
@@ -91,7 +92,8 @@ class Draft:
         self._check_unique(table)
         if self.problems:
             raise CatalogError(self.problems)
-        return Catalog(self.streams, table, self.columns, self.tables, self.labels, self.having, self.expect)
+        texts = (self.labels, self.having, self.expect, self.alerts)
+        return Catalog(self.streams, table, self.columns, self.tables, *texts)
 
     def label(self, statement: str, owner: str | None, tags: str | Sequence[str] | None) -> None:
         """Note whose a statement is; tags are a list, or a text with commas."""
@@ -121,6 +123,8 @@ class Draft:
             builder.add(query, statement, shape, parsed.window)
         if parsed.having:
             self.having[statement] = parsed.having
+        if parsed.alert:
+            self.alerts[statement] = parsed.alert
         columns = tuple(
             Column(name, source if isinstance(source, str) else ids[source], kind)
             for name, source, kind in parsed.columns

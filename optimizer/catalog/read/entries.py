@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,13 +17,21 @@ from optimizer.catalog.read.selects import Selected, parse_selected
 from optimizer.catalog.read.statements import Parsed, ParsedColumn, check_names, parse_statement
 from optimizer.catalog.read.streams import make_stream, make_table
 from optimizer.catalog.read.yaml_file import Place, lines_of, read_yaml
-from optimizer.catalog.read.yaml_shape import FileModel, QueryModel, SourceModel, SqlQueryModel, StreamModel, TableModel
+from optimizer.catalog.read.yaml_shape import (
+    FileModel,
+    QueryModel,
+    SinkModel,
+    SourceModel,
+    SqlQueryModel,
+    StreamModel,
+    TableModel,
+)
 from optimizer.catalog.sql.durations import parse_window
 from optimizer.catalog.sql.expressions import column_name, expression
 from optimizer.errors import Mistake, did_you_mean, in_field, show
 
 M = TypeVar("M", bound=BaseModel)
-NOTE = re.compile(r"^--[ \t]*(owner|tags)[ \t]*:(.*)$", re.MULTILINE)  # a comment of a SQL file says whose it is
+NOTE = re.compile(r"^--[ \t]*(owner|tags|alert)[ \t]*:(.*)$", re.MULTILINE)  # what comments of a SQL file say of it
 KEY_IN_TEXT = re.compile(r"(?:^|(?<=,))(?:`(?:[^`]|``)*`|[^,`]|`)*")  # up to a comma outside of backquotes
 WRITE = {
     "string_type": "write a text",
@@ -88,7 +97,9 @@ def checked(model: type[M], content: Any, draft: Draft, origin: Origin, name: st
 
 
 def _shape_mistake(model: type[BaseModel], field: str, entry: Any) -> Mistake:
-    fields = SourceModel.model_fields if len(entry["loc"]) > 1 and field == "source" else model.model_fields
+    inner_models: dict[str, type[BaseModel]] = {"source": SourceModel, "sinks": SinkModel}
+    inside = len(entry["loc"]) > (2 if field == "sinks" else 1)
+    fields = (inner_models.get(field, model) if inside else model).model_fields
     names = ", ".join(fields)
     if entry["type"] == "extra_forbidden":
         inner = str(entry["loc"][-1])
@@ -143,10 +154,16 @@ def add_query_entry(draft: Draft, entry: Any, origin: Origin) -> None:
         expect = in_field(FIELD, parse_query_expectations, model.expect)
         if expect:
             draft.expect[name or ""] = expect
-        draft.pending.append((name or "", parsed, origin))
+        draft.pending.append((name or "", _with_alert(parsed, model.alert), origin))
         draft.label(name or "", model.owner, model.tags)
     except Mistake as mistake:
         draft.refuse(origin, name or "", mistake)
+
+
+def _with_alert(parsed: Parsed, text: str | None) -> Parsed:
+    """Return a statement with the condition that raises an alert, in the language of HAVING."""
+    alert = in_field("alert", lambda text: bind_condition(text, parsed.selected, parsed.columns), (text or "").strip())
+    return replace(parsed, alert=alert)
 
 
 def from_fields(model: Any) -> Parsed:
@@ -188,8 +205,8 @@ def add_sql(draft: Draft, file: Path) -> None:
     try:
         check_id(file.stem)
         text = read_text(file)
-        draft.pending.append((file.stem, parse_statement(NOTE.sub("", text)), origin))
         notes = dict(NOTE.findall(text))
+        draft.pending.append((file.stem, _with_alert(parse_statement(NOTE.sub("", text)), notes.get("alert")), origin))
         draft.label(file.stem, notes.get("owner"), notes.get("tags"))
     except Mistake as mistake:
         draft.refuse(origin, file.stem, mistake)

@@ -46,6 +46,7 @@ class Parsed:
     selected: tuple[Selected, ...]
     columns: tuple[ParsedColumn, ...]
     having: str = ""  # a condition over the names of the columns
+    alert: str = ""  # likewise
 
 
 def parse_statement(text: str) -> Parsed:

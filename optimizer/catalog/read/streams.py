@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from optimizer.catalog.model.query import UTC, Stream, Table
 from optimizer.catalog.read.expect import FIELD, parse_stream_expectations
+from optimizer.catalog.read.sinks import make_sinks
 from optimizer.catalog.read.source_options import FILE_FORMATS, PLACES, check_options
 from optimizer.catalog.read.yaml_shape import SourceModel, StreamModel
 from optimizer.catalog.sql.durations import parse_duration
@@ -42,12 +43,14 @@ def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
         raise Mistake("a source has either a path or sql, or a table", "keep one of them", "source")
     zone = in_field("zone", check_zone, model.zone)
     expect = in_field(FIELD, parse_stream_expectations, model.expect)
+    sinks = make_sinks(model.sinks, lambda path: locate(path, folder))
     if source.sql:
         sql = in_field("source", stream_sql, source.sql)
-        return Stream(name, time, lateness, "sql", sql=sql, zone=zone, idle=idle, expect=expect)
+        return Stream(name, time, lateness, "sql", sql=sql, zone=zone, idle=idle, expect=expect, sinks=sinks)
     options = check_options(source.format, source.options, zone)
     path = _locate_source(source, options, folder)
-    return Stream(name, time, lateness, source.format, path, "", options, place_of(source), zone, idle, expect)
+    place = place_of(source)
+    return Stream(name, time, lateness, source.format, path, "", options, place, zone, idle, expect, sinks)
 
 
 def place_of(source: SourceModel) -> str:

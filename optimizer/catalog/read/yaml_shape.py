@@ -21,6 +21,16 @@ class SourceModel(Model):
     options: dict[str, str] = Field(default_factory=dict)
 
 
+class SinkModel(Model):
+    """One entry of a stream's sinks; which fields a format has is checked afterwards."""
+
+    format: str
+    path: str = ""
+    url: str = ""
+    catalog: str = ""
+    namespace: str = ""
+
+
 class StreamModel(Model):
     """One entry of streams."""
 
@@ -30,6 +40,7 @@ class StreamModel(Model):
     idle: str | None = None
     zone: str = "UTC"
     expect: list[object] | None = None
+    sinks: dict[str, SinkModel] = Field(default_factory=dict)
 
 
 class TableModel(Model):
@@ -39,11 +50,12 @@ class TableModel(Model):
 
 
 class LabelledModel(Model):
-    """Whose a query is, what it is about, and what is expected of its answers."""
+    """Whose a query is, what it is about, what is expected of its answers, and which of them raise an alert."""
 
     owner: str | None = None
     tags: str | list[str] | None = None
     expect: list[object] | None = None
+    alert: str | None = None
 
 
 class QueryModel(LabelledModel):

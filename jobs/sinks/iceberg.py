@@ -1,0 +1,83 @@
+"""Iceberg tables, one per statement; a property of the snapshot makes a batch exist once.
+
+The catalog is one of pyiceberg's own configuration (its credentials are in the environment, as
+PYICEBERG_CATALOG__NAME__...), or a folder that holds both a catalog, in SQLite, and the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+
+from jobs.host.kill_points import step
+from jobs.sinks.contract import Place, Rows, SinkTable, column_texts, refuse_columns, refuse_stranger
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Table
+
+WAREHOUSE, NUMBER, BATCH = "heddle.warehouse", "heddle.publication", "heddle.batch"
+NAMESPACE = "heddle"
+
+
+def open_sink(place: Place) -> IcebergSink:
+    """Open the catalog."""
+    if place.sink.catalog:
+        return IcebergSink(place, load_catalog(place.sink.catalog))
+    folder = Path(place.sink.path)
+    folder.mkdir(parents=True, exist_ok=True)
+    properties = {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db", "warehouse": folder.as_uri()}
+    return IcebergSink(place, load_catalog("heddle", **properties))
+
+
+class IcebergSink:
+    """A namespace of a catalog with a table per statement."""
+
+    def __init__(self, place: Place, catalog: Catalog) -> None:
+        self.place, self.catalog = place, catalog
+        self.namespace = place.sink.namespace or NAMESPACE
+
+    def check(self, tables: Sequence[SinkTable]) -> None:
+        """Refuse tables with other columns, or with rows of someone else."""
+        self.catalog.create_namespace_if_not_exists(self.namespace)
+        for table in tables:
+            there = self._open(table.name)
+            if there is None:
+                continue
+            columns = column_texts(there.schema().as_arrow()), column_texts(_storable(table.schema))
+            refuse_columns(self.place, table, *columns)
+            strange = there.properties.get(WAREHOUSE, self.place.warehouse) != self.place.warehouse
+            if strange or (WAREHOUSE not in there.properties and there.current_snapshot()):
+                raise refuse_stranger(self.place, f"the table {table.name}")
+
+    def write(self, number: int, batch: int, rows: Rows) -> None:
+        """Append the rows of every table that lacks them: rows and properties appear by one commit."""
+        for table, answers in rows:
+            there = self._open(table.name)
+            if not answers.num_rows or (there and int(there.properties.get(NUMBER, -1)) >= number):
+                continue
+            schema = _storable(table.schema)
+            there = there or self.catalog.create_table((self.namespace, table.name), schema)
+            step("sink written")
+            told = {WAREHOUSE: self.place.warehouse, NUMBER: str(number), BATCH: str(batch)}
+            with there.transaction() as transaction:
+                transaction.append(answers.cast(schema), snapshot_properties=told)
+                # of the table, too: snapshots expire
+                transaction.set_properties({WAREHOUSE: self.place.warehouse, NUMBER: str(number)})
+            step("sink committed")
+
+    def _open(self, name: str) -> Table | None:
+        try:
+            return self.catalog.load_table((self.namespace, name))
+        except (NoSuchTableError, NoSuchNamespaceError):
+            return None
+
+
+def _storable(schema: pa.Schema) -> pa.Schema:
+    """Return a schema in types that Iceberg has: its smallest integer has 32 bits."""
+    small = (pa.int8(), pa.int16())
+    return pa.schema([field.with_type(pa.int32()) if field.type in small else field for field in schema])

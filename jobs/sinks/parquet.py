@@ -1,0 +1,64 @@
+"""A folder of Parquet files, one folder per statement; a manifest file makes a batch exist.
+
+A publication writes `STATEMENT/PUBLICATION.parquet` and then, by one step, `_manifests/STREAM/PUBLICATION.json`, which
+names these files. One that is tried again writes the same names, so that a reader of the folder meets no row twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pyarrow.parquet as pq
+
+from jobs.host.kill_points import step
+from jobs.host.storage import Storage
+from jobs.sinks.contract import Place, Rows, SinkTable, column_texts, refuse_columns, refuse_stranger
+from optimizer.errors import HeddleError
+
+MANIFESTS = "_manifests"
+
+
+def open_sink(place: Place) -> ParquetSink:
+    """Open the folder."""
+    return ParquetSink(place)
+
+
+class ParquetSink:
+    """A folder below which every statement has its own."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.storage = Storage(place.sink.path)
+
+    def check(self, tables: Sequence[SinkTable]) -> None:
+        """Refuse a folder that another warehouse writes, and files with other columns."""
+        names = sorted(self.storage.names(f"{MANIFESTS}/{self.place.stream}"))
+        if names and json.loads(self.storage.read(names[-1]))["warehouse"] != self.place.warehouse:
+            raise refuse_stranger(self.place, self.storage.root)
+        for table in tables:
+            files = [name for name in self.storage.names(table.name) if name.endswith(".parquet")]
+            for name in files[:1]:
+                there = pq.read_schema(self.storage.path(name), filesystem=self.storage.filesystem)
+                refuse_columns(self.place, table, column_texts(there), column_texts(table.schema))
+
+    def write(self, number: int, batch: int, rows: Rows) -> None:
+        """Write a file per statement, then the manifest."""
+        manifest = f"{MANIFESTS}/{self.place.stream}/{number:012d}.json"
+        if self.storage.exists(manifest):
+            return
+        files = {}
+        for table, answers in rows:
+            if not answers.num_rows:
+                continue
+            name = f"{table.name}/{number:012d}.parquet"
+            draft = f"{table.name}/.{number:012d}.parquet"
+            self.storage.make_folder(table.name)
+            pq.write_table(answers, self.storage.path(draft), filesystem=self.storage.filesystem)
+            self.storage.filesystem.move(self.storage.path(draft), self.storage.path(name))
+            files[table.name] = {"file": name, "rows": answers.num_rows}
+            step("sink written")
+        content = {"warehouse": self.place.warehouse, "batch": batch, "tables": files}
+        if not self.storage.create(manifest, json.dumps(content).encode()):
+            raise HeddleError(f"sink {self.place.sink.name}: another delivery wrote {manifest} meanwhile; run it again")
+        step("sink committed")

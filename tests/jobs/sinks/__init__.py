@@ -1,0 +1,1 @@
+"""Sinks: every format gets every published row once, whatever is killed."""
