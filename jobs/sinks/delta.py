@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -59,7 +60,7 @@ class DeltaSink:
         name = f"part-{self.place.warehouse}-{number:012d}.parquet"
         path = self.storage.path(f"{table.name}/{name}")
         self.storage.make_folder(table.name)
-        pq.write_table(answers, path, filesystem=self.storage.filesystem)
+        pq.write_table(answers, path, filesystem=self.storage.filesystem, **_encoding(answers.schema))
         step("sink written")
         size = self.storage.filesystem.get_file_info(path).size
         counted = json.dumps({"numRecords": answers.num_rows})
@@ -83,6 +84,23 @@ class DeltaSink:
 
     def _uri(self, name: str) -> str:
         return self.storage.uri(name).replace("s3a://", "s3://", 1)
+
+
+def _encoding(schema: pa.Schema) -> dict[str, Any]:
+    """Return how a file is written: dictionaries where values repeat, differences for times."""
+    leaves = list(_leaves(schema))
+    times = {name: "DELTA_BINARY_PACKED" for name, kind in leaves if pa.types.is_timestamp(kind)}
+    repeated = [name for name, kind in leaves if pa.types.is_string(kind)] + schema.names[-1:]  # the last is the batch
+    return {"use_dictionary": repeated, "column_encoding": times, "write_statistics": False, "store_schema": False}
+
+
+def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
+    """Yield the columns of a file by their paths: a window has two."""
+    for field in schema:
+        if pa.types.is_struct(field.type):
+            yield from ((f"{field.name}.{part.name}", part.type) for part in field.type)
+        else:
+            yield field.name, field.type
 
 
 def _type_text(kind: object) -> str:

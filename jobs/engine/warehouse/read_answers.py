@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -125,17 +126,19 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
 
 def _read_rows(statement: EvaluatedStatement, table: pa.Table) -> pa.Table:
     """Return rows of a statement's queries as a file has them with the answer of each in the column of its query."""
-    labels, label = statement.labels, table[QUERY].cast(pa.string())
+    labels = statement.labels
     values = {id: value_column(statement.types[id]) for id in statement.queries}
     out = {key_column(key): table[key_column(key)].cast(kind) for key, kind in statement.key_types.items()}
     out[START] = table[START].cast(INSTANT)
+    has_answer: dict[str, Any] = {}
+    if len(values) > 1:  # else every row is of the one query
+        label = table[QUERY].cast(pa.string())
+        has_answer = {id: pc.equal(label, labels[id]) for id in values}
     for id, column in values.items():
         kind = statement.types[id]
         value = table[column].cast(kind) if column in table.column_names else pa.nulls(table.num_rows, kind)
-        out[answer_column(id)] = pc.if_else(pc.equal(label, labels[id]), value, pa.scalar(None, kind))
-    if len(values) > 1:
-        out |= {presence_column(id): pc.equal(label, labels[id]) for id in values}
-    return pa.table(out)
+        out[answer_column(id)] = pc.if_else(has_answer[id], value, pa.scalar(None, kind)) if has_answer else value
+    return pa.table(out | {presence_column(id): present for id, present in has_answer.items()})
 
 
 def _side_by_side(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
