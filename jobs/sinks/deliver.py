@@ -75,7 +75,8 @@ def deliver(catalog: Catalog, stream: str, warehouse: str, say: Say, secrets: Se
     storage = stream_storage(warehouse, stream)
     if not (sinks or watched) or newest(storage).batch < 0:
         return []
-    mistakes = []
+    mistakes: list[str] = []
+    alerts: list[Alert] = []
     with _one_delivery(storage):
         outbox.enter_published(storage)
         statements = _statements(catalog, stream, storage)
@@ -87,11 +88,13 @@ def deliver(catalog: Catalog, stream: str, warehouse: str, say: Say, secrets: Se
             except HeddleError as mistake:
                 mistakes.append(str(mistake))
         try:
-            alerts = _alert(storage, statements) if watched else []
+            alerts += _alert(storage, statements) if watched else []
         except HeddleError as mistake:
             mistakes.append(str(mistake))
         outbox.forget_publications(storage, [*(sink.name for sink in sinks), *([ALERTS] if watched else [])])
     if mistakes:
+        for alert in alerts:  # they are claimed: a sink that is wrong shall not silence them
+            say(f"alert: {alert.line}")
         raise HeddleError(f"{stream}: {mistakes[0]}" + (f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""))
     return alerts
 

@@ -62,6 +62,16 @@ def test_only_what_is_published_after_the_alert_was_asked_for(tmp_path: Path) ->
     assert {alert.batch for alert in told} == {2}
 
 
+def test_a_wrong_sink_does_not_silence_an_alert(tmp_path: Path) -> None:
+    make_sinks_world(tmp_path, (), [BUSY])
+    catalog = set_stream(tmp_path, sinks={"wrong": {"format": "sql", "url": "env:HEDDLE_NOWHERE"}})
+    arrive(tmp_path, 0, 1)
+    said: list[str] = []
+    with pytest.raises(HeddleError, match="HEDDLE_NOWHERE is not set"):
+        deliver(catalog, STREAM, evaluate(tmp_path, catalog), said.append)
+    assert len(said) == len(expected(tmp_path)) > 0
+
+
 def command(folder: Path, *words: str) -> Result:
     place = [str(folder / "catalog"), "--stream", STREAM, "--warehouse", str(folder / "warehouse")]
     return CliRunner().invoke(app, [words[0], *place, *words[1:]])
