@@ -32,9 +32,9 @@ def test_rows_come_once_and_take_the_place_of_those_that_are_there(
         for id in catalog.statements:
             expected = results_table(str(tmp_path / "warehouse"), catalog, id).to_pylist()
             assert plain_rows(read_sql(tmp_path, id, url)) == plain_rows(expected)
+        again = sa.text("INSERT INTO total SELECT * FROM total WHERE k IS NULL LIMIT 1")
         with sa.create_engine(url).begin() as connection, pytest.raises(sa.exc.IntegrityError, match="total_row"):
-            null = "SELECT * FROM total WHERE k IS NULL LIMIT 1"
-            connection.execute(sa.text(f"INSERT INTO total {null}"))
+            connection.execute(again)
     arrive(tmp_path, 2)
     lines: list[str] = []
     deliver(catalog, STREAM, evaluate(tmp_path, catalog), lines.append)
