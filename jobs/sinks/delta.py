@@ -70,7 +70,7 @@ class DeltaSink:
         if there is None:
             create_table_with_add_actions(self._uri(table.name), schema, added, mode="error", commit_properties=once)
         else:
-            there.create_write_transaction(added, "append", schema, commit_properties=once)
+            there.create_write_transaction([*added], "append", schema, commit_properties=once)
         self.tables.pop(table.name, None)
         step("sink committed")
 
