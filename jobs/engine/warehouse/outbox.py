@@ -147,6 +147,8 @@ def standing(storage: Storage, reader: str) -> Standing:
         return Standing(None, len({file.batch for file in public}))
     after = [_load(storage, name) for name in _names(storage) if _number(name) > last]
     own = [one for one in after if one.reader in ("", reader)]
+    if own and own[0].reader == reader:  # all that was there when it joined, which it has not got yet
+        return Standing(None, len(own) + len(waiting))
     name = f"{FOLDER}/{last:012d}.json"
     batch = _load(storage, name).batch if storage.exists(name) else own[0].batch - 1 if own else head.batch
     return Standing(batch, len(own) + len(waiting))
