@@ -1,6 +1,5 @@
 """The commands of `heddle`, in the order --help lists them. Each module imports what is heavy inside its function.
 
-- calibrate: `heddle calibrate`: measure what things cost on this machine.
 - backfill: `heddle backfill`: compute a past interval anew, into a warehouse of its own or as a repair.
 - catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
 - check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
@@ -9,13 +8,13 @@
 - demo: `heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls.
 - evaluate: `heddle evaluate`: evaluate what has arrived on a stream, and report what it took.
 - generate: `heddle generate`: synthetic events and the papers' workloads.
+- machine: `heddle warm`, `heddle calibrate`: what a machine does once, before the first run: compile, and measure its prices.
 - plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
 - plans: `heddle plans`: the registered plans of a stream, which one is in force, and how to change that.
 - publish: `heddle publish`, `heddle status`, `heddle alerts`: what sinks have got, and what was raised.
 - results: `heddle results`: a query's published answers, with the columns its SQL has.
 - rewrite: `heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine.
 - ui: `heddle ui`: Airflow and MLflow on this machine, until Ctrl-C; what `make ui` calls.
-- warm: `heddle warm`: fill numba's cache on disk, and keep Spark's classes for Java.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from typing import Any
 import typer
 
 from heddle.commands.backfill import backfill
-from heddle.commands.calibrate import calibrate
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
 from heddle.commands.compare import compare
@@ -34,13 +32,13 @@ from heddle.commands.connectors import connectors
 from heddle.commands.demo import demo
 from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
+from heddle.commands.machine import calibrate, warm
 from heddle.commands.plan import plan
 from heddle.commands.plans import plans, replan
 from heddle.commands.publish import alerts, publish, status
 from heddle.commands.results import results
 from heddle.commands.rewrite import rewrite
 from heddle.commands.ui import ui
-from heddle.commands.warm import warm
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "demo": demo,
