@@ -8,7 +8,7 @@
 - demo: `heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls.
 - evaluate: `heddle evaluate`: evaluate what has arrived on a stream, and report what it took.
 - generate: `heddle generate`: synthetic events and the papers' workloads.
-- machine: `heddle warm`, `heddle calibrate`: what a machine does once, before the first run: compile, and measure its prices.
+- machine: `heddle warm`, `heddle calibrate`: what a machine does once, before its first run.
 - plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
 - plans: `heddle plans`: the registered plans of a stream, which one is in force, and how to change that.
 - publish: `heddle publish`, `heddle status`, `heddle alerts`: what sinks have got, and what was raised.

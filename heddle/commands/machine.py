@@ -1,4 +1,4 @@
-"""`heddle warm`, `heddle calibrate`: what a machine does once, before the first run: compile, and measure its prices."""
+"""`heddle warm`, `heddle calibrate`: what a machine does once, before its first run."""
 
 from __future__ import annotations
 
