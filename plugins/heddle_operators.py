@@ -163,16 +163,3 @@ class HeddleEvaluateOperator(_HeddleOperator):
         self._link_run(logged["experiment"], logged["run"])
         require_passed(outcome)
         return outcome
-
-
-def get_provider_info() -> dict[str, Any]:
-    """Return what Airflow's provider manager reads: the operators' module and their links."""
-    place = "plugins.heddle_operators"
-    return {
-        "package-name": "heddle",
-        "name": "Heddle",
-        "description": "Sliding-window aggregates, woven into shared trees on Spark.",
-        "operators": [{"integration-name": "Heddle", "python-modules": [place]}],
-        "integrations": [{"integration-name": "Heddle", "external-doc-url": "", "tags": ["software"]}],
-        "extra-links": [f"{place}.{link.__name__}" for link in (PlanLink, AuditLink, MlflowLink)],
-    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +14,8 @@ from airflow.sdk.exceptions import AirflowFailException
 from heddle.processes import environment
 from jobs.results import results_table
 from optimizer.catalog.read.load import load_catalog
-from plugins.heddle_operators import HeddleEvaluateOperator, HeddleReplanOperator, get_provider_info
+from plugins.heddle_operators import HeddleEvaluateOperator, HeddleReplanOperator
+from plugins.heddle_provider import get_provider_info
 from tests.worlds.platform import home, write_events
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +31,12 @@ def test_entry_points_and_links_are_there() -> None:
     plugin = import_module("plugins.heddle_plugin").HeddlePlugin
     named = {link.rpartition(".")[2] for link in get_provider_info()["extra-links"]}
     assert named == {type(link).__name__ for link in plugin.operator_extra_links}
+
+
+def test_airflow_can_ask_for_the_provider_while_it_is_imported() -> None:
+    """Airflow loads the entry point from inside its own import: what imports Airflow there stops every command."""
+    asked = "import sys, plugins.heddle_provider; sys.exit(any(name.startswith('airflow') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, check=False).returncode == 0
 
 
 def test_the_example_loads_with_its_links() -> None:

@@ -1,0 +1,24 @@
+"""What Airflow's provider manager reads of Heddle, while Airflow is being imported: nothing of Airflow can be used here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OPERATORS = "plugins.heddle_operators"
+LINKS = ("PlanLink", "AuditLink", "MlflowLink")
+
+
+def get_provider_info() -> dict[str, Any]:
+    """Return the operators' module and the links of their tasks.
+
+    >>> get_provider_info()["extra-links"][0]
+    'plugins.heddle_operators.PlanLink'
+    """
+    return {
+        "package-name": "heddle",
+        "name": "Heddle",
+        "description": "Sliding-window aggregates, woven into shared trees on Spark.",
+        "operators": [{"integration-name": "Heddle", "python-modules": [OPERATORS]}],
+        "integrations": [{"integration-name": "Heddle", "external-doc-url": "", "tags": ["software"]}],
+        "extra-links": [f"{OPERATORS}.{link}" for link in LINKS],
+    }
