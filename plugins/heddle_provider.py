@@ -1,4 +1,4 @@
-"""What Airflow's provider manager reads of Heddle, while Airflow is being imported: nothing of Airflow can be used here."""
+"""What Airflow reads of Heddle as a provider, while Airflow is being imported: nothing of it can be imported here."""
 
 from __future__ import annotations
 
