@@ -153,7 +153,7 @@ class Episode:
             run.is_alone = alone
             lane: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
             at_once = self.pick.random() < 0.5
-            for batch, files in take_batches(run, list(self.arrived), self.pick.choice([0, 1, 2])):
+            for batch, files, _ in take_batches(run, list(self.arrived), self.pick.choice([0, 1, 2])):
                 run.evaluate(batch, files, lane, at_once)
             if run.manifest.batch >= 0:
                 close(self.storage, run.manifest, program, lane.execute([]))

@@ -46,7 +46,8 @@ same search.
 
 `heddle plan` takes three more: `--edges` names the counter of edges (divisor_mask, bit_set, prime_recursion, f1; auto
 takes the quickest that fits), `--slicing` how a stream is cut (pairs; panes of one size; cutty, only where windows
-start), and `--factor-windows off` leaves out the windows that factor_windows would invent.
+start), and `--factor-windows off` leaves out the windows that factor_windows would invent: the paper's,
+and those that only some of the windows have in common.
 """
 
 

@@ -175,7 +175,7 @@ def test_every_option_has_a_test_here() -> None:
         "ignoreLeadingWhiteSpace",
         "ignoreTrailingWhiteSpace",
     }
-    listed = {option for options in source_options.OPTIONS.values() for option in options}
+    listed = {option for name in source_options.FILE_FORMATS for option in source_options.OPTIONS[name]}
     assert {option for option in listed - native if f'"{option}"' not in text} == set()
 
 

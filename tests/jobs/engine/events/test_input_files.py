@@ -33,7 +33,7 @@ def test_every_batch_takes_its_own_file(spark: SparkSession, tmp_path: Path) -> 
     assert sorted(file for files in taken for file in files) == list_consumed_files(storage, newest(storage))
     assert any(name.endswith(".compact") for name in storage.names(f"{CHECKPOINT}/sources/0"))
     [file] = current_files([taken[0][0], taken[0][0] + ".gone"])
-    assert file == (taken[0][0], Path(file.path).stat().st_size, Path(file.path).stat().st_mtime_ns)
+    assert file == (taken[0][0], Path(file.path).stat().st_size, Path(file.path).stat().st_mtime_ns, "")
     shutil.rmtree(storage.path(f"{CHECKPOINT}/sources"))
     with pytest.raises(HeddleError, match="does not tell which files were evaluated; restore it from a backup"):
         files_of_batch(storage, 0)
