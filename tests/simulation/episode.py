@@ -115,7 +115,10 @@ class Episode:
         """Let a last run and a last audit take what is left, and check everything."""
         self.storage.scheduler.is_calm = True
         self.is_locked = False
-        self.run()
+        try:
+            self.run()
+        except HeddleError as error:
+            raise Broken(f"a calm run is refused: {error}") from error
         self.read()
         self.check(newest(self.storage))
 
@@ -148,8 +151,9 @@ class Episode:
             if not manifest.standing:
                 manifest = replace(manifest, standing=save_retained(self.storage, RetainedSlices()), buckets=1)
             program: Any = SimpleNamespace(lateness=LATENESS, fingerprint=self.pick.choice(PLANS), types={})
-            nothing: Any = None
-            run = SimulatedRun(nothing, nothing, self.storage, manifest, silent, program, "file")
+            plan: Any = SimpleNamespace(stream="events")
+            catalog: Any = SimpleNamespace(streams={"events": SimpleNamespace(sinks=())}, alerts={})
+            run = SimulatedRun(catalog, plan, self.storage, manifest, silent, program, "file")
             run.is_alone = alone
             lane: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
             at_once = self.pick.random() < 0.5

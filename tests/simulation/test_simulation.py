@@ -100,7 +100,7 @@ MUTATIONS: dict[Callable[[pytest.MonkeyPatch], None], int] = {
     commit_before_results_are_written: 0,
     forget_the_record: 0,
     ignore_who_recorded_first: 100,
-    sweep_what_readers_read: 215,
+    sweep_what_readers_read: 850,
     forget_what_was_published: 0,
     take_the_watermark_back: 15,
 }
