@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from selenium.common.exceptions import ElementClickInterceptedException, StaleElementReferenceException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -18,8 +19,17 @@ def see(browser: Chrome, path: str, seconds: float = PATIENCE) -> WebElement:
 
 
 def press(browser: Chrome, path: str) -> None:
-    """Click on what an XPath finds, once that can be done."""
-    WebDriverWait(browser, PATIENCE).until(element_to_be_clickable((By.XPATH, path))).click()
+    """Click on what an XPath finds, once that can be done: the page may still be scrolling, or being drawn again."""
+
+    def click(browser: Chrome) -> bool:
+        element = element_to_be_clickable((By.XPATH, path))(browser)
+        if element:
+            browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+            element.click()
+        return bool(element)
+
+    moving = (ElementClickInterceptedException, StaleElementReferenceException)
+    WebDriverWait(browser, PATIENCE, ignored_exceptions=moving).until(click)
 
 
 def sign_in(browser: Chrome, address: str, user: str, password: str) -> None:
