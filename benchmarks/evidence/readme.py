@@ -27,7 +27,7 @@ def figure_lines(figure: Figure) -> list[str]:
     >>> for line in figure_lines(Figure("peers", "Peers", "queries", "CPU seconds", points)):
     ...     print(line)
     100 queries cost 2 times the CPU of one scan of the events.
-    Plain Spark takes 100 times the CPU that Heddle takes for them, DuckDB 15 times, polars 10 times.
+    Plain Spark takes 100 times the CPU of Heddle, DuckDB 15 times (both by some of the queries), polars 10 times.
     From 1 query to 100, the CPU of Heddle grows by 2 times, and that of plain Spark by 100 times.
     """
     first = {name: line[0][1] for name, line in figure.points.items()}
@@ -39,8 +39,8 @@ def figure_lines(figure: Figure) -> list[str]:
 
     return [
         f"{many:,.0f} queries cost {times(ours, last['one scan'])} the CPU of one scan of the events.",
-        f"Plain Spark takes {times(last['plain Spark'], ours)} the CPU that Heddle takes for them, "
-        f"DuckDB {times(last['DuckDB'], ours)}, polars {times(last['polars'], ours)}.",
+        f"Plain Spark takes {times(last['plain Spark'], ours)} the CPU of Heddle, "
+        f"DuckDB {times(last['DuckDB'], ours)} (both by some of the queries), polars {times(last['polars'], ours)}.",
         f"From {few:,.0f} query to {many:,.0f}, the CPU of Heddle grows by {times(ours, first['Heddle'])}, "
         f"and that of plain Spark by {times(last['plain Spark'], first['plain Spark'])}.",
     ]
