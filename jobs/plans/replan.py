@@ -185,7 +185,7 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
         promote(store, version)
     conclude(store, run, version, decision, promoted)
     queries = sum(len(tree.queries) for tree in plan.trees)
-    trees = f"{len(plan.trees)} {'tree' if len(plan.trees) == 1 else 'trees'}"
+    trees = counted(len(plan.trees), "tree", "trees")
     summary = f"{counted(queries)} in {trees} by {plan.strategy}, {plan.saving:z.1%} below one tree per query"
     number = version.number if version else None
     verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"

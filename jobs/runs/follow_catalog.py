@@ -17,6 +17,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.sql.durations import print_length
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
+from optimizer.plan.explain import counted
 from optimizer.planning.reweave import reweave
 from optimizer.windows.slice_manager import SliceManager
 
@@ -68,7 +69,7 @@ class CatalogFollower:
         joined = tuple(sorted(id for id in new if new[id] != old.get(id)))
         left = tuple(sorted(id for id in old if old[id] != new.get(id)))
         self.tell(
-            f"{_named(joined)} joined, {_named(left)} left; {len(rewoven.plan.trees)} trees, "
+            f"{_named(joined)} joined, {_named(left)} left; {counted(len(rewoven.plan.trees), 'tree', 'trees')}, "
             f"the next slice ends {_next_slice(rewoven.plan, watermark)}"
         )
         return Change(catalog, rewoven.plan, joined, left)

@@ -19,6 +19,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.errors import HeddleError, Mistake
 from optimizer.plan.definition import Plan
+from optimizer.plan.explain import counted
 
 if TYPE_CHECKING:
     from jobs.spark.session import Start, StartFor
@@ -121,7 +122,7 @@ def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> P
     )
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {measured.how_known}: "
-        f"{len(plan.trees)} trees, {plan.saving:z.1%} below one tree per query"
+        f"{counted(len(plan.trees), 'tree', 'trees')}, {plan.saving:z.1%} below one tree per query"
     )
     return plan
 

@@ -110,6 +110,10 @@ def cost_text(cost: float) -> str:
     return f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"
 
 
-def counted(queries: int) -> str:
-    """So many queries, or one query."""
-    return "1 query" if queries == 1 else f"{queries:,} queries"
+def counted(number: int, one: str = "query", many: str = "queries") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1), counted(1200), counted(1, "tree", "trees"), counted(3, "tree", "trees")
+    ('1 query', '1,200 queries', '1 tree', '3 trees')
+    """
+    return f"{number:,} {one if number == 1 else many}"

@@ -89,7 +89,7 @@ def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]
 def _title(plan: Plan) -> str:
     name = plan.stream or "in-memory windows"
     queries = counted(sum(len(tree.queries) for tree in plan.trees))
-    return f"{name}: {queries} in {len(plan.trees):,} trees by {plan.strategy}"
+    return f"{name}: {queries} in {counted(len(plan.trees), 'tree', 'trees')} by {plan.strategy}"
 
 
 def _subtitle(plan: Plan) -> str:

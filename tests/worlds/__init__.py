@@ -5,6 +5,7 @@
 - audited: a stream whose late events miss windows, evaluated without Spark, batch by batch.
 - readings: a stream that faults are tried on, and ways to compare its warehouses.
 - sinks: a stream with sinks, and the tables of every format read back as plain rows.
+- tables: a Delta or Iceberg table of events, and the stream of a catalog that reads it.
 - platform: settings, a small catalog, plans of it and runs as MLflow has them.
 - busy_platform: a platform that has run for a while: audits, a quarantine, plans and runs.
 """

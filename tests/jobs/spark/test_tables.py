@@ -13,7 +13,7 @@ from expectations.check import Choice, check
 from jobs.runs.on_spark import evaluate
 from jobs.runs.request import Options
 from optimizer.planning.stream import plan_stream
-from tests.jobs.runs.test_tables import FORMATS, LENGTHS, QUERIES, STREAM, TableWorld, rows
+from tests.worlds.tables import FORMATS, LENGTHS, QUERIES, STREAM, TableWorld, rows
 
 UNSHARED = {"id": "listed", "stream": STREAM, "select": "collect_list(y)", "group_by": ["k"], **LENGTHS}
 IN_SPARK = {"id": "clock", "stream": STREAM, "select": "count(*)", "where": "sin(x) > 0", **LENGTHS}

@@ -1,0 +1,153 @@
+"""A Delta or Iceberg table of events, and the stream of a catalog that reads it."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from deltalake import DeltaTable, write_deltalake
+from pyiceberg.catalog import load_catalog as load_iceberg
+from pyiceberg.table.snapshots import Operation
+
+from jobs.results import results_table
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.request import Options
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
+from optimizer.planning.stream import plan_stream
+from tests.worlds.streams import SECOND
+
+STREAM = "events"
+LENGTHS = {"range": "20 seconds", "slide": "5 seconds"}
+QUERIES = [
+    {"id": "total", "stream": STREAM, "select": "sum(x)", "group_by": ["k"], **LENGTHS},
+    {"id": "some", "stream": STREAM, "select": ["max(x) AS top", "count(*) AS n"], "where": "x > 3", **LENGTHS},
+]
+FORMATS = ["delta", "iceberg"]
+SCHEMA = pa.schema([("ts", pa.timestamp("us", "UTC")), ("k", pa.string()), ("x", pa.int32())])
+
+
+@dataclass(frozen=True)
+class TableWorld:
+    """A table of events, and a catalog whose stream reads it."""
+
+    folder: Path
+    format: str
+
+    @property
+    def path(self) -> str:
+        """Where the Delta table is."""
+        return str(self.folder / "delta")
+
+    def iceberg(self) -> Any:
+        """The Iceberg table."""
+        catalog = load_iceberg(
+            "tests", type="sql", uri=f"sqlite:///{self.folder}/catalog.db", warehouse=str(self.folder)
+        )
+        catalog.create_namespace_if_not_exists("db")
+        return catalog.create_table_if_not_exists("db.events", schema=SCHEMA)
+
+    def append(self, table: pa.Table) -> None:
+        """Add rows, with the columns that they have."""
+        if self.format == "delta":
+            write_deltalake(self.path, table, mode="append", schema_mode="merge")
+            return
+        target = self.iceberg()
+        with target.update_schema() as update:
+            update.union_by_name(table.schema)
+        target.append(table)
+
+    def compact(self) -> None:
+        """Write the rows again in fewer files."""
+        if self.format == "delta":
+            DeltaTable(self.path).optimize.compact()
+            return
+        table = self.iceberg()
+        rows = table.scan().to_arrow()
+        table.overwrite(rows)
+        _call_it_a_replacement(table)
+
+    def delete(self) -> None:
+        """Delete rows."""
+        if self.format == "delta":
+            DeltaTable(self.path).delete("x > 5")
+        else:
+            self.iceberg().delete("x > 5")
+
+    def source(self) -> dict[str, Any]:
+        """The source as the catalog has it."""
+        if self.format == "delta":
+            return {"format": "delta", "path": self.path}
+        uri = f"sqlite:///{self.folder}/catalog.db"
+        return {"format": "iceberg", "table": "db.events", "options": {"type": "sql", "uri": uri, "catalog": "tests"}}
+
+    def catalog(self, queries: list[dict[str, Any]] = QUERIES, source: dict[str, Any] | None = None) -> Catalog:
+        """The catalog, written anew."""
+        folder = self.folder / "catalog"
+        folder.mkdir(exist_ok=True)
+        stream = {"source": source or self.source(), "time": "ts", "lateness": "2 seconds"}
+        (folder / "catalog.yaml").write_text(yaml.dump({"streams": {STREAM: stream}, "queries": queries}))
+        return load_catalog(folder)
+
+    def evaluate(self, catalog: Catalog, warehouse: str = "w", files: int = 0) -> int:
+        """Evaluate what is new, and return how many events that was."""
+        plan = plan_stream(catalog, STREAM, 10.0)
+        return evaluate_local(catalog, plan, str(self.folder / warehouse), Options(files_per_batch=files)).events
+
+    def answers(self, catalog: Catalog, warehouse: str = "w") -> list[list[dict[str, Any]]]:
+        """The rows of all queries."""
+        return [
+            sorted(map(_in_order, results_table(str(self.folder / warehouse), catalog, id).to_pylist()), key=str)
+            for id in catalog.statements
+        ]
+
+
+def _in_order(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose lists, which Spark gives in any order, are sorted."""
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in row.items()}
+
+
+def _call_it_a_replacement(table: Any) -> None:
+    """Rename the operation of the newest snapshots to what Iceberg's own compaction writes, in the table's metadata."""
+    place = Path(table.metadata_location.removeprefix("file://"))
+    content = json.loads(place.read_text())
+    known = {entry["snapshot-id"] for entry in content["snapshots"] if entry["summary"]["operation"] == "append"}
+    last_append = [entry for entry in content["snapshots"] if entry["snapshot-id"] in known]
+    head = content["current-snapshot-id"]
+    kept = [entry for entry in content["snapshots"] if entry["snapshot-id"] != head]
+    newest_entry = next(entry for entry in content["snapshots"] if entry["snapshot-id"] == head)
+    # an overwrite is a delete and an append: together they are one replacement of the snapshot before both
+    removal = next(entry for entry in kept if entry["snapshot-id"] == newest_entry["parent-snapshot-id"])
+    newest_entry["parent-snapshot-id"] = removal["parent-snapshot-id"]
+    newest_entry["summary"]["operation"] = Operation.REPLACE.value
+    content["snapshots"] = [entry for entry in kept if entry is not removal] + [newest_entry]
+    assert last_append
+    place.write_text(json.dumps(content))
+
+
+def rows(seed: int, count: int = 40, **more: list[Any]) -> pa.Table:
+    draw = random.Random(seed)
+    times = sorted(draw.randrange(seed * 10 * SECOND, (seed + 1) * 10 * SECOND) for _ in range(count))
+    columns = {
+        "ts": pa.array(times, pa.timestamp("us", "UTC")),
+        "k": [draw.choice("ab") for _ in times],
+        "x": pa.array([draw.randrange(10) for _ in times], pa.int32()),
+    }
+    return pa.table({**columns, **more})
+
+
+def in_files(world: TableWorld, tables: list[pa.Table]) -> list[list[dict[str, Any]]]:
+    """The answers for the same rows in plain Parquet files, one batch each."""
+    folder = world.folder / "plain"
+    folder.mkdir()
+    for number, table in enumerate(tables):
+        pq.write_table(table, folder / f"{number:04d}.parquet")
+    catalog = world.catalog(source={"format": "parquet", "path": str(folder)})
+    world.evaluate(catalog, "plain_w", 1)
+    return world.answers(catalog, "plain_w")
