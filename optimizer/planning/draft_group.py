@@ -143,21 +143,18 @@ def stream_seconds(trees: Sequence[Tree], traffic: Traffic, prices: Prices) -> f
     return prices.seconds(count_operations(trees, traffic, prices.schedule), batches=1 / prices.schedule.batch)
 
 
-def shared_seconds(
+def shared_trees(
     group: Group, technique: str, traffic: Traffic, recent: Recent | None, prices: Prices | None
-) -> float:
-    """Return the CPU seconds per second of the stream that one tree for the group would take; 0 without prices.
+) -> list[Tree]:
+    """Return the plan of a group as one tree.
 
     >>> from optimizer.strategies.contract.problem import make_problem
     >>> from optimizer.windows.window import Window
     >>> group = Group(make_problem(WindowSet.of([Window(16, 4), Window(8, 4)])), ("a", "b"), ())
-    >>> shared_seconds(group, "auto", Traffic(1.2), recent=None, prices=None)
-    0.0
+    >>> [tree.queries for tree in shared_trees(group, "auto", Traffic(1.2), recent=None, prices=None)]
+    [('a', 'b')]
     """
-    if prices is None:
-        return 0.0
-    trees = build_trees(group, one_tree(group.rows.problem), technique, traffic, recent, prices)
-    return stream_seconds(trees, traffic, prices)
+    return build_trees(group, one_tree(group.rows.problem), technique, traffic, recent, prices)
 
 
 def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, prices: Prices | None = None) -> CostModel:

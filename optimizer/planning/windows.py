@@ -17,7 +17,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_seconds, stream_seconds
+from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_trees, stream_seconds
 from optimizer.planning.names import AUTO, find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import invent_groupings, roll_up_groupings
@@ -154,10 +154,13 @@ def plan_drafts(
     ('a', 'b')
     """
     trees: list[Tree] = []
+    one_each: list[Tree] = []
     no_share, shared = 0.0, 0.0
     for number, (group, draft) in enumerate(drafts):
         model = cost_model(group, technique, traffic)
         trees += _prefix_ids(build_trees(group, draft, technique, traffic, recent, prices), f"{number}.")
+        if prices:
+            one_each += _prefix_ids(shared_trees(group, technique, traffic, recent, prices), f"{number}.")
         rows = group.rows.windows.rows
         scale = traffic.ticks_per_second(rows) * traffic.keys_of(group.group_by, rows)
         shares = [recent.share(m.where) if recent and m.where else 1.0 for m in group.rows.problem.measures]
@@ -169,8 +172,8 @@ def plan_drafts(
     numbered = _number_trees(trees)
     exact = all(group.rows.problem.space.exact for group, _ in drafts)
     seconds = stream_seconds(numbered, traffic, prices) if prices else None
-    one_tree = sum(shared_seconds(group, technique, traffic, recent, prices) for group, _ in drafts) if prices else None
-    costs = Costs(sum(t.cost for t in numbered), no_share, shared, seconds, one_tree)
+    seconds_shared = stream_seconds(one_each, traffic, prices) if prices else None
+    costs = Costs(sum(t.cost for t in numbered), no_share, shared, seconds, seconds_shared)
     return Plan(stream, strategy, traffic, numbered, costs, exact=exact)
 
 
