@@ -64,7 +64,7 @@ def plan(
         made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost, options)
         seconds = time.perf_counter() - started
         lanes = expected_rows(catalog, made)
-        _write(made, out, picture)
+        _write(made, out, picture, cost)
         if as_json:
             typer.echo(json.dumps(_as_json(made, seconds, stopped) | {"lanes": lanes}, indent=1))
         else:
@@ -150,7 +150,8 @@ def _stopped_by_ctrl_c(watch: Watch) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _write(plan: Plan, out: Path | None, picture: Path | None) -> None:
+def _write(plan: Plan, out: Path | None, picture: Path | None, cost: str) -> None:
+    from jobs.measure.machine_prices import prices_for
     from optimizer.errors import HeddleError
     from optimizer.plan.picture import draw
 
@@ -158,7 +159,7 @@ def _write(plan: Plan, out: Path | None, picture: Path | None) -> None:
         if out:
             out.write_text(plan.to_json() + "\n", encoding="utf-8")
         if picture:
-            draw(plan, picture)
+            draw(plan, picture, prices_for(cost))
     except OSError as error:
         raise HeddleError(f"{error.filename}: cannot be written ({error.strerror}); choose another place") from error
 

@@ -52,7 +52,7 @@ def log_replan(store: Store, replan: Replan) -> str:
         PLAN: plan.to_json() + "\n",
         **describe_model(replan.prices),
         "plan/plan.txt": plan.explain() + "\n",
-        "plan/plan.svg": picture(plan),
+        "plan/plan.svg": picture(plan, replan.prices),
         "queries.parquet": as_parquet(query_table(replan.catalog, plan)),
         "trees.parquet": as_parquet(tree_table(plan)),
     }
@@ -74,11 +74,11 @@ def conclude(store: Store, run: str, version: Version | None, decision: Decision
     store.end(run)
 
 
-def picture(plan: Plan) -> bytes:
+def picture(plan: Plan, prices: Prices | None) -> bytes:
     """Draw the plan as SVG."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "plan.svg")
-        draw(plan, path)
+        draw(plan, path, prices)
         return path.read_bytes()
 
 

@@ -1,188 +1,172 @@
-"""What a picture of a plan shows, and where: a box per tree, in columns from left to right, first the events.
+"""The boxes of a plan's picture: a tree is a box, and the trees that it feeds are boxes inside it.
 
-The layout knows no unit: matplotlib draws it in inches, the page in pixels. y grows downwards.
+The page lays the boxes out by itself; `lay_out` gives them places for a picture of a given width. y grows downwards.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from optimizer.plan.definition import EVENTS, Plan, Tree
-from optimizer.plan.explain import cost_text, counted, length
+from optimizer.plan.explain import counted, length
+from optimizer.plan.prices import Prices, estimate_milliseconds, tree_shares
 
-MOST = 12  # trees of one level that get a box of their own
-SLIDES = 7  # slides that are named
+MOST = 12  # trees with one feeder that get a box of their own
+SLIDES = 8  # slides that are named
 
 
 @dataclass(frozen=True)
 class Box:
-    """A tree, or several that are summed up."""
+    """A tree with the boxes of the trees that it feeds inside; or several trees that are summed up."""
 
-    id: str
-    depth: int
-    feed: str
-    queries: int
+    tree: str  # empty for trees that are summed up
     title: str
     lines: tuple[str, ...]
     share: float  # of the plan's cost
+    milliseconds: float | None  # per 1,000 events
+    queries: int
+    inside: tuple[Box, ...] = ()
 
 
-def boxes_of(plan: Plan) -> list[Box]:
-    """The boxes of a plan, level by level, the dearest trees first; a level's many cheap trees are one box."""
-    levels: dict[int, list[Tree]] = defaultdict(list)
+@dataclass(frozen=True)
+class Costs:
+    """What every tree takes of a plan's cost, and what all of it is."""
+
+    shares: Mapping[str, float]
+    whole: float | None  # CPU milliseconds per 1,000 events; None where prices are not known
+
+    @classmethod
+    def of(cls, plan: Plan, prices: Prices | None) -> Costs:
+        """Return a plan's costs in seconds where prices are known, else in operations."""
+        return cls(tree_shares(plan, prices), estimate_milliseconds(plan, prices))
+
+    def milliseconds(self, share: float) -> float | None:
+        """Return a share of the cost in milliseconds."""
+        return None if self.whole is None else share * self.whole
+
+
+def box_trees(plan: Plan, costs: Costs) -> tuple[Box, ...]:
+    """Return the boxes of the trees that events feed; however many trees there are, the boxes stay few."""
+    fed: dict[str, list[Tree]] = {}
     for tree in plan.trees:
-        levels[depth(plan, tree)].append(tree)
-    feeders = {tree.feed for tree in plan.trees}
-    boxes = []
-    for level, trees in sorted(levels.items()):
-        ranked = sorted(trees, key=lambda tree: (tree.id not in feeders, -tree.cost))
-        boxes += [_box(plan, tree, level) for tree in ranked[:MOST]]
-        if len(ranked) > MOST:
-            boxes.append(_rest(plan, ranked[MOST:], level))
-    return boxes
+        fed.setdefault(tree.feed, []).append(tree)
+    return _boxes_fed_by(EVENTS, plan, fed, costs)
 
 
-def depth(plan: Plan, tree: Tree) -> int:
-    """How many trees stand between a tree and the events."""
-    level = 0
-    while tree.feed != EVENTS:
-        tree, level = plan.tree(tree.feed), level + 1
-    return level
+def _boxes_fed_by(feed: str, plan: Plan, fed: Mapping[str, list[Tree]], costs: Costs) -> tuple[Box, ...]:
+    shares = costs.shares
+    ranked = sorted(fed.get(feed, ()), key=lambda tree: (tree.id not in fed, -shares.get(tree.id, 0.0)))
+    boxes = [_box(tree, plan, fed, costs) for tree in ranked[:MOST]]
+    if rest := ranked[MOST:]:
+        queries = sum(len(tree.queries) for tree in rest)
+        share = sum(shares.get(tree.id, 0.0) for tree in rest)
+        title = f"{len(rest):,} trees more: {counted(queries)}"
+        boxes.append(Box("", title, ("each cheaper than those above",), share, costs.milliseconds(share), queries))
+    return tuple(boxes)
 
 
-def _box(plan: Plan, tree: Tree, level: int) -> Box:
+def _box(tree: Tree, plan: Plan, fed: Mapping[str, list[Tree]], costs: Costs) -> Box:
+    keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
     queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
-    keys = f", by {', '.join(tree.group_by)}" if tree.group_by else ""
-    answers = [_ranges(plan, [tree]), cut_text(tree.technique, 50)] if len(tree.queries) else []
-    if tree.feed != EVENTS and plan.tree(tree.feed).group_by != tree.group_by:
-        answers.append(f"rolled up from {tree.feed}")
+    lines = [f"slides {slides_text(plan, tree)}"]
+    if len(tree.queries):
+        lines += [_ranges_text(plan, tree), tree.technique]
     if tree.shards:
         ways = "in shards" if tree.shards.chosen else "separately"
-        answers.append(f"{tree.shards.predicates} predicates {ways}")
-    lines = [_slides(plan, [tree]), *answers, f"{_rate(plan, tree)}, cost {cost_text(tree.cost)}"]
-    return Box(
-        tree.id, level, tree.feed, len(tree.queries), f"{tree.id}: {queries}{keys}", tuple(lines), _share(plan, [tree])
-    )
+        lines.append(f"{counted(tree.shards.predicates, 'predicate', 'predicates')} {ways}")
+    share = costs.shares.get(tree.id, 0.0)
+    inside = _boxes_fed_by(tree.id, plan, fed, costs)
+    title = f"{tree.id}: {queries}{keys}"
+    return Box(tree.id, title, tuple(lines), share, costs.milliseconds(share), len(tree.queries), inside)
 
 
-def _rest(plan: Plan, trees: Sequence[Tree], level: int) -> Box:
-    queries = sum(len(tree.queries) for tree in trees)
-    lines = (_slides(plan, trees), _ranges(plan, trees), f"cost {cost_text(sum(tree.cost for tree in trees))} together")
-    title = f"{len(trees):,} trees more: {counted(queries)}"
-    return Box(f"more{level}", level, trees[0].feed, queries, title, lines, _share(plan, trees))
+def slides_text(plan: Plan, tree: Tree) -> str:
+    """Return the slides of a tree's windows, the first few: "1s, 5s, 1min"."""
+    slides = np.unique(tree.windows.slide).tolist()
+    named = ", ".join(length(plan, slide, tree.windows.rows) for slide in slides[:SLIDES])
+    return f"{named}, ... ({len(slides)})" if len(slides) > SLIDES else named
 
 
-def _slides(plan: Plan, trees: Sequence[Tree]) -> str:
-    rows = trees[0].windows.rows
-    slides = np.unique(np.concatenate([tree.windows.slide for tree in trees])).tolist()
-    texts = ", ".join(length(plan, slide, rows) for slide in slides[:SLIDES])
-    return cut_text(f"slides {texts}", 48) + (f" ... ({len(slides)})" if len(slides) > SLIDES else "")
-
-
-def _ranges(plan: Plan, trees: Sequence[Tree]) -> str:
-    rows = trees[0].windows.rows
-    shortest = min(int(tree.windows.range.min()) for tree in trees)
-    longest = max(int(tree.windows.range.max()) for tree in trees)
-    text = length(plan, shortest, rows)
-    return f"range {text}" if shortest == longest else f"ranges {text} to {length(plan, longest, rows)}"
-
-
-def _rate(plan: Plan, tree: Tree) -> str:
-    if tree.windows.rows:
-        return f"{float(tree.edge_rate):.4g} edges/row"
-    unit = "tick" if plan.traffic.ticks == 1 else "s"
-    return f"{float(tree.edge_rate) * plan.traffic.ticks:.4g} edges/{unit}"
-
-
-def _share(plan: Plan, trees: Sequence[Tree]) -> float:
-    return sum(tree.cost for tree in trees) / plan.cost if plan.cost else 0.0
-
-
-def cut_text(text: str, most: int) -> str:
-    """Return as much of a text as fits into so many characters.
-
-    >>> cut_text("slides 5 s, 10 s", 11)
-    'slides 5...'
-    """
-    return text if len(text) <= most else text[: most - 3] + "..."
-
-
-Point = tuple[float, float]
+def _ranges_text(plan: Plan, tree: Tree) -> str:
+    low, high = int(tree.windows.range.min()), int(tree.windows.range.max())
+    texts = [length(plan, ticks, tree.windows.rows) for ticks in (low, high)]
+    return f"range {texts[0]}" if low == high else f"ranges {texts[0]} to {texts[1]}"
 
 
 @dataclass(frozen=True)
 class Sizes:
     """How large everything is, in the unit of whoever draws."""
 
-    width: float  # of a box
-    gap: float  # between two columns: the room for arrows
+    narrowest: float  # that a box may be, where the picture is not narrower itself
     line: float  # the height of a line of text
-    frame: float  # what a box is higher than its lines: its title and its bar
-    space: float  # between two boxes of a column, and around the picture
-    left: float  # where the first column begins
+    letter: float  # the width of a letter, on average
+    pad: float  # between the frame of a box and what is in it
+    gap: float  # between two boxes
 
 
 @dataclass(frozen=True)
 class Place:
-    """A box, its left upper corner and its height."""
+    """A box, its left upper corner and size, and its lines as they fit; the title and the bar of its cost take a line
+    each."""
 
     box: Box
     x: float
     y: float
-    height: float
-
-    @property
-    def middle(self) -> float:
-        """Where arrows meet the box."""
-        return self.y + self.height / 2
-
-
-@dataclass(frozen=True)
-class Layout:
-    """All boxes with their places, and an arrow (start, end) into each, in the same order."""
-
     width: float
     height: float
-    places: tuple[Place, ...]
-    arrows: tuple[tuple[Point, Point], ...]
+    lines: tuple[str, ...]
 
 
-def lay_out(boxes: Sequence[Box], sizes: Sizes) -> Layout:
-    """Return the boxes in columns by depth, every column in the middle, boxes in the order of their feeders.
+def lay_out(boxes: Sequence[Box], sizes: Sizes, width: float, x: float = 0.0, y: float = 0.0) -> list[Place]:
+    """Return the places of boxes and of those inside them, in rows of the given width, a feeder before what it feeds.
 
-    >>> tree = Box("t1", 0, EVENTS, 2, "t1: 2 queries", ("slides 5 s", "cost 3"), 1.0)
-    >>> layout = lay_out([tree], Sizes(width=240, gap=44, line=18, frame=46, space=12, left=100))
-    >>> (layout.width, layout.height), layout.places[0].y, layout.arrows
-    ((352, 106), 12.0, (((56, 53.0), (100, 53.0)),))
+    A box that holds others takes a row of its own; the others share rows of equal height.
+
+    >>> leaf = Box("t2", "t2: 1 query", ("slides 5s",), 0.5, None, 1)
+    >>> sizes = Sizes(narrowest=40, line=10, letter=1, pad=5, gap=5)
+    >>> root = Box("t1", "t1: 2 queries", ("slides 1s",), 0.5, None, 2, (leaf, leaf))
+    >>> for place in lay_out([root, leaf], sizes, 100):
+    ...     print(place.box.tree, place.x, place.y, place.width, place.height)
+    t1 0.0 0.0 100.0 75.0
+    t2 5.0 35.0 42.5 35.0
+    t2 52.5 35.0 42.5 35.0
+    t2 0.0 80.0 100.0 35.0
     """
-    depth = max((box.depth for box in boxes), default=0)
-    columns = [[box for box in boxes if box.depth == level] for level in range(depth + 1)]
-    height = max(_stack(column, sizes) for column in columns) + 2 * sizes.space
-    exits = {EVENTS: (sizes.left - sizes.gap, height / 2)}
     places: list[Place] = []
-    arrows: list[tuple[Point, Point]] = []
-    for level, column in enumerate(columns):
-        x = sizes.left + level * (sizes.width + sizes.gap)
-        y = (height - _stack(column, sizes)) / 2
-        for box in sorted(column, key=lambda box: exits.get(box.feed, exits[EVENTS])[1]):
-            place = Place(box, x, y, _height(box, sizes))
-            places.append(place)
-            # a feeder that has no box of its own is summed up with others: its arrow comes from the events
-            arrows.append((exits.get(box.feed, exits[EVENTS]), (x, place.middle)))
-            exits[box.id] = (x + sizes.width, place.middle)
-            y += place.height + sizes.space
-    width = sizes.left + len(columns) * (sizes.width + sizes.gap) - sizes.gap + sizes.space
-    return Layout(width, height, tuple(places), tuple(arrows))
+    for row in _rows(boxes, sizes, width):
+        each = (width - (len(row) - 1) * sizes.gap) / len(row)
+        placed = [_place(box, sizes, each, x + number * (each + sizes.gap), y) for number, box in enumerate(row)]
+        height = max(nest[0].height for nest in placed)
+        for first, *inner in placed:
+            places += [Place(first.box, first.x, first.y, first.width, height, first.lines), *inner]
+        y += height + sizes.gap
+    return places
 
 
-def _stack(column: Sequence[Box], sizes: Sizes) -> float:
-    """Return the height of a column of boxes."""
-    return sum(_height(box, sizes) for box in column) + max(len(column) - 1, 0) * sizes.space
+def _rows(boxes: Sequence[Box], sizes: Sizes, width: float) -> list[Sequence[Box]]:
+    """Return the boxes of every row, rows of boxes without others as even as they can be."""
+    feeders = [box for box in boxes if box.inside]
+    leaves = [box for box in boxes if not box.inside]
+    rows: list[Sequence[Box]] = [[box] for box in feeders]
+    if leaves:
+        most = max(1, int((width + sizes.gap) // (sizes.narrowest + sizes.gap)))
+        count = -(-len(leaves) // most)
+        parts = np.array_split(np.arange(len(leaves)), count)
+        rows += [[leaves[number] for number in part] for part in parts]
+    return rows
 
 
-def _height(box: Box, sizes: Sizes) -> float:
-    return len(box.lines) * sizes.line + sizes.frame
+def _place(box: Box, sizes: Sizes, width: float, x: float, y: float) -> list[Place]:
+    """Return the place of a box, then those of what is inside."""
+    letters = max(1, int((width - 2 * sizes.pad) / sizes.letter))
+    lines = tuple(textwrap.wrap(", ".join(box.lines), letters))
+    head = sizes.pad + (2 + len(lines)) * sizes.line
+    if not box.inside:
+        return [Place(box, x, y, width, head + sizes.pad - sizes.line / 2, lines)]
+    inner = lay_out(box.inside, sizes, width - 2 * sizes.pad, x + sizes.pad, y + head)
+    bottom = max(place.y + place.height for place in inner) + sizes.pad
+    return [Place(box, x, y, width, bottom - y, lines), *inner]

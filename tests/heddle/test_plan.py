@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from jobs.generate import generate
 from jobs.generate.options import Options
 from optimizer import Plan, Window, optimize
 from optimizer.errors import HeddleError
-from optimizer.plan.layout import boxes_of
+from optimizer.plan.layout import Box, Costs, box_trees
 from optimizer.plan.picture import draw
 
 CATALOG = Path(__file__).parents[2] / "examples" / "catalog"
@@ -117,9 +118,15 @@ def test_pictures(tmp_path: Path, queries: int, suffix: str) -> None:
     windows = [Window(slide * (n + 1), slide) for n in range(queries) for slide in [(4, 5, 6, 10, 20)[n % 5]]]
     for strategy in ("tri_weave", "no_share"):
         plan = optimize(windows, 1.0, strategy, "flat_fit")
-        boxes = boxes_of(plan)
+        boxes = list(_with_inner(box_trees(plan, Costs.of(plan, None))))
         assert sum(box.queries for box in boxes) == queries
         assert len(boxes) <= 30
         path = tmp_path / f"plan{suffix}"
         draw(plan, path)
         assert path.stat().st_size > 1000
+
+
+def _with_inner(boxes: Iterable[Box]) -> Iterator[Box]:
+    for box in boxes:
+        yield box
+        yield from _with_inner(box.inside)

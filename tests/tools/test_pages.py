@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tools.pages
-from tools.pages import DOCS, PAGES
+from tools.pages import DOCS, PAGES, PICTURES
 from tools.pages.parts import replace_parts
 
 HELPERS = {"__init__", "__main__", "parts"}
@@ -21,7 +21,13 @@ def test_the_page_is_current(name: str) -> None:
 
 def test_the_table_forgets_no_generator() -> None:
     files = {file.stem for file in Path(tools.pages.__file__).parent.glob("*.py")}
-    assert {f"{name}.md" for name in files - HELPERS} == set(PAGES)
+    assert {f"{name}.md" for name in files - HELPERS} == {Path(page).name.lower() for page in PAGES}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_picture_is_current(name: str, tmp_path: Path) -> None:
+    PICTURES[name](tmp_path / name)
+    assert (tmp_path / name).read_text() == (DOCS / name).read_text(), f"docs/{name} is stale; run: make docs"
 
 
 def test_a_page_without_its_part_is_an_error() -> None:

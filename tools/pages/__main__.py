@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.pages import DOCS, PAGES
+from tools.pages import DOCS, PAGES, PICTURES
 
 
 def main() -> None:
@@ -12,6 +12,8 @@ def main() -> None:
         page = path.read_text(encoding="utf-8")
         if (current := refresh(page)) != page:
             path.write_text(current, encoding="utf-8")
+    for name, draw in PICTURES.items():
+        draw(DOCS / name)
 
 
 if __name__ == "__main__":

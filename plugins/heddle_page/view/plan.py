@@ -2,86 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.plan.definition import EVENTS, Plan, Tree
-from optimizer.plan.explain import cost_text, counted, edges_text, length
-from optimizer.plan.prices import Prices, estimate_milliseconds, tree_shares
-
-BOXES = 12  # trees of one level and feeder that get a box of their own
-
-
-@dataclass(frozen=True)
-class Nest:
-    """A tree as a box, with the boxes of the trees that it feeds inside; or several trees that are summed up."""
-
-    target: str  # the tree that it opens
-    title: str
-    lines: tuple[str, ...]
-    share: float
-    milliseconds: float | None  # per 1,000 events
-    queries: int
-    inside: tuple[Nest, ...]
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What every tree takes of a plan's cost, and what all of it is."""
-
-    shares: Mapping[str, float]
-    whole: float | None  # CPU milliseconds per 1,000 events; None where prices are not known
-
-    def of(self, share: float) -> float | None:
-        """Return a share of the cost in milliseconds."""
-        return None if self.whole is None else share * self.whole
-
-
-def nest_trees(plan: Plan, costs: Costs) -> tuple[Nest, ...]:
-    """Return the boxes of the trees that events feed; however many trees there are, the boxes stay few."""
-    fed: dict[str, list[Tree]] = {}
-    for tree in plan.trees:
-        fed.setdefault(tree.feed, []).append(tree)
-    return _nests(plan, EVENTS, fed, costs)
-
-
-def _nests(plan: Plan, feed: str, fed: Mapping[str, list[Tree]], costs: Costs) -> tuple[Nest, ...]:
-    shares = costs.shares
-    ranked = sorted(fed.get(feed, ()), key=lambda tree: (tree.id not in fed, -shares.get(tree.id, 0.0)))
-    boxes = [_nest(plan, tree, fed, costs) for tree in ranked[:BOXES]]
-    if len(ranked) > BOXES:
-        rest = ranked[BOXES:]
-        queries = sum(len(tree.queries) for tree in rest)
-        share = sum(shares.get(tree.id, 0.0) for tree in rest)
-        title = f"{len(rest):,} trees more: {counted(queries)}"
-        boxes.append(Nest("trees", title, ("each cheaper than those above",), share, costs.of(share), queries, ()))
-    return tuple(boxes)
-
-
-def _nest(plan: Plan, tree: Tree, fed: Mapping[str, list[Tree]], costs: Costs) -> Nest:
-    keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
-    asked = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
-    lines = [f"slides {_slides(plan, tree)}"]
-    if len(tree.queries):
-        lines += [_ranges(plan, tree), tree.technique]
-    if tree.shards:
-        ways = "in shards" if tree.shards.chosen else "separately"
-        lines.append(f"{tree.shards.predicates} {'predicate' if tree.shards.predicates == 1 else 'predicates'} {ways}")
-    share = costs.shares.get(tree.id, 0.0)
-    inside = _nests(plan, tree.id, fed, costs)
-    title = f"{tree.id}: {asked}{keys}"
-    return Nest(f"tree-{tree.id}", title, tuple(lines), share, costs.of(share), len(tree.queries), inside)
-
-
-def _ranges(plan: Plan, tree: Tree) -> str:
-    low, high = int(tree.windows.range.min()), int(tree.windows.range.max())
-    texts = [length(plan, ticks, tree.windows.rows) for ticks in (low, high)]
-    return f"range {texts[0]}" if low == high else f"ranges {texts[0]} to {texts[1]}"
-
+from optimizer.plan.definition import Plan, Tree
+from optimizer.plan.explain import cost_text, edges_text, length
+from optimizer.plan.layout import Box, Costs, box_trees, slides_text
+from optimizer.plan.prices import Prices
 
 LISTED = 500  # queries of one tree
-SLIDES = 8
 
 
 @dataclass(frozen=True)
@@ -129,13 +59,13 @@ class PlanView:
     saving: float
     milliseconds: float | None  # CPU, per 1,000 events
     unshared: tuple[str, ...]
-    picture: tuple[Nest, ...]
+    picture: tuple[Box, ...]
     trees: list[TreeView]
 
 
 def plan_view(plan: Plan, catalog: Catalog | None, prices: Prices | None = None) -> PlanView:
     """Arrange the plan with what the catalog says about its queries; the dearest trees first."""
-    costs = Costs(tree_shares(plan, prices), estimate_milliseconds(plan, prices))
+    costs = Costs.of(plan, prices)
     shares = costs.shares
     trees = sorted(plan.trees, key=lambda tree: (-shares.get(tree.id, 0.0), tree.id))
     fed: dict[str, list[str]] = {}
@@ -154,7 +84,7 @@ def plan_view(plan: Plan, catalog: Catalog | None, prices: Prices | None = None)
         plan.saving,
         costs.whole,
         plan.unshared,
-        nest_trees(plan, costs),
+        box_trees(plan, costs),
         [_tree(plan, tree, fed.get(tree.id, []), catalog, costs) for tree in trees],
     )
 
@@ -164,22 +94,16 @@ def _tree(plan: Plan, tree: Tree, feeds: list[str], catalog: Catalog | None, cos
         tree.id,
         tree.feed,
         feeds,
-        _slides(plan, tree),
+        slides_text(plan, tree),
         edges_text(plan, tree),
         tree.technique,
         ", ".join(tree.group_by),
         cost_text(tree.cost),
         costs.shares.get(tree.id, 0.0),
-        costs.of(costs.shares.get(tree.id, 0.0)),
+        costs.milliseconds(costs.shares.get(tree.id, 0.0)),
         len(tree.queries),
         _lines(plan, tree.queries[:LISTED], catalog),
     )
-
-
-def _slides(plan: Plan, tree: Tree) -> str:
-    slides = sorted(set(tree.windows.slide.tolist()))
-    named = ", ".join(length(plan, slide, tree.windows.rows) for slide in slides[:SLIDES])
-    return f"{named}, ... ({len(slides)})" if len(slides) > SLIDES else named
 
 
 def _lines(plan: Plan, queries: Sequence[str | int], catalog: Catalog | None) -> list[QueryLine]:
