@@ -14,9 +14,9 @@ from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.parquet import read_split, split_of, with_inputs
 from jobs.engine.events.signatures import sign_keys, unpack_signatures
 from jobs.engine.program.program import SIGNATURE, Grouping, Input, Program, key_columns
-from jobs.engine.program.spark_types import ARROW
 from jobs.engine.slices.cells import find_cells
 from jobs.engine.sources import list_input_files, table_columns
+from jobs.engine.sources.contract import ARROW
 from jobs.engine.sources.files import folder_types
 from jobs.kernels.arrays import Bools
 from jobs.kernels.tallies.merge import order_codes

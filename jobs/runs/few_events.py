@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow.parquet as pq
 
-from jobs.engine.sources import list_input_files
+from jobs.engine.sources import land_events, list_input_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN, stream_storage
 from jobs.runs.lanes import spark_has_work
 from jobs.runs.request import Request
@@ -30,6 +30,7 @@ def reason_for_one_process(request: Request) -> str:
             return ""
         if any(storage.names(TAKEN)) and not catalog.streams[request.stream].has_log:
             return "in this process, as this warehouse was begun; another --warehouse may be Spark's"
+        land_events(catalog.streams[request.stream])
         paths = [file.path for file in list_input_files(catalog.streams[request.stream])]
         events = sum(pq.read_metadata(path).num_rows for path in paths) if len(paths) <= FILES else FEW + 1
     except (HeddleError, OSError, ValueError):  # the run itself says what is wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from jobs.engine.sources import SOURCES
+from jobs.engine.sources import SOURCES, land_events, tend_landed
 from jobs.engine.sources.contract import Snapshot
 from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import add_record, files_in_records, load_records
@@ -29,6 +29,8 @@ def list_log_batches(run: Run, source: Stream, files_per_batch: int) -> Iterator
         if record.batch > run.manifest.batch:
             require_files(record.files)
             yield LogBatch(record.batch, record.files, record.offset)
+    land_events(source)
+    run.report.notes += tend_landed(source, run.manifest.offset)
     snapshots = list_snapshots(source, run.manifest.offset)
     consumed = files_in_records(records)
     for files, offset in cut_batches(snapshots, consumed, files_per_batch):

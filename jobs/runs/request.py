@@ -7,12 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jobs.engine.sources import land_events
 from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.measure.machine_prices import load_prices
 from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
 from jobs.runs.run import Progress
+from jobs.spark.stream_frames import driver_of
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.read.load import load_catalog
@@ -72,6 +74,7 @@ class Request:
             _require_interval(self.options.interval)
         catalog = load_catalog(self.catalog)
         catalog.of_stream(self.stream)
+        land_events(driver_of(catalog, self.stream))  # a first plan is by what has arrived
         return catalog, self._plan(catalog, say, start)
 
     def _plan(self, catalog: Catalog, say: Say, start: Start | None) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.engine.sources import list_input_files
+from jobs.engine.sources import land_events, list_input_files
 from jobs.engine.warehouse.consumed_files import list_consumed_files
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
@@ -42,7 +42,9 @@ def _streams_with_queries(catalog: Catalog, stream: str | None, say: Say) -> lis
 def _has_work(place: Settings, catalog: Catalog, stream: str, say: Say) -> bool:
     storage = stream_storage(place.warehouse, stream)
     manifest = newest(storage)
-    files = [file.path for file in list_input_files(driver_of(catalog, stream))]
+    driver = driver_of(catalog, stream)
+    land_events(driver)
+    files = [file.path for file in list_input_files(driver)]
     consumed = set(list_consumed_files(storage, manifest)) if manifest.batch >= 0 else set()
     fresh = sum(path not in consumed for path in files)
     pending = len(newest_ledger(storage).pending(manifest.results))

@@ -13,8 +13,9 @@ from jobs.engine.events.parquet import event_schema, open_parquet
 from jobs.engine.events.zones import OPEN
 from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.definition import inputs_of
-from jobs.engine.program.spark_types import ARROW, plain_type, require_key
+from jobs.engine.program.spark_types import plain_type, require_key
 from jobs.engine.sources import list_input_files, table_columns
+from jobs.engine.sources.contract import ARROW
 from jobs.engine.sources.files import folder_types
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog

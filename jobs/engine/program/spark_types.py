@@ -8,24 +8,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from jobs.engine.program.program import Coding
+from jobs.engine.sources.contract import ARROW
 from optimizer.catalog.spark_types.parquet import spark_type
 from optimizer.catalog.spark_types.results import NEEDS, RESULTS
 from optimizer.errors import HeddleError
-
-ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that answers may have
-    "boolean": pa.bool_(),
-    "tinyint": pa.int8(),
-    "smallint": pa.int16(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", "UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
-}
-
 
 FOLDED_AS = {"sum_squares": "sum"}  # what is folded is no longer the argument
 

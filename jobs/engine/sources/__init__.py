@@ -4,11 +4,14 @@
 - delta: Delta tables, by their own log: the files that appends added.
 - files: Files (parquet, csv, json, orc): the one listing of what is in the folder of a stream, consumed or not.
 - iceberg: Iceberg tables, by their snapshots: the files that appends added.
+- kafka: Topics of Kafka: messages are landed as Parquet together with their offsets.
+- landing: Landed events: their files, and the log that says which offsets each landing has.
+- messages: Messages of a topic as columns, and which of them do not fit the schema.
 """
 
 from __future__ import annotations
 
-from jobs.engine.sources import delta, files, iceberg
+from jobs.engine.sources import delta, files, iceberg, kafka, landing
 from jobs.engine.sources.contract import Source, TableColumns
 from jobs.engine.sources.files import File
 from optimizer.catalog.model.query import Stream
@@ -20,7 +23,27 @@ SOURCES: dict[str, Source] = {
     "orc": Source(files.list_files),
     "delta": Source(delta.list_files, delta.list_snapshots, delta.read_columns),
     "iceberg": Source(iceberg.list_files, iceberg.list_snapshots, iceberg.read_columns),
+    "kafka": Source(
+        landing.list_landed_files,
+        landing.list_landings,
+        kafka.read_columns,
+        kafka.land_messages,
+        landing.tend_landings,
+    ),
 }
+
+
+def land_events(stream: Stream) -> None:
+    """Land what has arrived at a source that is no set of files."""
+    source = SOURCES.get(stream.format)
+    if source and source.land:
+        source.land(stream)
+
+
+def tend_landed(stream: Stream, offset: str) -> list[str]:
+    """Drop landed files that are old and read, up to an offset; return what a person should know of the others."""
+    source = SOURCES.get(stream.format)
+    return source.tend(stream, offset) if source and source.tend else []
 
 
 def list_input_files(stream: Stream) -> list[File]:

@@ -12,6 +12,20 @@ import pyarrow as pa
 from jobs.engine.sources.files import File
 from optimizer.catalog.model.query import Stream
 
+ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that columns of events and answers may have
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+
 
 class Snapshot(NamedTuple):
     """A version of a table: the files with the events that it added, and the offsets of who has read none or all."""
@@ -66,6 +80,9 @@ class Source:
     list_files: Callable[[Stream], list[File]]  # all that is there now, the oldest first
     list_snapshots: Callable[[Stream, str], list[Snapshot]] | None = None  # since an offset; "" for all
     read_columns: Callable[[Stream], TableColumns] | None = None
+    land: Callable[[Stream], None] | None = None  # makes files of what is none
+    tend: Callable[[Stream, str], list[str]] | None = None  # of who has read up to an offset: drops what is old, and
+    # returns what a person should know of the rest
 
 
 def write_values(values: Mapping[str, str | None]) -> str:

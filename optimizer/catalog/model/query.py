@@ -9,7 +9,7 @@ from optimizer.catalog.model.expectation import Expectation
 from optimizer.windows.window import Window
 
 UTC = "UTC"
-TABLE_FORMATS = ("delta", "iceberg")
+TABLE_FORMATS = ("delta", "iceberg", "kafka")  # whose own log says which files they have
 
 
 @dataclass(frozen=True)

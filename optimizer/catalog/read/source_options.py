@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 
 import sqlglot
 from sqlglot import exp
 
 from optimizer.catalog.model.source_files import glob_pattern, instant
+from optimizer.catalog.sql.durations import parse_duration
 from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import Mistake, did_you_mean, show
 
@@ -15,6 +18,7 @@ FILE_FORMATS = ("parquet", "csv", "json", "orc")  # whose files are in a folder
 PLACES = {"iceberg": "table"}  # the field that says where a source is, where that is no path
 _TEXT_FILES = "encoding dateFormat timestampFormat timestampNTZFormat mode multiLine schema"
 _ANY = "recursiveFileLookup pathGlobFilter modifiedAfter modifiedBefore maxFilesPerTrigger"
+_TOPIC = "servers topic schema values timestamps"
 OPTIONS: dict[str, frozenset[str]] = {
     "parquet": frozenset(f"{_ANY} mergeSchema".split()),
     "orc": frozenset(f"{_ANY} mergeSchema".split()),
@@ -25,8 +29,11 @@ OPTIONS: dict[str, frozenset[str]] = {
     ),
     "delta": frozenset({"maxFilesPerTrigger"}),
     "iceberg": frozenset({"maxFilesPerTrigger", "catalog", "type", "uri", "warehouse"}),
+    "kafka": frozenset(f"{_TOPIC} avroSchema avroHeader startingOffsets retention maxFilesPerTrigger".split()),
 }
+REQUIRED = {"kafka": ("servers", "topic", "schema")}
 FORMATS = tuple(OPTIONS)
+TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 TRUTHS = "recursiveFileLookup mergeSchema multiLine inferSchema header ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace"
 CATALOG_TYPES = ("sql", "rest", "hive", "glue", "dynamodb")  # of pyiceberg; no class of anybody's own
 MODES = ("PERMISSIVE", "FAILFAST")
@@ -37,6 +44,11 @@ def check_options(format: str, options: Mapping[str, str], zone: str) -> dict[st
     if format not in FORMATS:
         right = did_you_mean(format, FORMATS, f"formats: {', '.join(FORMATS)}")
         raise Mistake(f"there is no format {show(format)}", right, "source")
+    missing = [option for option in REQUIRED.get(format, ()) if not options.get(option)]
+    if options.get("values") == "avro" and not options.get("avroSchema"):
+        missing.append("avroSchema")
+    if missing:
+        raise Mistake(f"a source of format {format} has no {missing[0]}", "write it below its options", "source")
     return {option: _check(format, option, value, zone) for option, value in options.items()}
 
 
@@ -47,8 +59,8 @@ def _check(format: str, option: str, value: str, zone: str) -> str:
         raise Mistake(f"the option {show(option)} is refused", right, "source")
     if len(value) > 10_000 or "${" in value or "\0" in value:
         raise Mistake(f"the value of {option} is refused", "write a short plain text", "source")
-    if "@" in value and option == "uri":
-        raise _mistake(option, "has a user or password", "leave it to pyiceberg's own settings, in the environment")
+    if "@" in value and option in ("uri", "servers"):
+        raise _mistake(option, "has a user or password", "leave it to the environment: docs/sources.md says how")
     if option in ("modifiedAfter", "modifiedBefore"):
         instant_in_zone(option, value, zone)
     return VALUES.get(option, _any_text)(option, value)
@@ -96,14 +108,29 @@ def _mode(option: str, value: str) -> str:
 
 def _schema(option: str, value: str) -> str:
     """Return the columns and types, printed anew: Spark reads them as DDL."""
-    try:
-        tree = sqlglot.parse_one(f"CREATE TABLE t ({value})", read="spark")
-    except sqlglot.ParseError:
-        tree = None
-    columns = tree.this.expressions if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema) else []
-    if not columns or any(not _is_plain(column) for column in columns) or (tree and tree.args.get("properties")):
+    columns = _columns(value)
+    if not columns:
         raise _mistake(option, f"{show(value)} is no list of columns", "write it like k STRING, x DOUBLE, ts TIMESTAMP")
     return ", ".join(f"{quote(column.name)} {column.args['kind'].sql('spark')}" for column in columns)
+
+
+def schema_columns(text: str) -> dict[str, str]:
+    """Return the columns of a schema and their types, as Spark calls them.
+
+    >>> schema_columns("k STRING, `the time` TIMESTAMP")
+    {'k': 'string', 'the time': 'timestamp'}
+    """
+    return {column.name: column.args["kind"].sql("spark").lower() for column in _columns(text)}
+
+
+def _columns(text: str) -> list[exp.Expr]:
+    """Return the columns of a schema; none of a text that is no schema."""
+    try:
+        tree = sqlglot.parse_one(f"CREATE TABLE t ({text})", read="spark")
+    except sqlglot.ParseError:
+        return []
+    columns = tree.this.expressions if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema) else []
+    return [] if any(not _is_plain(column) for column in columns) or tree.args.get("properties") else columns
 
 
 def _is_plain(column: exp.Expr) -> bool:
@@ -124,11 +151,55 @@ def _catalog_type(option: str, value: str) -> str:
     return value
 
 
+def _one_of(*words: str) -> Callable[[str, str], str]:
+    def check_word(option: str, value: str) -> str:
+        if value not in words:
+            raise _mistake(option, f"{show(value)} is refused", f"use one of {', '.join(words)}")
+        return value
+
+    return check_word
+
+
+def _retention(option: str, value: str) -> str:
+    try:
+        ticks = parse_duration(value)
+    except Mistake as mistake:
+        raise _mistake(option, mistake.wrong, mistake.right) from None
+    if ticks <= 0:
+        raise _mistake(option, f"{show(value)} keeps nothing", "give a duration, or leave it out: then all is kept")
+    return value
+
+
+def _avro_schema(option: str, value: str) -> str:
+    try:
+        is_record = json.loads(value).get("type") == "record"
+    except (ValueError, AttributeError):
+        is_record = False
+    if not is_record:
+        raise _mistake(option, "is no Avro record", "write the schema as JSON, of type record")
+    return value
+
+
+def _topic(option: str, value: str) -> str:
+    if not TOPIC.fullmatch(value):
+        raise _mistake(
+            option, f"{show(value)} is no name of a topic", "use letters, digits, dots, dashes and underscores"
+        )
+    return value
+
+
 VALUES: dict[str, Callable[[str, str], str]] = {
     **dict.fromkeys(TRUTHS.split(), _truth),
+    "avroHeader": _truth,
     "maxFilesPerTrigger": _count,
     "pathGlobFilter": _glob,
     "mode": _mode,
     "type": _catalog_type,
     "schema": _schema,
+    "values": _one_of("json", "avro"),
+    "timestamps": _one_of("text", "seconds", "milliseconds", "microseconds"),
+    "startingOffsets": _one_of("earliest", "latest"),
+    "retention": _retention,
+    "avroSchema": _avro_schema,
+    "topic": _topic,
 }

@@ -27,7 +27,8 @@ from jobs.engine.events.language.vectors import (
     is_number,
 )
 from jobs.engine.events.zones import OPEN
-from jobs.engine.program.spark_types import ARROW, parse_type
+from jobs.engine.program.spark_types import parse_type
+from jobs.engine.sources.contract import ARROW
 from optimizer.catalog.spark_types.numbers import wider
 from optimizer.catalog.spark_types.parquet import spark_type
 
