@@ -50,11 +50,11 @@ class FilesTrigger(BaseEventTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Yield an event whenever files have arrived."""
-        known = await asyncio.to_thread(list_files, self.folder)
+        before = await asyncio.to_thread(list_files, self.folder)
         while True:
             await asyncio.sleep(self.seconds)
             files = await asyncio.to_thread(list_files, self.folder)
-            fresh, known = files - known, files
+            fresh, before = files - before, files
             if fresh:
                 yield TriggerEvent({"folder": self.folder, "files": len(fresh)})  # type: ignore[no-untyped-call]
 

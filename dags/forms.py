@@ -35,14 +35,14 @@ def stream(every: bool = False) -> Param:
         return Param(None, what, type=kind, pattern=ID, title="Stream")
     if not every:
         return Param(names[0], what, type=kind, enum=names, title="Stream")
-    shown = {"null": "every stream"}  # the form would show null as it is
-    return Param(None, what, type=kind, enum=[None, *names], values_display=shown, title="Stream")
+    labels = {"null": "every stream"}  # the form would show null as it is
+    return Param(None, what, type=kind, enum=[None, *names], values_display=labels, title="Stream")
 
 
-def strategies(chosen: list[str]) -> Param:
+def strategies(default: list[str]) -> Param:
     """Return the field of one or more strategies."""
     return Param(
-        chosen,
+        default,
         "How plans are searched. Of several, the cheapest plan counts; docs/strategies.md describes each.",
         type="array",
         items={"type": "string", "enum": STRATEGIES},
@@ -53,10 +53,10 @@ def strategies(chosen: list[str]) -> Param:
     )
 
 
-def techniques(chosen: list[str]) -> Param:
+def techniques(default: list[str]) -> Param:
     """Return the field of one or more techniques."""
     return Param(
-        chosen,
+        default,
         "How trees answer their windows; auto takes the one with the fewest operations for every measure.",
         type="array",
         items={"type": "string", "enum": ["auto", *TECHNIQUES]},

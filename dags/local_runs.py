@@ -30,14 +30,14 @@ OWN_LINE = re.compile(r"batch \d+: |asking Spark |comparing ")  # among what Spa
 class ProgressHandler(logging.Handler):
     """Passes on what the steps log, as progress; of what a submitted job writes, only its own lines."""
 
-    def __init__(self, answer: Answer, wanted: re.Pattern[str] | None = None) -> None:
+    def __init__(self, answer: Answer, pattern: re.Pattern[str] | None = None) -> None:
         super().__init__()
-        self.answer, self.wanted = answer, wanted
+        self.answer, self.pattern = answer, pattern
 
     def emit(self, record: logging.LogRecord) -> None:
         """Answer with one line of progress."""
         line = record.getMessage()
-        if self.wanted is None or self.wanted.match(line):
+        if self.pattern is None or self.pattern.match(line):
             self.answer({"progress": line})
 
 
@@ -64,10 +64,10 @@ def run_dag(request: dict[str, Any]) -> dict[str, Any]:
         except ParamValidationError as error:
             return {"state": "refused", "why": f"{name}: {' '.join(str(error).split())}"}
     dag.deadline = None  # nobody looks after deadlines here, and Airflow 3.3 cannot end a tested run that has one
-    done = dag.test(run_conf=conf)
-    failed = [(task.task_id, task.map_index) for task in done.get_task_instances() if task.state == "failed"]
-    names = sorted({task.rendered_map_index for task in done.get_task_instances() if task.map_index >= 0})
-    return {"state": str(done.state), "run_id": done.run_id, "failed": failed, "mapped": names}
+    run = dag.test(run_conf=conf)
+    failed = [(task.task_id, task.map_index) for task in run.get_task_instances() if task.state == "failed"]
+    names = sorted({task.rendered_map_index for task in run.get_task_instances() if task.map_index >= 0})
+    return {"state": str(run.state), "run_id": run.run_id, "failed": failed, "mapped": names}
 
 
 def main() -> None:

@@ -55,13 +55,13 @@ def quarantine() -> None:
 
     @task_group
     def decide(question: dict[str, Any]) -> None:
-        asked = phrase(question=question)
+        phrased = phrase(question=question)
         answer = HITLOperator(
-            task_id="ask", subject=asked["subject"], body=asked["body"], options=["release", "discard", "repair"],
+            task_id="ask", subject=phrased["subject"], body=phrased["body"], options=["release", "discard", "repair"],
             response_timeout=PATIENCE, execution_timeout=None, map_index_template="{{ task.subject }}",
         )  # fmt: skip
-        settle(question=asked, answer=answer.output)
-        wish = wants_repair(question=asked, answer=answer.output)
+        settle(question=phrased, answer=answer.output)
+        wish = wants_repair(question=phrased, answer=answer.output)
         TriggerDagRunOperator(
             task_id="repair", trigger_dag_id="heddle_backfill", conf=wish, map_index_template="{{ task.conf.stream }}"
         )

@@ -55,7 +55,7 @@ class Detail:
     statements: dict[str, list[str]] = field(default_factory=dict)  # by id: the windows that were recomputed
     evaluated: int = 0  # statements that there are
     examples: list[dict[str, str]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    statements_run: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -118,7 +118,7 @@ def audit(
     windows = len(ours[["query", "start"]].drop_duplicates())
     looked_at = {statement.statement.id: _windows(expected, statement) for statement in statements}
     detail = Detail(manifest.batch, scope.since, scope.until, scope.seed, looked_at, len(evaluated))
-    detail = replace(detail, examples=_examples(comparison), asked=naive.asked)
+    detail = replace(detail, examples=_examples(comparison), statements_run=naive.statements_run)
     return Audit(stream, len(statements), windows, len(comparison), checks, detail)
 
 

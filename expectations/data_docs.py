@@ -110,11 +110,11 @@ def _looked_at(detail: Detail) -> str:
         {"statement": id, "windows": len(windows), "recomputed": "; ".join(windows[:LISTED]) + _more(windows)}
         for id, windows in detail.statements.items()
     ]
-    asked = "".join(f"<pre>{escape(sql)}</pre>" for sql in detail.asked[:LISTED])
+    statements_run = "".join(f"<pre>{escape(sql)}</pre>" for sql in detail.statements_run[:LISTED])
     return (
         (f"<h2>What was recomputed</h2>{_table(windows)}" if windows else "")
         + (f"<h2>Both answers, of a few rows</h2>{_table(detail.examples)}" if detail.examples else "")
-        + (f"<h2>What Spark was asked</h2>{asked}" if asked else "")
+        + (f"<h2>What Spark was asked</h2>{statements_run}" if statements_run else "")
     )
 
 

@@ -119,8 +119,8 @@ def describe_published(
     """Return what was published: its batches and rows, the watermark and its hour, and what was audited of it."""
     manifest = load(stream_storage(warehouse, stream), manifest_name(verdict["manifest"]))
     rows = sum(file.rows for file in manifest.results if file.batch in batches)
-    told = manifest.watermark > BEGINNING
-    watermark = datetime.fromtimestamp(manifest.watermark // 1_000_000, UTC) if told else None
+    has_watermark = manifest.watermark > BEGINNING
+    watermark = datetime.fromtimestamp(manifest.watermark // 1_000_000, UTC) if has_watermark else None
     return {
         "batches": list(batches),
         "rows": rows,

@@ -128,12 +128,12 @@ def answer_suites(
     catalog: Catalog, statements: Sequence[EvaluatedStatement], storage: Storage, manifest: Manifest, scope: Scope
 ) -> dict[str, Suite]:
     """Return what is expected of the answers that an audit is about, a suite for every aggregate that has some."""
-    chosen = [each for each in statements if catalog.expect.get(each.statement.id) and not each.window.rows]
-    before = max((each.window.slide for each in chosen), default=0)
+    with_expectations = [each for each in statements if catalog.expect.get(each.statement.id) and not each.window.rows]
+    before = max((each.window.slide for each in with_expectations), default=0)
     since = scope.since if scope.since == BEGINNING else scope.since - before
-    answers = engine_answers(storage, manifest.results, chosen, since, scope.until)
+    answers = engine_answers(storage, manifest.results, with_expectations, since, scope.until)
     suites = {}
-    for statement in chosen:
+    for statement in with_expectations:
         rows = answers.rows(statement)
         names = {column.source: column.name for column in statement.statement.columns if column.kind == "answer"}
         for id, name in names.items():

@@ -17,8 +17,8 @@ app = typer.Typer(
 )
 
 
-def _say_version(wanted: bool) -> None:
-    if wanted:
+def _say_version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"heddle {version('heddle')}")
         raise typer.Exit
 

@@ -165,9 +165,9 @@ def stop_services(services: Sequence[Service]) -> None:
         service.process.wait()
 
 
-def free_port(wanted: int) -> int:
+def free_port(first: int) -> int:
     """Return the port, or the next one that nobody listens on."""
-    for port in range(wanted, min(wanted + TRIED, 1 << 16)):
+    for port in range(first, min(first + TRIED, 1 << 16)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -175,7 +175,7 @@ def free_port(wanted: int) -> int:
             except OSError:
                 continue
             return port
-    raise HeddleError(f"no port from {wanted} on is free; name another with --port")
+    raise HeddleError(f"no port from {first} on is free; name another with --port")
 
 
 def _end_group(group: int) -> None:

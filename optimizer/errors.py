@@ -22,8 +22,8 @@ class Mistake(Exception):  # noqa: N818 (the word users see)
 
 def show(text: object) -> str:
     """A user's text inside a one-line message: quoted, without line breaks, cut when long."""
-    shown = str(text)
-    return repr(shown if len(shown) <= SHOWN else shown[: SHOWN - 3] + "...")
+    line = str(text)
+    return repr(line if len(line) <= SHOWN else line[: SHOWN - 3] + "...")
 
 
 def did_you_mean(name: str, choices: Iterable[str], otherwise: str) -> str:

@@ -45,8 +45,8 @@ def sample_statements(statements: Sequence[EvaluatedStatement], scope: Scope) ->
     if scope.everything or len(statements) <= scope.statements:
         return list(statements)
     drawn = random.Random(scope.seed).sample(list(statements), len(statements))
-    chosen = sorted(drawn, key=lambda statement: scope.audited.get(statement.statement.id, -1))[: scope.statements]
-    return sorted(chosen, key=lambda statement: statement.statement.id)
+    sample = sorted(drawn, key=lambda statement: scope.audited.get(statement.statement.id, -1))[: scope.statements]
+    return sorted(sample, key=lambda statement: statement.statement.id)
 
 
 def choose_parts(

@@ -89,8 +89,8 @@ def _read(storage: Storage, name: str, labels: Collection[str], first: int) -> p
         groups = [group for group in row_groups_of(file, labels) if _last_start(file, group) >= first]
         table = file.read_row_groups(groups)
     label = table[QUERY].cast(pa.string())
-    chosen = pc.is_in(label, pa.array(sorted(labels)))
-    return table.set_column(table.schema.get_field_index(QUERY), QUERY, label).filter(chosen)
+    has_label = pc.is_in(label, pa.array(sorted(labels)))
+    return table.set_column(table.schema.get_field_index(QUERY), QUERY, label).filter(has_label)
 
 
 def _last_start(file: pq.ParquetFile, group: int) -> int:

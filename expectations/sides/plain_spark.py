@@ -57,22 +57,22 @@ SCALES = {  # a sum near zero of large numbers, a small variance around a large 
 
 @dataclass(frozen=True)
 class Naive:
-    """Plain Spark over the events that were evaluated; `asked` is the SQL that it has run."""
+    """Plain Spark over the events that were evaluated; `statements_run` is the SQL that it has run."""
 
     spark: SparkSession
     stream: Stream
     events: DataFrame
     late: DataFrame | None
     say: Say
-    asked: list[str] = field(default_factory=list)
+    statements_run: list[str] = field(default_factory=list)
 
     def rows(self, parts: Sequence[Part]) -> pd.DataFrame:
         """Return Spark's answers in the windows of all parts."""
-        frames, done, total = [], 0, len({part.statement.statement.id for part in parts})
+        frames, asked_so_far, total = [], 0, len({part.statement.statement.id for part in parts})
         for scan in scans(parts):
             names = {part.statement.statement.id for part in scan}
-            done = min(done + len(names), total)
-            self.say(f"asking Spark {done} of {total} statements")
+            asked_so_far = min(asked_so_far + len(names), total)
+            self.say(f"asking Spark {asked_so_far} of {total} statements")
             frames.append(self._whole(scan[0]) if scan[0].starts is None else self._sampled(scan))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=NAIVE_COLUMNS, dtype=object)
 
@@ -101,7 +101,7 @@ class Naive:
         read = columns_of_statement([query for part in scan for query in part.statement.queries.values()], time)
         view = events.select(*(F.col(in_backquotes(name)) for name in sorted(read)))  # no other column is in the way
         view.createOrReplaceTempView(quote(self.stream.name))
-        self.asked.append(sql)
+        self.statements_run.append(sql)
         try:
             return numbered_columns(self.spark.sql(sql)).toArrow()
         finally:
@@ -143,9 +143,11 @@ def evaluated_files(storage: Storage, manifest: Manifest) -> dict[str, tuple[int
         raise HeddleError(f"{storage.root}: nothing has been evaluated yet; run heddle evaluate first")
     local = [path for path in files if "://" not in path]
     now = {file.path: file for file in current_files(local)}
-    gone = [path for path in local if path not in now]
-    if gone:
-        raise HeddleError(f"{gone[0]}: was evaluated and is gone, one of {len(gone)}; an audit needs the raw events")
+    missing = [path for path in local if path not in now]
+    if missing:
+        raise HeddleError(
+            f"{missing[0]}: was evaluated and is gone, one of {len(missing)}; an audit needs the raw events"
+        )
     changed = [path for path in local if is_rewritten(files[path][1], now[path])]
     if changed:
         raise HeddleError(
@@ -221,9 +223,9 @@ def sample_sql(scan: Sequence[Part], stream: Stream) -> str:
 
 def _guarded(query: Query, condition: str) -> Query:
     """Return a query whose arguments are evaluated for events of its own statement only: others might be refused."""
-    kept = 1 if AGGREGATES[query.aggregate].takes_constants else len(query.arguments)
+    variable = 1 if AGGREGATES[query.aggregate].takes_constants else len(query.arguments)
     arguments = [
-        f"CASE WHEN {condition} THEN {argument} END" if place < kept and argument != "*" else argument
+        f"CASE WHEN {condition} THEN {argument} END" if place < variable and argument != "*" else argument
         for place, argument in enumerate(query.arguments)
     ]
     return replace(query, arguments=tuple(arguments))

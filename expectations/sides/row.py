@@ -174,7 +174,7 @@ def about(query: Query) -> str:
     return repr((query.group_by, query.where, query.arguments, query.window.rows))
 
 
-def shown(text: str | None, number: float | None) -> str:
+def answer_text(text: str | None, number: float | None) -> str:
     """Return the answer as a person reads it."""
     return text if text is not None else "NULL" if number is None else repr(number)
 

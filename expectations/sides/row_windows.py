@@ -44,8 +44,8 @@ class NumberedEvents:
             ours = ours[[end > out.get(key, BEGINNING) for key, end in zip(ours["key"], ours["end"], strict=True)]]
             expected = expected[expected[LAST] > low]
         if not scope.everything:
-            chosen = sample_starts(expected["start"].unique().tolist(), statement, scope)
-            ours, expected = ours[ours["start"].isin(chosen)], expected[expected["start"].isin(chosen)]
+            starts = sample_starts(expected["start"].unique().tolist(), statement, scope)
+            ours, expected = ours[ours["start"].isin(starts)], expected[expected["start"].isin(starts)]
         return Sides(ours, expected.drop(columns=LAST))
 
     def _answers(self, statement: EvaluatedStatement) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 import great_expectations.expectations as gxe
 import pandas as pd
 
-from expectations.sides.row import OPEN, SCALE, Sides, shown, window_text
+from expectations.sides.row import OPEN, SCALE, Sides, answer_text, window_text
 from expectations.suites.column_pairs import ExpectColumnPairValuesToAgree
 from expectations.suites.suite import RTOL, Suite
 
@@ -48,12 +48,12 @@ def _line(ours: Row | None, sparks: Row | None) -> Row:
     line = {"query": place["query"], "key": place["key"]}
     line["window"] = window_text(place["start"], place["end"], place["rows"])
     line["side"] = BOTH if ours and sparks else OURS if ours else SPARKS
-    line["ours"] = shown(ours["text"], ours["number"]) if ours else "no row"
-    line["spark"] = shown(sparks["text"], sparks["number"]) if sparks else "no row"
+    line["ours"] = answer_text(ours["text"], ours["number"]) if ours else "no row"
+    line["spark"] = answer_text(sparks["text"], sparks["number"]) if sparks else "no row"
     if ours and sparks:
         text = ours["text"] if ours["text"] in (sparks[OPEN] or ()) else sparks["text"]
         number = ours["number"] if _is_rounding(ours["number"], sparks) else sparks["number"]
-        line |= {"spark": shown(text, number), "our_text": ours["text"], "spark_text": text}
+        line |= {"spark": answer_text(text, number), "our_text": ours["text"], "spark_text": text}
         line |= {"our_number": ours["number"], "spark_number": number}
     return line
 

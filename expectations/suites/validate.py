@@ -107,7 +107,9 @@ def validate(
         result = _checkpoint(context, name, suite, folder).run(batch_parameters={"dataframe": tables[name]})
         (validated,) = result.run_results.values()
         outcomes = {outcome.expectation_config.meta["name"]: outcome for outcome in validated.results}
-        checks += [_check(name, text, outcomes[text], suite.shown, tables[name]) for text in suite.expectations]
+        checks += [
+            _check(name, text, outcomes[text], suite.example_columns, tables[name]) for text in suite.expectations
+        ]
     return checks, tables["comparison"]
 
 
@@ -126,7 +128,7 @@ def _checkpoint(context: Any, name: str, suite: Suite, folder: str) -> Any:
     result_format = {
         "result_format": "SUMMARY",
         "partial_unexpected_count": LISTED,
-        "unexpected_index_column_names": list(suite.shown),
+        "unexpected_index_column_names": list(suite.example_columns),
     }
     actions: list[ValidationAction] = [KeepVerdict(name="keep the verdict", folder=folder)] if folder else []
     return context.checkpoints.add(
@@ -139,13 +141,13 @@ def _untold(suite: str, name: str, expectation: Any) -> Check:
     return Check(suite, name, True, 0, 0, [], expectation.severity.value, expectation.description or "")
 
 
-def _check(suite: str, name: str, outcome: Any, shown: tuple[str, ...], frame: pd.DataFrame) -> Check:
+def _check(suite: str, name: str, outcome: Any, example_columns: tuple[str, ...], frame: pd.DataFrame) -> Check:
     result, config = outcome.result, outcome.expectation_config
     if not result:
         raise RuntimeError(f"{name}: {outcome.exception_info}")
     own = tuple(column for column in (config.kwargs.get("column"),) if column and suite not in SUITES)
     listed = result.get("partial_unexpected_index_list") or []
-    examples = [{column: row[column] for column in dict.fromkeys((*shown, *own))} for row in listed]
+    examples = [{column: row[column] for column in dict.fromkeys((*example_columns, *own))} for row in listed]
     rows, failing = _rows_with_values(frame, config.kwargs), result.get("unexpected_count") or 0
     severity, expected = config.severity.value, config.description or ""
     return Check(suite, name, bool(outcome.success), rows, failing, examples, severity, expected)

@@ -89,8 +89,8 @@ def _measure_plain_spark(home: Path, console: Console) -> None:
     log = home / "plain_spark.log"
     command = [sys.executable, "-m", "heddle.demo.plain_spark", str(home), str(home / "plain_spark.json")]
     with log.open("w") as sink:
-        done = subprocess.run(command, env=environment(home), stdout=sink, stderr=sink, check=False)
-    if done.returncode:
+        process = subprocess.run(command, env=environment(home), stdout=sink, stderr=sink, check=False)
+    if process.returncode:
         console.print(f"plain Spark has failed. The log is {log}")
         raise typer.Exit(1)
 

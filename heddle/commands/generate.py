@@ -62,13 +62,13 @@ def debs2012(
     """The manufacturing events of the DEBS 2012 challenge, which the papers measure on, from your copy of the file."""
     from jobs.generate.debs2012 import replay_debs2012
 
-    written = [0]  # events
+    events = [0]  # events
 
     def count(rows: int) -> None:
-        written[0] += rows
+        events[0] += rows
 
     parts = replay_debs2012(file, out, file_events, count)
-    tell("debs2012", written[0], len(parts), out)
+    tell("debs2012", events[0], len(parts), out)
 
 
 @generate.command()

@@ -26,11 +26,11 @@ def warm(
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)  # numba's cache files are pickles: nobody else may write them
-    done = warm_mark(columnar)
+    mark = warm_mark(columnar)
     with _archive_classes() if not columnar and find_spec("pyspark") else nullcontext():
-        if not done.exists():
+        if not mark.exists():
             _compile(columnar)
-            done.touch()
+            mark.touch()
     typer.echo(f"the kernels are compiled, in {folder}")
 
 
@@ -53,7 +53,7 @@ def _compile(columnar: bool) -> None:
 
 
 def calibrate(
-    again: Annotated[bool, typer.Option("--again", help="Measure anew where prices are known already.")] = False,
+    measure_anew: Annotated[bool, typer.Option("--again", help="Measure anew where prices are known already.")] = False,
 ) -> None:
     """Measure this machine's prices, so that plans are made and estimated in CPU seconds. About half a minute, once.
 
@@ -62,7 +62,7 @@ def calibrate(
     from jobs.measure.machine_prices import load_prices, prices_file, save_prices
     from jobs.runs.calibrate import calibrate as measure_prices
 
-    prices = None if again else load_prices()
+    prices = None if measure_anew else load_prices()
     if prices is None:
         console = Console(stderr=True)
         with console.status("calibrating") as status:

@@ -61,16 +61,16 @@ def plan(
         raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
     for name in streams:
         started = time.perf_counter()
-        made, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost, options)
+        new_plan, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost, options)
         seconds = time.perf_counter() - started
-        lanes = expected_rows(catalog, made)
-        _write(made, out, picture, cost)
+        lanes = expected_rows(catalog, new_plan)
+        _write(new_plan, out, picture, cost)
         if as_json:
-            typer.echo(json.dumps(_as_json(made, seconds, stopped) | {"lanes": lanes}, indent=1))
+            typer.echo(json.dumps(_as_json(new_plan, seconds, stopped) | {"lanes": lanes}, indent=1))
         else:
-            _explain(made, how_known, seconds, stopped)
+            _explain(new_plan, how_known, seconds, stopped)
             _show_lanes(lanes)
-            _next(folder, made, out, picture)
+            _next(folder, new_plan, out, picture)
 
 
 def _options(edges: str, slicing: str, factor_windows: str) -> SearchOptions:

@@ -124,14 +124,14 @@ def _show(table: pa.Table, total: int, query: str) -> None:
     if not console.is_terminal:
         console.width = 160  # a file or a pipe has no width of its own
     flat = readable(table.flatten())
-    shown = Table(box=SIMPLE_HEAD)
+    printed = Table(box=SIMPLE_HEAD)
     for field in flat.schema:
-        shown.add_column(field.name, justify="left" if str(field.type) in ("string", "bool") else "right")
+        printed.add_column(field.name, justify="left" if str(field.type) in ("string", "bool") else "right")
     for row in zip(*(column.to_pylist() for column in flat.columns), strict=True):
-        shown.add_row(*(Text(_text(value)) for value in row))
+        printed.add_row(*(Text(_text(value)) for value in row))
     if total > table.num_rows:
-        shown.caption = f"the last {table.num_rows} of {total:,} rows; --limit 0 shows all, --out FILE writes them"
-    console.print(shown)
+        printed.caption = f"the last {table.num_rows} of {total:,} rows; --limit 0 shows all, --out FILE writes them"
+    console.print(printed)
 
 
 def _text(value: Any) -> str:

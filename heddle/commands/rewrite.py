@@ -70,5 +70,5 @@ def _next(console: Console, folder: Path, stream: str, out: Path | None) -> None
     if out:
         console.print(f"written: {out}\nNext: spark-sql -f {out}", style="dim")
     else:
-        again = f"heddle rewrite {folder} --stream {stream} --out FILE.sql"
-        console.print(f"Next: {again}, then spark-sql -f FILE.sql", style="dim")
+        command = f"heddle rewrite {folder} --stream {stream} --out FILE.sql"
+        console.print(f"Next: {command}, then spark-sql -f FILE.sql", style="dim")

@@ -82,11 +82,11 @@ def read_outcome(home: Path) -> Outcome:
 
     catalog, store = load_catalog(home / "catalog"), open_store(settings({"HEDDLE_HOME": str(home)}))
     versions = {stream: champion(store, stream) for stream in catalog.streams}
-    found = {stream: version for stream, version in versions.items() if version is not None}
+    champions = {stream: version for stream, version in versions.items() if version is not None}
     return Outcome(
         {stream: len(set(catalog.of_stream(stream).statements.to_pylist())) for stream in catalog.streams},
-        {stream: version.trees for stream, version in found.items()},
-        found[STREAM].saving,
+        {stream: version.trees for stream, version in champions.items()},
+        champions[STREAM].saving,
         _load(home, f"{STREAM}.report"),
         _load(home, "*.verdict"),
         json.loads((home / "plain_spark.json").read_text()),
@@ -134,11 +134,11 @@ def show(console: Console, outcome: Outcome, folder: Path) -> None:
 def bars(outcome: Outcome) -> list[tuple[str, str, float]]:
     """Return what is compared: label, how its CPU seconds are known, the seconds."""
     queries, peer = outcome.queries[STREAM], outcome.peer
-    asked, few = f"{queries} queries, {outcome.events / 1e6:g} M events", len(peer["queries"])
+    workload, few = f"{queries} queries, {outcome.events / 1e6:g} M events", len(peer["queries"])
     return [
-        (f"Heddle       {asked}", "measured", outcome.cpu_seconds),
+        (f"Heddle       {workload}", "measured", outcome.cpu_seconds),
         (f"plain Spark  {few} queries, {peer['events'] / 1e6:g} M events", "measured", peer["cpu_seconds"]),
-        (f"plain Spark  {asked}", "extrapolated", outcome.extrapolated_seconds),
+        (f"plain Spark  {workload}", "extrapolated", outcome.extrapolated_seconds),
     ]
 
 

@@ -25,15 +25,15 @@ MessageRow = tuple[int, str, bytes]  # bucket, kind of message, content
 Tally = dict[str, dict[str, int]]  # what was done for every tree, by the names of optimizer/plan/counts.py; "": for all
 
 
-def tally(done: Tally, tree: str, counts: Mapping[str, int]) -> None:
+def tally(tallies: Tally, tree: str, counts: Mapping[str, int]) -> None:
     """Add counts to what was done for a tree.
 
-    >>> done = {"t1": {"slice.made": 2}}
-    >>> tally(done, "t1", {"slice.made": 3, "row": 1})
-    >>> done
+    >>> tallies = {"t1": {"slice.made": 2}}
+    >>> tally(tallies, "t1", {"slice.made": 3, "row": 1})
+    >>> tallies
     {'t1': {'slice.made': 5, 'row': 1}}
     """
-    of_tree = done.setdefault(tree, {})
+    of_tree = tallies.setdefault(tree, {})
     for name, count in counts.items():
         of_tree[name] = of_tree.get(name, 0) + count
 
@@ -94,17 +94,17 @@ class FeedReport:
     late: list[DataFile] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree
-    done: Tally = field(default_factory=dict)
+    counts: Tally = field(default_factory=dict)
 
     def count_cells(self, tree: str, inputs: int, folds: int, counts: Mapping[str, int] = {}) -> None:
         """Count events that were given their slices in a tree, so many folds of its measures, and more beside it."""
         self.operations[tree] = self.operations.get(tree, 0) + folds
-        tally(self.done, tree, {CELL: inputs, PARTIAL: folds, **counts})
+        tally(self.counts, tree, {CELL: inputs, PARTIAL: folds, **counts})
 
     def count_rolled(self, tree: str, slices: int, measures: int) -> None:
         """Count slices of a finer grouping that were folded into the measures of a coarser one."""
         self.operations[tree] = self.operations.get(tree, 0) + slices * measures
-        tally(self.done, tree, {ROLLED: slices * (1 + measures)})
+        tally(self.counts, tree, {ROLLED: slices * (1 + measures)})
 
 
 @dataclass
@@ -118,7 +118,7 @@ class BucketReport:
     partials: dict[str, int] = field(default_factory=dict)
     late: list[DataFile] = field(default_factory=list)  # mergers of late files; the files they replace are in `merged`
     seconds: dict[str, float] = field(default_factory=dict)
-    done: Tally = field(default_factory=dict)
+    counts: Tally = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,11 @@ def _integrate(gaps: FloatArray, ended: np.ndarray[tuple[int], np.dtype[np.bool_
     surviving = np.cumprod(np.where(ended, 1 - 1 / at_risk, 1.0))  # the share of gaps that are longer
     before = np.concatenate([[1.0], surviving[:-1]])
     longer = np.cumsum(before * np.diff(gaps, prepend=0.0))  # E[min(gap, t)] at every t that is a gap
-    known = int(np.flatnonzero(ended)[-1]) if ended.any() else 0
+    last_end = int(np.flatnonzero(ended)[-1]) if ended.any() else 0
     hazard = max(int(ended.sum()), 1) / max(float(gaps.sum()), 1e-9)
-    spans = np.unique(np.concatenate([np.geomspace(max(gaps[known] / 1e4, 1e-6), max(gaps[known], 1e-6), POINTS)]))
+    spans = np.unique(np.geomspace(max(gaps[last_end] / 1e4, 1e-6), max(gaps[last_end], 1e-6), POINTS))
     inside = np.interp(spans, np.concatenate([[0.0], gaps]), np.concatenate([[0.0], longer]))
     beyond = np.geomspace(0.1, 30.0, 12) / hazard
-    tail = inside[-1] + surviving[known] / hazard * -np.expm1(-beyond)
+    tail = inside[-1] + surviving[last_end] / hazard * -np.expm1(-beyond)
     points = [*zip(spans, inside, strict=True), *zip(spans[-1] + beyond, tail, strict=True)]
     return tuple((float(span), float(rate * keys)) for span, keys in points)

@@ -54,18 +54,18 @@ def measure_stream(
     late = _newest_delays(source)
     disorder = float(np.mean(late > 0)) if late is not None else None
     delay = float(late.max() / MICROSECONDS) if late is not None else None
-    shown = {"rate": rate_shown, "keys": keys_shown, "disorder": disorder, "delay": delay}
-    figures = {name: value for name, value in shown.items() if value is not None}
+    measured = {"rate": rate_shown, "keys": keys_shown, "disorder": disorder, "delay": delay}
+    figures = {name: value for name, value in measured.items() if value is not None}
     known_keys = max(require_positive(keys, "keys") if keys is not None else keys_shown or 1.0, 1.0)
     planned_keys = keys if keys is not None else 1.0 if recent else known_keys
     return Measured(*_known_rate(rate, rate_shown), known_keys, disorder, delay, recent, planned_keys, figures)
 
 
-def _known_rate(rate: float | None, shown: float | None) -> tuple[float, str]:
+def _known_rate(rate: float | None, measured: float | None) -> tuple[float, str]:
     if rate is not None:
         return require_positive(rate, "rate"), "as given"
-    if shown:
-        return shown, "as its newest files have"
+    if measured:
+        return measured, "as its newest files have"
     return ASSUMED_RATE, "assumed, since its files do not tell"
 
 

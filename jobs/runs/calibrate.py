@@ -122,10 +122,10 @@ def _literal_trials() -> Iterator[Trial]:
 def _measure(trial: Trial, folder: Path) -> Iterator[Measured]:
     _write_events(folder / "data", trial)
     catalog = _write_catalog(folder, trial)
-    known = measure_stream(catalog, "events")
+    measured = measure_stream(catalog, "events")
     for strategy in trial.strategies:
         for technique in trial.techniques:
-            plan = plan_stream(catalog, "events", trial.rate, strategy, technique, recent=known.recent)
+            plan = plan_stream(catalog, "events", trial.rate, strategy, technique, recent=measured.recent)
             reports = [_evaluate(catalog, plan, folder / "warehouse", trial) for _ in range(REPEATS)]
             yield measured_run(plan, reports)
 
@@ -139,8 +139,8 @@ def measured_run(plan: Plan, reports: Sequence[RunReport]) -> Measured:
     paper = operations_of(plan).times(reports[0].events / plan.rate)
     counted, estimated = _add_trees(reports[0].counted), _add_trees(reports[0].estimated)
     by_slice = {name for name in counted if name.startswith(FINAL) and name != f"{FINAL}{BLOCK}"}
-    done = {name: estimated.get(name, 0.0) if name in by_slice else count for name, count in counted.items()}
-    return Measured(replace(paper, handled=done), max(sum(steps.values()), 1e-9), reports[0].batches, steps)
+    counts = {name: estimated.get(name, 0.0) if name in by_slice else count for name, count in counted.items()}
+    return Measured(replace(paper, handled=counts), max(sum(steps.values()), 1e-9), reports[0].batches, steps)
 
 
 def _add_trees(by_tree: Mapping[str, Mapping[str, int]]) -> dict[str, float]:

@@ -61,17 +61,17 @@ def compare(catalog: Catalog, comparison: Comparison, start: Start | None, say: 
         first_files = _first_files(catalog, comparison, Path(folder, "events"))
         for technique, plan in first_of_each(plans).items():
             evaluate(first_files, plan, str(Path(folder, f"warm-{technique}")))
-        known: dict[str, tuple[str, dict[str, Any]]] = {}
+        outcome_of: dict[str, tuple[str, dict[str, Any]]] = {}
         for number, (technique, plan) in enumerate(plans):
             name = f"{plan.strategy} with {technique}"
-            if plan.fingerprint() in known:
-                say(f"{name}: the same plan as {known[plan.fingerprint()][0]}")
+            if plan.fingerprint() in outcome_of:
+                say(f"{name}: the same plan as {outcome_of[plan.fingerprint()][0]}")
             else:
                 places = [str(Path(folder, f"{number}-{turn}")) for turn in range(REPEATED)]
-                known[plan.fingerprint()] = name, _median([evaluate(first_files, plan, place) for place in places])
-                report = known[plan.fingerprint()][1]
+                outcome_of[plan.fingerprint()] = name, _median([evaluate(first_files, plan, place) for place in places])
+                report = outcome_of[plan.fingerprint()][1]
                 say(f"{name}: {report['events']:,} events, {report['repeated'][0]:.3g} CPU seconds in tasks at best")
-            outcomes.append(Compared(technique, plan.to_json(), known[plan.fingerprint()][1]))
+            outcomes.append(Compared(technique, plan.to_json(), outcome_of[plan.fingerprint()][1]))
     return outcomes
 
 

@@ -121,10 +121,10 @@ def as_spark_reads(events: pa.Table) -> pa.Table:
     TimestampType(timestamp[us])
     """
     for number, field in enumerate(events.schema):
-        wanted = VIEWS.get(field.type, plain_type(field.type))
-        zoned = pa.types.is_timestamp(wanted) and wanted.tz and field.type.unit == "us"
-        if field.type != wanted and not zoned and not _is_text_dictionary(field.type):
-            events = events.set_column(number, field.name, events[number].cast(wanted, safe=False))
+        kind = VIEWS.get(field.type, plain_type(field.type))
+        zoned = pa.types.is_timestamp(kind) and kind.tz and field.type.unit == "us"
+        if field.type != kind and not zoned and not _is_text_dictionary(field.type):
+            events = events.set_column(number, field.name, events[number].cast(kind, safe=False))
     return events
 
 

@@ -76,9 +76,9 @@ def cut_batches(
 def require_files(files: Sequence[File]) -> None:
     """Refuse a batch whose files are gone: the log says that there are events, and nobody can read them."""
     present = {file.path for file in current_files(file.path for file in files)}
-    gone = [file.path for file in files if file.path not in present]
-    if gone:
+    missing = [file.path for file in files if file.path not in present]
+    if missing:
         raise HeddleError(
-            f"{gone[0]}: the table's log names it, and it is gone, one of {len(gone)}: removed (VACUUM, expiry) before "
-            "a batch had read it; restore it, or evaluate into a new --warehouse"
+            f"{missing[0]}: the table's log names it, and it is gone, one of {len(missing)}: removed (VACUUM, expiry) "
+            "before a batch had read it; restore it, or evaluate into a new --warehouse"
         )

@@ -64,7 +64,7 @@ def estimate_counts(plan: Plan, events: int, batches: int, buckets: int = 1) -> 
     schedule = schedule_for(plan, events, batches, buckets)
     seconds = events / plan.rate
     by_tree = counts_by_tree(plan.trees, plan.traffic, schedule)
-    return {tree: {name: round(each * seconds) for name, each in done.items()} for tree, done in by_tree.items()}
+    return {tree: {name: round(each * seconds) for name, each in counts.items()} for tree, counts in by_tree.items()}
 
 
 COUNTED = ("events", "results", "late", "windows_missed", "without_time")
@@ -113,8 +113,8 @@ class RunReport:
             for tree, count in counts[name].items():
                 figures = self.trees.setdefault(tree, {"partials": 0, "operations": 0})
                 figures[name] += count
-        for tree, done in counts.get("done", {}).items():  # a manifest of an older version has none
-            tally(self.counted, tree, done)
+        for tree, tree_counts in counts.get("done", {}).items():  # a manifest of an older version has none
+            tally(self.counted, tree, tree_counts)
         for query, count in counts["unshared"].items():
             self.unshared[query] = self.unshared.get(query, 0) + count
         for step, spent in counts["seconds"].items():

@@ -113,9 +113,9 @@ def _ask_spark(events: DataFrame, catalog: Catalog, statement: str) -> DataFrame
     (stream,) = catalog.streams
     view = f"heddle_{uuid.uuid4().hex}"
     events.createOrReplaceTempView(view)
-    asked = catalog.statements[statement]
+    declared = catalog.statements[statement]
     try:
-        answers = events.sparkSession.sql(f"WITH {stream} AS (SELECT * FROM {view}) {asked.sql}")
-        return answers.where(asked.having) if asked.having else answers
+        answers = events.sparkSession.sql(f"WITH {stream} AS (SELECT * FROM {view}) {declared.sql}")
+        return answers.where(declared.having) if declared.having else answers
     finally:
         events.sparkSession.catalog.dropTempView(view)

@@ -60,28 +60,30 @@ class PreparedNames(NamedTuple):
     inputs: dict[str, str]  # by the program's name
 
 
-def aggregate_events(inputs: DataFrame, found: Aggregation, names: PreparedNames, emitted: int) -> DataFrame:
+def aggregate_events(inputs: DataFrame, aggregation: Aggregation, names: PreparedNames, emitted: int) -> DataFrame:
     """Return partials by key, slice and signature."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
-    keys = [F.col(names.columns[name]).alias(spark_key(number)) for number, name in enumerate(found.grouping.keys)]
-    words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(found, names.inputs))]
+    keys = [
+        F.col(names.columns[name]).alias(spark_key(number)) for number, name in enumerate(aggregation.grouping.keys)
+    ]
+    words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(aggregation, names.inputs))]
     whole = [F.count(F.lit(1)).alias(EVENTS), F.max(MOMENT).alias(LATEST)]
     if emitted > BEGINNING:
         whole.append(F.count_if(F.col(MOMENT) < emitted).alias(LATE))
     parts = [
         column.alias(part_column(number, part))
-        for number, measure in enumerate(found.measures)
+        for number, measure in enumerate(aggregation.measures)
         for part, column in enumerate(_parts(measure, names.inputs))
     ]
-    start = f"{MOMENT} - ({since_edge(pass_edges(found.edges), MOMENT, SLOTS)})"
+    start = f"{MOMENT} - ({since_edge(pass_edges(aggregation.edges), MOMENT, SLOTS)})"
     timed = inputs.withColumn(MOMENT, F.expr(microseconds(names.time))).withColumn(START, F.expr(start))
     return timed.groupBy(*keys, START, *words).agg(*whole, *parts)
 
 
-def _words(found: Aggregation, names: dict[str, str]) -> list[str]:
+def _words(aggregation: Aggregation, names: dict[str, str]) -> list[str]:
     """The signature, some predicates to a number: each that is true sets its bit."""
-    texts = [f"if({names[test.name]}, {1 << bit % WORD}L, 0L)" for bit, test in enumerate(found.bits)]
+    texts = [f"if({names[test.name]}, {1 << bit % WORD}L, 0L)" for bit, test in enumerate(aggregation.bits)]
     return [" | ".join(texts[first : first + WORD]) for first in range(0, len(texts), WORD)]
 
 

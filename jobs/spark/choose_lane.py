@@ -72,12 +72,12 @@ def frame_types(
     for sql in predicates:
         if only is None or sql in only:
             frame.where(sql)  # Spark refuses what is no condition
-    wanted = list(dict.fromkeys([*map(quote, named_columns(catalog, plan)), *values]))
+    texts = list(dict.fromkeys([*map(quote, named_columns(catalog, plan)), *values]))
     if only is not None:
-        wanted = [sql for sql in wanted if sql in only]
-    columns = [f"{sql} AS v{number}" for number, sql in enumerate(wanted)]
+        texts = [sql for sql in texts if sql in only]
+    columns = [f"{sql} AS v{number}" for number, sql in enumerate(texts)]
     typed = to_arrow_schema(frame.selectExpr(*columns).schema, timezone="UTC")
-    types = {sql: field.type for sql, field in zip(wanted, typed, strict=True)}
+    types = {sql: field.type for sql, field in zip(texts, typed, strict=True)}
     if only is None:
         require_time(catalog.streams[plan.stream], types)
     return types
@@ -86,13 +86,13 @@ def frame_types(
 def choose_lanes(spark: SparkSession, catalog: Catalog, plan: Plan, files: Sequence[File], forced: str) -> Lanes:
     """Choose the file lane for every query that it gives Spark's answers, else the frame lane; compile the program."""
     knows_clocks = knows_changes(spark, catalog.streams[plan.stream].zone)
-    known, reasons = queries_by_lane(catalog, plan, files[0].path, forced == "frame", knows_clocks)
-    if forced == "file" and (reasons or known is None):
+    types, reasons = queries_by_lane(catalog, plan, files[0].path, forced == "frame", knows_clocks)
+    if forced == "file" and (reasons or types is None):
         reason = next(iter(reasons.values()), NOT_IN_PARQUET)
         raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto")
-    if known is None or forced == "frame" or (reasons and reasons.keys() == _woven(plan)):
+    if types is None or forced == "frame" or (reasons and reasons.keys() == _woven(plan)):
         return _frame_lane(spark, catalog, plan, files, reasons, forced == "frame")
-    return _both_lanes(spark, catalog, plan, files[0], known, reasons)
+    return _both_lanes(spark, catalog, plan, files[0], types, reasons)
 
 
 def _first_frame(spark: SparkSession, driver: Stream, files: Sequence[File]) -> DataFrame:
@@ -110,14 +110,14 @@ def queries_by_lane(
     """Return what the file lane knows from a file (None where it reads no such files), and the queries it leaves to
     Spark with the reasons. Where Spark reads the file anyway, Spark says what is wrong with it."""
     try:
-        known = exact_types(catalog, plan, path, knows_clocks)
+        types = exact_types(catalog, plan, path, knows_clocks)
     except NotExact as reason:
         return None, dict.fromkeys(sorted(_woven(plan)), str(reason))
     except HeddleError:
         if not by_spark:
             raise
         return None, {}
-    return known, queries_for_spark(catalog, plan, known.reasons)
+    return types, queries_for_spark(catalog, plan, types.reasons)
 
 
 def _woven(plan: Plan) -> set[str]:
@@ -145,13 +145,13 @@ def _frame_lane(
 
 
 def _both_lanes(
-    spark: SparkSession, catalog: Catalog, plan: Plan, file: File, known: FileTypes, reasons: Mapping[str, str]
+    spark: SparkSession, catalog: Catalog, plan: Plan, file: File, file_types: FileTypes, reasons: Mapping[str, str]
 ) -> Lanes:
     """Compile the program of queries that the file lane evaluates, beside those that only Spark does, if any."""
-    types, schema = known.types, None
+    types, schema = file_types.types, None
     if reasons or plan.unshared:
         frame = _first_frame(spark, driver_of(catalog, plan.stream), [file])
-        types = types | frame_types(catalog, plan, frame, known.reasons)
+        types = types | frame_types(catalog, plan, frame, file_types.reasons)
         types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
         schema = frame.schema
     program = compile_program(catalog, plan, types, reasons)
@@ -171,8 +171,8 @@ def knows_changes(spark: SparkSession, zone: str) -> bool:
     rules = spark._jvm.java.time.ZoneId.of(zone).getRules()  # type: ignore[union-attr]  # there is a JVM
     listed = read_changes(rules.getTransitions().toString())
     by_rule = [change for rule in rules.getTransitionRules() for change in _changes_by_rule(rule)]
-    known = zone_of(zone)
-    ours = list(zip(known.changes.tolist(), known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True))
+    here = zone_of(zone)
+    ours = list(zip(here.changes.tolist(), here.offsets[:-1].tolist(), here.offsets[1:].tolist(), strict=True))
     last = listed[-1][0] if listed else -(1 << 63)
     later = [change for change in ours if change[0] > last]
     return [change for change in ours if change[0] <= last] == listed and sorted(by_rule) == _in_years(later)
@@ -196,8 +196,8 @@ def read_changes(text: str) -> list[Change]:
 
 
 def _change(clock: str, before: str, after: str) -> Change:
-    shown = datetime.fromisoformat(clock) - datetime(1970, 1, 1)
-    return shown.days * 86_400 + shown.seconds - _seconds(before), _seconds(before), _seconds(after)
+    since_epoch = datetime.fromisoformat(clock) - datetime(1970, 1, 1)
+    return since_epoch.days * 86_400 + since_epoch.seconds - _seconds(before), _seconds(before), _seconds(after)
 
 
 def _seconds(offset: str) -> int:

@@ -24,10 +24,10 @@ def archive_classes() -> Path:
     file = archive_file()
     if not file.exists():
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        written = file.with_name(f"{file.name}.{os.getpid()}")
-        _run_and_exit({JAVA_OPTIONS: f'{java_options()} -Xlog:cds*=off "-XX:ArchiveClassesAtExit={written}"'})
-        if written.exists():  # not every Java can keep its classes
-            written.replace(file)
+        draft = file.with_name(f"{file.name}.{os.getpid()}")
+        _run_and_exit({JAVA_OPTIONS: f'{java_options()} -Xlog:cds*=off "-XX:ArchiveClassesAtExit={draft}"'})
+        if draft.exists():  # not every Java can keep its classes
+            draft.replace(file)
     return file
 
 

@@ -63,9 +63,9 @@ def answers_frame(spark: SparkSession, published: PublishedFiles) -> DataFrame:
         "answer": lambda id: _quoted(_answer_column(id)),
     }
     columns = statement.statement.columns
-    shown = rows.select(*(sources[column.kind](column.source).alias(column.name) for column in columns))
+    answers = rows.select(*(sources[column.kind](column.source).alias(column.name) for column in columns))
     having = statement.statement.having
-    return shown.where(having) if having else shown
+    return answers.where(having) if having else answers
 
 
 def _rows_by_query(spark: SparkSession, published: PublishedFiles) -> DataFrame:

@@ -26,10 +26,10 @@ NOT_FOR_READER = LISTING_OPTIONS | {"maxFilesPerTrigger"}
 
 def driver_of(catalog: Catalog, stream: str) -> Stream:
     """The stream whose files bring the events: itself, or the one that its SQL reads, be it through other SQL."""
-    found = catalog.streams[stream]
-    if not found.sql:
-        return found
-    tree = parse(found.sql)
+    source = catalog.streams[stream]
+    if not source.sql:
+        return source
+    tree = parse(source.sql)
     names = [str(table.name) for table in tree.find_all(exp.Table) if table.name in catalog.streams]
     if len(names) != 1:
         read = f"reads {' and '.join(names)}" if names else "reads no stream"
@@ -42,16 +42,18 @@ def driver_of(catalog: Catalog, stream: str) -> Stream:
 
 def _check_joins(stream: str, tree: exp.Expr, driver: str) -> None:
     """An event's rows must not depend on events that are still to come."""
-    seen = tree.args["from_"].this.name == driver
+    has_driver = tree.args["from_"].this.name == driver
     for join in tree.args.get("joins") or ():
         side, kind = join.side.upper(), join.kind.upper()
         here = join.this.name == driver
-        if (seen and side in ("RIGHT", "FULL")) or (here and (side in ("LEFT", "FULL") or kind in ("SEMI", "ANTI"))):
+        if (has_driver and side in ("RIGHT", "FULL")) or (
+            here and (side in ("LEFT", "FULL") or kind in ("SEMI", "ANTI"))
+        ):
             raise HeddleError(
-                f"stream {stream}: its SQL keeps rows of {join.this.name if seen else 'a table'} that no event of "
-                f"{driver} matches, which no event can tell; start FROM {driver}, with JOIN or LEFT JOIN"
+                f"stream {stream}: its SQL keeps rows of {join.this.name if has_driver else 'a table'} that no event "
+                f"of {driver} matches, which no event can tell; start FROM {driver}, with JOIN or LEFT JOIN"
             )
-        seen |= here
+        has_driver |= here
 
 
 def file_frame(

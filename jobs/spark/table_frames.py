@@ -19,7 +19,7 @@ from optimizer.catalog.sql.expressions import in_backquotes
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-Held = tuple[str, tuple[tuple[str, str], ...]]  # the values beside a file, and what it calls its columns
+FileLayout = tuple[str, tuple[tuple[str, str], ...]]  # the values beside a file, and what it calls its columns
 
 
 def literal_path(path: str) -> str:
@@ -34,10 +34,10 @@ def literal_path(path: str) -> str:
 def table_frame(spark: SparkSession, source: Stream, files: Sequence[File]) -> DataFrame:
     """Return the rows of some files of a table, in the columns and types that the table has now."""
     columns = table_columns(source) or TableColumns({})
-    groups: dict[Held, list[str]] = {}
+    groups: dict[FileLayout, list[str]] = {}
     for file in files:
         groups.setdefault((file.values, _names(columns, file)), []).append(literal_path(file.path))
-    frames = [_group_frame(spark, columns, held, paths) for held, paths in groups.items()]
+    frames = [_group_frame(spark, columns, layout, paths) for layout, paths in groups.items()]
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 
@@ -46,8 +46,8 @@ def _names(columns: TableColumns, file: File) -> tuple[tuple[str, str], ...]:
     if not columns.ids:
         return tuple(columns.names.items())
     with open_parquet(file.path) as opened:
-        held = columns.find(opened.schema_arrow)
-    return tuple((name, held.get(name, _absent(name))) for name in columns.types if held.get(name) != name)
+        physical = columns.find(opened.schema_arrow)
+    return tuple((name, physical.get(name, _absent(name))) for name in columns.types if physical.get(name) != name)
 
 
 def _absent(name: str) -> str:
@@ -55,14 +55,14 @@ def _absent(name: str) -> str:
     return f"{name} of no file"
 
 
-def _group_frame(spark: SparkSession, columns: TableColumns, held: Held, paths: Sequence[str]) -> DataFrame:
+def _group_frame(spark: SparkSession, columns: TableColumns, layout: FileLayout, paths: Sequence[str]) -> DataFrame:
     """Return the rows of files that are alike."""
     from pyspark.sql import functions as F  # noqa: N812 (its usual name)
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructField, StructType
 
     schema = from_arrow_schema(pa.schema(list(columns.types.items())), prefer_timestamp_ntz=True)
-    values, names = read_values(held[0]), dict(held[1])
+    values, names = read_values(layout[0]), dict(layout[1])
     beside = {name for name in values if not columns.ids or names.get(name) == _absent(name)}
     physical = [
         StructField(names.get(each.name, each.name), each.dataType) for each in schema if each.name not in beside

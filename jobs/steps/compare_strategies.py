@@ -47,11 +47,11 @@ def verdict_of(plans: Iterable[Compared]) -> str:
     """Say which of the plans is really faster."""
     compared = list(plans)
     several = len({plan.technique for plan in compared}) > 1
-    made = [Plan.from_json(plan.plan) for plan in compared]
+    parsed = [Plan.from_json(plan.plan) for plan in compared]
     return verdict(
         [
             trial_of(plan.strategy, each.technique, plan.fingerprint(), each.report, several)
-            for each, plan in zip(compared, made, strict=True)
+            for each, plan in zip(compared, parsed, strict=True)
         ]
     )
 

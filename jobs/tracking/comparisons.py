@@ -88,25 +88,25 @@ def log_comparison(store: Store, compared: Sequence[Evaluation], key: str = "") 
     if not compared:
         raise HeddleError("nothing was compared; name at least one strategy and one technique")
     stream = compared[0].plan.stream
-    done = store.find(stream, KIND, key) if key else None
-    if done:
-        return done, float(store.client.get_run(done).data.metrics["deviation"])
+    logged = store.find(stream, KIND, key) if key else None
+    if logged:
+        return logged, float(store.client.get_run(logged).data.metrics["deviation"])
     past = [past_run for evaluation in compared if (past_run := past_of("", evaluation))]
     apart, metrics, files = _figures(store, stream, past)
     trials = trials_of(compared)
-    said = verdict(trials)
+    sentence = verdict(trials)
     params = {
         "strategies": ", ".join(sorted({evaluation.plan.strategy for evaluation in compared})),
         "techniques": ", ".join(sorted({run.technique for run in past})),
         "catalog_fingerprint": compared[0].plan.catalog_fingerprint,
     }
-    name = said.split(" (", 1)[0].split(";", 1)[0]
-    parent = store.begin(Entry(stream, KIND, name, params, metrics, key=key, note=said))
+    name = sentence.split(" (", 1)[0].split(";", 1)[0]
+    parent = store.begin(Entry(stream, KIND, name, params, metrics, key=key, note=sentence))
     least = max(min(trial.typical for trial in trials), 1e-9)
     for evaluation, trial in zip(compared, trials, strict=True):
         run = log_evaluation(store, replace(evaluation, kind=RUN, key=""), parent)
         store.measure(run, {"CPU_regret": trial.typical / least})
-    store.files(parent, {**files, "verdict.txt": said + "\n"})
+    store.files(parent, {**files, "verdict.txt": sentence + "\n"})
     store.end(parent)
     return parent, apart
 

@@ -57,9 +57,9 @@ class Evaluation:
 def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> str:
     """Write a run with its artifacts, and the calibration that now holds; a key is logged once."""
     stream = evaluation.plan.stream
-    done = store.find(stream, evaluation.kind, evaluation.key) if evaluation.key else None
-    if done:
-        return done
+    logged = store.find(stream, evaluation.kind, evaluation.key) if evaluation.key else None
+    if logged:
+        return logged
     past = past_runs(store, stream)
     priced_by = runs_to_price_by(store, stream, past, fingerprint_of(_machine(evaluation.report)))
     run = store.begin(_entry(evaluation), parent)
@@ -226,7 +226,7 @@ def _name(evaluation: Evaluation) -> str:
 
 
 def _note(report: Mapping[str, Any], audit: Mapping[str, Any]) -> str:
-    done = f"{report['events']:,} events, {report['results']:,} results, {report['late']:,} late events"
+    totals = f"{report['events']:,} events, {report['results']:,} results, {report['late']:,} late events"
     if not audit:
-        return done
-    return f"{done}; audit {'passed' if audit['passed'] else 'FAILED'} on {audit['rows']:,} rows"
+        return totals
+    return f"{totals}; audit {'passed' if audit['passed'] else 'FAILED'} on {audit['rows']:,} rows"

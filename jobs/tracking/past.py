@@ -59,8 +59,8 @@ def past_runs(store: Store, stream: str, most: int = MOST) -> list[Past]:
 
 def past_elsewhere(store: Store, stream: str, machine: str, most: int) -> list[Past]:
     """Return the newest evaluations of other streams that folded events on a machine."""
-    wanted = f"status = 'FINISHED' and tags.`{MACHINE}` = '{machine}'"
-    return [past for run in store.runs_elsewhere(stream, KINDS[0], wanted, most) if (past := _past(run))]
+    condition = f"status = 'FINISHED' and tags.`{MACHINE}` = '{machine}'"
+    return [past for run in store.runs_elsewhere(stream, KINDS[0], condition, most) if (past := _past(run))]
 
 
 def run_rows(store: Store, stream: str, kind: str, most: int = MOST) -> list[dict[str, Any]]:

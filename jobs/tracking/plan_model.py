@@ -37,8 +37,8 @@ class PlanModel:
 
     def _at(self, rate: float) -> dict[str, float | None]:
         operations = operations_of(replace(self.plan, traffic=replace(self.plan.traffic, rate=rate)))
-        known = self.prices is not None and self.prices.knows(operations)
-        seconds = self.prices.seconds(operations, 1 / STEADY.batch) if self.prices and known else None
+        is_priced = self.prices is not None and self.prices.knows(operations)
+        seconds = self.prices.seconds(operations, 1 / STEADY.batch) if self.prices and is_priced else None
         return {
             RATE: rate,
             "operations_per_second": operations.total,
@@ -58,6 +58,6 @@ def describe_model(prices: Prices | None) -> dict[str, str]:
 def _load_pyfunc(path: str) -> PlanModel:
     """Load a model as MLflow asks for it: from its folder."""
     folder = Path(path)
-    prices = folder / Path(PRICES).name
-    known = Prices(json.loads(prices.read_text())) if prices.exists() else None
-    return PlanModel(Plan.from_json((folder / "plan.json").read_text()), known)
+    file = folder / Path(PRICES).name
+    prices = Prices(json.loads(file.read_text())) if file.exists() else None
+    return PlanModel(Plan.from_json((folder / "plan.json").read_text()), prices)

@@ -124,8 +124,8 @@ def roll_back(store: Store, stream: str, number: int | None = None) -> Version:
         promote(store, target)
         return target
     target = versions[order[-2]]
-    gone = versions[order[-1]]
-    _note(store, gone, ROLLED_BACK, gone.rolled_back)
+    replaced = versions[order[-1]]
+    _note(store, replaced, ROLLED_BACK, replaced.rolled_back)
     store.client.set_registered_model_alias(model_name(stream), ALIAS, str(target.number))
     return target
 

@@ -170,9 +170,9 @@ class Store:
         return self._search(ids, kind, also, most)
 
     def _search(self, experiments: list[str], kind: str, also: str, most: int) -> Sequence[Run]:
-        wanted = f"tags.`{KIND}` = '{kind}'" + (f" and {also}" if also else "")
+        condition = f"tags.`{KIND}` = '{kind}'" + (f" and {also}" if also else "")
         newest = ["attributes.start_time DESC"]
-        return self.client.search_runs(experiments, wanted, max_results=most, order_by=newest) if experiments else []
+        return self.client.search_runs(experiments, condition, max_results=most, order_by=newest) if experiments else []
 
     def read(self, run: str, name: str) -> bytes:
         """Read an artifact of a run."""
@@ -197,9 +197,9 @@ def source_tags() -> dict[str, str]:
         tags["mlflow.user"] = getpass.getuser()
     with suppress(OSError, subprocess.SubprocessError):
         if (ROOT / ".git").exists():
-            asked = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
-            said = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=True)
-            tags["mlflow.source.git.commit"] = said.stdout.strip()
+            command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+            process = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+            tags["mlflow.source.git.commit"] = process.stdout.strip()
     return tags
 
 

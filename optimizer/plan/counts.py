@@ -125,21 +125,21 @@ def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
     demands = folded_demands(tree)
     own = {demand.measure for demand in demands if demand.technique}
     own |= {demand.measure for level in forest.levels[tree.id] for demand in folded_demands(level)}
-    held = len({(d.measure.component, d.measure.arguments) for d in demands}) if shards else len(own)
+    columns = len({(d.measure.component, d.measure.arguments) for d in demands}) if shards else len(own)
     if feeder is None:
-        yield from _fed_by_events(tree, forest, held)
+        yield from _fed_by_events(tree, forest, columns)
     else:
-        yield ROLLED, forest.made(feeder) * (1 + (held if shards else len(demands)))
+        yield ROLLED, forest.slices_or_shards(feeder) * (1 + (columns if shards else len(demands)))
     batches, rates = forest.batches(tree), forest.kept_rates(tree)
     read = forest.per_second(tree, [batch.read(rates) for batch in batches])
-    yield SLICE, forest.made(tree)
-    yield MADE, forest.made(tree) * held
-    yield LOADED, held * forest.per_second(tree, [float(batch.loaded @ rates) for batch in batches])
-    yield MERGED, held * (read + forest.per_second(tree, [float(batch.folded @ rates) for batch in batches]))
-    yield SAVED, held * forest.per_second(tree, [float(batch.saved @ rates) for batch in batches])
+    yield SLICE, forest.slices_or_shards(tree)
+    yield MADE, forest.slices_or_shards(tree) * columns
+    yield LOADED, columns * forest.per_second(tree, [float(batch.loaded @ rates) for batch in batches])
+    yield MERGED, columns * (read + forest.per_second(tree, [float(batch.folded @ rates) for batch in batches]))
+    yield SAVED, columns * forest.per_second(tree, [float(batch.saved @ rates) for batch in batches])
     reaches = [level.reach / forest.ticks(tree) for level in forest.levels_of(tree)]
-    again = np.array([forest.schedule.merges(STATE_FILES, reach) for reach in reaches])
-    yield REWRITTEN, held * forest.per_second(tree, [float(batch.saved * again @ rates) for batch in batches])
+    rewrites = np.array([forest.schedule.merges(STATE_FILES, reach) for reach in reaches])
+    yield REWRITTEN, columns * forest.per_second(tree, [float(batch.saved * rewrites @ rates) for batch in batches])
     chunked = len(reaches) - 1
     closing = forest.per_second(tree, [float(chunked * (len(batch.spans) > 0)) for batch in batches])
     yield CHUNKED, closing * forest.buckets(tree)
@@ -148,14 +148,14 @@ def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
         yield UNFOLDED, read * shards.beta * shards.measures * more
 
 
-def _fed_by_events(tree: Tree, forest: Forest, held: int) -> Iterator[tuple[str, float]]:
+def _fed_by_events(tree: Tree, forest: Forest, columns: int) -> Iterator[tuple[str, float]]:
     """Yield what it takes to fold the events into the slices of a tree, or into shards that hold so many measures."""
     rate, demands = forest.traffic.rate, folded_demands(tree)
     yield CELL, rate
     yield KEYED, rate if tree.group_by else 0.0
     if tree.sharded:
         yield SIGNED, rate
-        yield PARTIAL, rate * held
+        yield PARTIAL, rate * columns
     else:
         yield PARTIAL, sum(rate * forest.traffic.share(demand.measure.where) for demand in demands)
         yield MASKED, rate * sum(bool(demand.measure.where) for demand in demands)
@@ -294,10 +294,13 @@ class Answers:
         first = np.minimum(flips, 1)
         keys = self._holding(windows.range / self.ticks)
 
-        def held(ends: FloatArray) -> FloatArray:
+        def rows_in(ends: FloatArray) -> FloatArray:
             return np.asarray(np.interp(ends, times, rows) - np.interp(ends - windows.range, times, rows))
 
-        at_first, later = held(np.minimum(after + windows.slide, until)), held(np.minimum(after + windows.range, until))
+        at_first, later = (
+            rows_in(np.minimum(after + windows.slide, until)),
+            rows_in(np.minimum(after + windows.range, until)),
+        )
         fresh = float(np.interp(until, times, rows) - np.interp(after, times, rows))
         flipped = first * np.maximum(at_first - keys, 0) + (flips - first) * np.maximum(later - keys, 0)
         joined = 1 - np.minimum(keys / np.maximum(later, 1e-300), 1)  # a slice that is alone joins none

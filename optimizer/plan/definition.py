@@ -67,7 +67,7 @@ class Shards:
         return self.measures * self.alpha * self.events
 
     @property
-    def chosen(self) -> bool:
+    def is_cheaper(self) -> bool:
         """Whether shards are cheaper."""
         return self.together < self.separately
 
@@ -85,19 +85,19 @@ class Tree:
     group_by: tuple[str, ...]
     cost: float
     shards: Shards | None = None  # None: there is no choice, or nothing was measured
-    asked: tuple[int, ...] = ()  # the number of queries of every window; (): evenly spread
+    queries_per_window: tuple[int, ...] = ()  # the number of queries of every window; (): evenly spread
     slicing: str = PAIRS
 
     @property
     def askers(self) -> FloatArray:
         """How many queries ask for every window."""
         even = len(self.queries) / max(len(self.windows), 1)
-        return np.array(self.asked, float) if self.asked else np.full(len(self.windows), even)
+        return np.array(self.queries_per_window, float) if self.queries_per_window else np.full(len(self.windows), even)
 
     @property
     def sharded(self) -> bool:
         """Whether its predicates are evaluated together."""
-        return self.shards is not None and self.shards.chosen
+        return self.shards is not None and self.shards.is_cheaper
 
     @property
     def technique(self) -> str:

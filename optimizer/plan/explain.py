@@ -75,7 +75,7 @@ def feed_text(plan: Plan, tree: Tree) -> str:
 
 def shards_text(shards: Shards) -> str:
     """Why predicates are evaluated together or separately, in operations per second."""
-    way = "shards" if shards.chosen else "evaluated separately"
+    way = "shards" if shards.is_cheaper else "evaluated separately"
     noun = "1 predicate" if shards.predicates == 1 else f"{shards.predicates} predicates"
     times = f" for each of {shards.measures} measures" if shards.measures > 1 else ""
     return (

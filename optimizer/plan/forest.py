@@ -98,7 +98,7 @@ class Forest:
             self._chunks(root, number) * self._signatures(root, self._seconds(root, number))
             for number in range(1, len(self.levels_of(root)))
         ]
-        return np.array([self.made(root) / self.ticks(root), *chunks])
+        return np.array([self.slices_or_shards(root) / self.ticks(root), *chunks])
 
     def levels_of(self, root: Tree) -> tuple[Level, ...]:
         """Return the levels that a root retains."""
@@ -145,21 +145,21 @@ class Forest:
         lengths = np.array([1 / edges]) if len(self.trees) > MOST_SAMPLED else sample_slices(tree) / self.traffic.ticks
         return edges * float(self.traffic.active_keys_in(tree.group_by, share * lengths).mean())
 
-    def made(self, root: Tree) -> float:
+    def slices_or_shards(self, root: Tree) -> float:
         """Return the slices, or shards, that a root makes in a second."""
         return root.shards.shards if root.sharded and root.shards else self.slices(root)
 
 
-def equally_likely(seen: float, drawn: float) -> float:
+def equally_likely(distinct: float, drawn: float) -> float:
     """Return of how many equally likely things so many are seen on average, when some are drawn.
 
     >>> round(equally_likely(6.321, 10.0), 2)
     10.0
     """
-    low, high = max(seen, 1.0), MOST_LIKELY
+    low, high = max(distinct, 1.0), MOST_LIKELY
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if -middle * math.expm1(-drawn / middle) > seen else (middle, high)
+        low, high = (low, middle) if -middle * math.expm1(-drawn / middle) > distinct else (middle, high)
     return low
 
 

@@ -76,7 +76,7 @@ def _box(tree: Tree, plan: Plan, fed: Mapping[str, list[Tree]], costs: Costs) ->
     if len(tree.queries):
         lines += [_ranges_text(plan, tree), tree.technique]
     if tree.shards:
-        ways = "in shards" if tree.shards.chosen else "separately"
+        ways = "in shards" if tree.shards.is_cheaper else "separately"
         lines.append(f"{counted(tree.shards.predicates, 'predicate', 'predicates')} {ways}")
     share = costs.shares.get(tree.id, 0.0)
     inside = _boxes_fed_by(tree.id, plan, fed, costs)

@@ -128,11 +128,11 @@ def _with_reaches(edges: Edges, chunks: Sequence[Progression], ranges: Mapping[P
     for start, longest in ranges.items():
         number = _level_of(levels, start)
         reaches[number] = max(reaches[number], longest)
-    kept = []
+    with_reaches = []
     for number, level in enumerate(levels):
         longer = levels[number + 1].edges[0][0] if number + 1 < len(levels) else 0
-        kept.append(Level(level.edges, max(reaches[: number + 1]) + longer))
-    return tuple(kept)
+        with_reaches.append(Level(level.edges, max(reaches[: number + 1]) + longer))
+    return tuple(with_reaches)
 
 
 def _retained(levels: Sequence[Level]) -> float:
@@ -166,11 +166,11 @@ def cover_span(levels: Sequence[Level], span: Span, boundaries: Iterable[tuple[i
     >>> cover_span(levels, (2, 41), [(2, 3, 0), (39, 41, 0)])
     [[(2, 4), (36, 41)], [(4, 16), (32, 36)], [(16, 32)]]
     """
-    known = sorted(boundaries)
+    in_order = sorted(boundaries)
     spans: list[list[Span]] = [[] for _ in levels]
     left = [span]
     for number in range(len(levels) - 1, 0, -1):
-        blocked = _join([(first, last) for first, last, level in known if level < number])
+        blocked = _join([(first, last) for first, last, level in in_order if level < number])
         finer: list[Span] = []
         for low, high in left:
             for piece, is_free in _split(low, high, blocked):

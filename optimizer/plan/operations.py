@@ -42,8 +42,8 @@ class Operations:
     def priced(self, batches: float = 1.0) -> dict[str, float]:
         """Return everything that has a price, by its name, in a run of so many batches; none is an endless run."""
         papers = {PARTIAL: self.partials, **{f"{FINAL}{name}": count for name, count in self.finals.items()}}
-        done = batches + (batches > 1)  # several batches of a run are followed by a closing
-        tasks = done * self.buckets
+        steps = batches + (batches > 1)  # several batches of a run are followed by a closing
+        tasks = steps * self.buckets
         fixed = {"tree": self.trees * tasks, "root": self.roots * tasks, "batch": tasks, "run": min(batches, 1.0)}
         return {**papers, **self.handled, **fixed}
 
@@ -76,12 +76,12 @@ def count_roots(forest: Sequence[Tree]) -> int:
     return sum(grouping.get(tree.feed) != tree.group_by for tree in forest)
 
 
-def counts_by_tree(forest: Sequence[Tree], traffic: Traffic, schedule: Schedule) -> dict[str, dict[str, float]]:
+def counts_by_tree(trees: Sequence[Tree], traffic: Traffic, schedule: Schedule) -> dict[str, dict[str, float]]:
     """Return what the engine does for every tree in a second of the stream, and under "" what it does for all."""
-    made = Forest(forest, traffic, schedule)
-    of_trees = {tree.id: count_tree(tree, made) for tree in forest}
+    forest = Forest(trees, traffic, schedule)
+    of_trees = {tree.id: count_tree(tree, forest) for tree in trees}
     merged = sum(counts.get(ROW, 0.0) for counts in of_trees.values()) * schedule.merges(RESULT_FILES, math.inf)
-    return {"": {**count_stream(made), ROW_MERGED: merged}, **of_trees}
+    return {"": {**count_stream(forest), ROW_MERGED: merged}, **of_trees}
 
 
 def schedule_for(plan: Plan, events: int, batches: float, buckets: int = 1) -> Schedule:

@@ -118,11 +118,11 @@ class Prices:
         """Return these prices as a search counts them: per tick of a group's clock and per key."""
         batch_seconds = self.schedule.batch
         keys, ticks = traffic.keys_of(group_by, rows), traffic.ticks_per_second(rows)
-        kept = self.each.get(MERGED, 0.0) + self.each.get(SAVED, 0.0)
+        retained = self.each.get(MERGED, 0.0) + self.each.get(SAVED, 0.0)
         return Currency(
             event=self.each.get(CELL, 0.0) + (self.each.get(KEYED, 0.0) if group_by else 0.0),
             fold=self.each.get(PARTIAL, 0.0),
-            slice=self.each.get(SLICE, 0.0) + self.each.get(MADE, 0.0) + kept,
+            slice=self.each.get(SLICE, 0.0) + self.each.get(MADE, 0.0) + retained,
             level=self.each.get(LEVEL, 0.0),
             tree=self.each.get("tree", 0.0) / (batch_seconds * ticks * keys),
             root=self.each.get("root", 0.0) / (batch_seconds * ticks * keys),
@@ -148,9 +148,9 @@ def tree_shares(plan: Plan, prices: Prices | None) -> dict[str, float]:
     if prices is None:
         costs = {tree.id: tree.cost for tree in plan.trees}
     else:
-        done = counts_by_tree(plan.trees, plan.traffic, STEADY)
+        counts = counts_by_tree(plan.trees, plan.traffic, STEADY)
         costs = {
-            tree.id: sum(prices.each.get(name, 0.0) * count for name, count in done[tree.id].items())
+            tree.id: sum(prices.each.get(name, 0.0) * count for name, count in counts[tree.id].items())
             for tree in plan.trees
         }
     total = sum(costs.values())
@@ -164,13 +164,13 @@ def fit_steps(runs: Sequence[Measured]) -> Prices:
     """
     each: dict[str, float] = {}
     counts = [_priced(run) for run in runs]
-    seen = {name for run in counts for name, count in run.items() if count}
+    counters = {name for run in counts for name, count in run.items() if count}
     for step, names in STEPS.items():
-        finals = [name for name in seen if name.startswith(FINAL)] if step == "finals" else []
-        taking = sorted({*names, *finals} & seen)
-        table = np.array([[run.get(name, 0.0) for name in taking] for run in counts])
-        spent = np.array([run.steps.get(step, 0.0) for run in runs])
-        for name, price in zip(taking, _fit_step(table, spent, [run.seconds for run in runs], taking), strict=True):
+        finals = [name for name in counters if name.startswith(FINAL)] if step == "finals" else []
+        priced = sorted({*names, *finals} & counters)
+        table = np.array([[run.get(name, 0.0) for name in priced] for run in counts])
+        seconds = np.array([run.steps.get(step, 0.0) for run in runs])
+        for name, price in zip(priced, _fit_step(table, seconds, [run.seconds for run in runs], priced), strict=True):
             each[name] = each.get(name, 0.0) + float(price)
     errors = [abs(Prices(each).seconds(run.operations, run.batches) / run.seconds - 1) for run in runs]
     return Prices(each, float(np.mean(errors)))

@@ -60,21 +60,21 @@ def content(plan: Plan) -> dict[str, Any]:
     """What a plan does, in one order. In-memory queries have no ids of their own, only windows."""
     trees = {tree.id: tree for tree in plan.trees}
 
-    def of(tree: Tree) -> list[Any]:
+    def parts_of(tree: Tree) -> list[Any]:
         queries = sorted(map(str, tree.queries)) if plan.stream else len(tree.queries)
-        feed = of(trees[tree.feed]) if tree.feed in trees else tree.feed
+        feed = parts_of(trees[tree.feed]) if tree.feed in trees else tree.feed
         demands = sorted(
             [str(demand.measure), demand.technique, sorted(demand.windows.tuples())] for demand in tree.demands
         )
-        done = [queries, sorted(tree.windows.tuples()), tree.windows.rows, demands, list(tree.group_by), feed]
-        done += ["shards"] if tree.sharded else []
-        return done + ([tree.slicing] if tree.slicing != PAIRS else [])
+        parts = [queries, sorted(tree.windows.tuples()), tree.windows.rows, demands, list(tree.group_by), feed]
+        parts += ["shards"] if tree.sharded else []
+        return parts + ([tree.slicing] if tree.slicing != PAIRS else [])
 
     return {
         "stream": plan.stream,
         "catalog": plan.catalog_fingerprint,
         "unshared": sorted(plan.unshared),
-        "trees": sorted(json.dumps(of(tree)) for tree in plan.trees),
+        "trees": sorted(json.dumps(parts_of(tree)) for tree in plan.trees),
     }
 
 
@@ -90,7 +90,7 @@ def _tree_to_dict(tree: Tree) -> dict[str, Any]:
         "group_by": list(tree.group_by),
         "cost": tree.cost,
         "shards": vars(tree.shards) if tree.shards else None,
-        "asked": list(tree.asked),
+        "asked": list(tree.queries_per_window),
         "slicing": tree.slicing,
         "technique": tree.technique,  # for readers; read back from the demands
     }

@@ -189,8 +189,10 @@ def assemble(group: Group, draft: Draft, model: CostModel, traffic: Traffic) -> 
     (('a', 'b'), 'panes', 0.25, 2.7)
     """
     positions, members = _positions_by_tree(group, draft), draft.members()
-    asked = np.bincount(group.rows.window_of, minlength=len(group.rows.problem.windows))
-    trees = [_answering_tree(group, model, members[t], positions[t], asked) for t in range(draft.answering)]
+    queries_per_window = np.bincount(group.rows.window_of, minlength=len(group.rows.problem.windows))
+    trees = [
+        _answering_tree(group, model, members[t], positions[t], queries_per_window) for t in range(draft.answering)
+    ]
     space, masks = group.rows.problem.space, draft.free_masks
     rates = [space.rate(mask) for mask in masks] if masks else [rate_of_edges(edges) for edges in draft.free]
     trees += [_feeding_tree(edges, rate, group) for edges, rate in zip(draft.free, rates, strict=True)]
@@ -199,7 +201,9 @@ def assemble(group: Group, draft: Draft, model: CostModel, traffic: Traffic) -> 
     return [replace(tree, cost=tree_cost(tree, by_id.get(tree.feed), traffic)) for tree in by_id.values()]
 
 
-def _answering_tree(group: Group, model: CostModel, members: IntArray, positions: IntArray, asked: IntArray) -> Tree:
+def _answering_tree(
+    group: Group, model: CostModel, members: IntArray, positions: IntArray, queries_per_window: IntArray
+) -> Tree:
     problem, queries = group.rows.problem, _queries_at(group, positions)
     windows = problem.windows.take(members)
     mask = 0
@@ -207,17 +211,28 @@ def _answering_tree(group: Group, model: CostModel, members: IntArray, positions
         mask |= 1 << number
     rate = problem.space.rate(mask)
     demands = [_demand(problem, model, measure, windows, members, rate) for measure in range(len(problem.measures))]
-    wanted = tuple(demand for demand in demands if len(demand.windows))
-    counted = asked[members].tolist() if len(queries) > len(members) else ()
+    with_windows = tuple(demand for demand in demands if len(demand.windows))
+    query_counts = queries_per_window[members].tolist() if len(queries) > len(members) else ()
     slicing = problem.options.slicing
-    return Tree("", queries, windows, rate, wanted, EVENTS, group.group_by, 0.0, asked=tuple(counted), slicing=slicing)
+    return Tree(
+        "",
+        queries,
+        windows,
+        rate,
+        with_windows,
+        EVENTS,
+        group.group_by,
+        0.0,
+        queries_per_window=tuple(query_counts),
+        slicing=slicing,
+    )
 
 
 def _demand(
     problem: Problem, model: CostModel, measure: int, windows: WindowSet, members: IntArray, rate: Fraction
 ) -> Demand:
-    wanted = problem.asking[measure]
-    asking = windows if wanted is None or wanted[members].all() else windows.take(wanted[members])
+    is_asking = problem.asking[measure]
+    asking = windows if is_asking is None or is_asking[members].all() else windows.take(is_asking[members])
     names = model.techniques[measure]
     if len(names) == 1 or not len(asking):
         return Demand(problem.measures[measure], names[0], asking)

@@ -159,9 +159,9 @@ class _Running:
 
     def _remember(self, key: GroupKey, group: RunningPlan, queries: int) -> None:
         """Take up the performance slope of the group; a plan without one is a build itself."""
-        known = {name: (builds, changes) for name, builds, changes in self.plan.builds.groups}
-        if _group_name(key) in known:
-            builds, changes = known[_group_name(key)]
+        slopes = {name: (builds, changes) for name, builds, changes in self.plan.builds.groups}
+        if _group_name(key) in slopes:
+            builds, changes = slopes[_group_name(key)]
             group.drift = Drift(self.tolerance, builds=builds, changes=changes)
         else:
             group.remember_build()

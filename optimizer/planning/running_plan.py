@@ -62,9 +62,9 @@ class Posed:
         self.ids = sorted(running.members)
         members = [running.members[query] for query in self.ids]
         measures = sorted({measure for member in members for measure in member.measures})
-        wanted = [np.array([measure in member.measures for member in members]) for measure in measures]
+        needs = [np.array([measure in member.measures for member in members]) for measure in measures]
         windows = WindowSet.of(member.window for member in members)
-        rows = make_measures_problem(windows, wanted, measures, options=running.options)
+        rows = make_measures_problem(windows, needs, measures, options=running.options)
         self.group = Group(rows, self.ids, running.group_by)
         self.model = cost_model(self.group, running.technique, running.traffic, running.prices)
         self.units = Units.windows(rows.problem)

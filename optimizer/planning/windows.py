@@ -45,11 +45,11 @@ def no_share_cost(rows: Rows, model: CostModel, shares: Sequence[float]) -> floa
     problem = rows.problem
     rates = problem.class_rates[rows.class_of]
     total = 0.0
-    for measure, (wanted, share) in enumerate(zip(rows.needs(), shares, strict=True)):
-        ranges, slides = rows.windows.range[wanted], rows.windows.slide[wanted]
-        omegas = model.least_omegas(measure, SingleWindows(ranges, slides), rates[wanted])
-        fed = model.currency.root_feed(share * model.rate, rates[wanted], np.ones(len(ranges)))
-        total += float((fed + model.finals(rates[wanted], omegas)).sum())
+    for measure, (is_asking, share) in enumerate(zip(rows.needs(), shares, strict=True)):
+        ranges, slides = rows.windows.range[is_asking], rows.windows.slide[is_asking]
+        omegas = model.least_omegas(measure, SingleWindows(ranges, slides), rates[is_asking])
+        fed = model.currency.root_feed(share * model.rate, rates[is_asking], np.ones(len(ranges)))
+        total += float((fed + model.finals(rates[is_asking], omegas)).sum())
     return total
 
 
@@ -65,8 +65,8 @@ def shared_cost(problem: Problem, model: CostModel, shares: Sequence[float]) -> 
     windows = problem.windows
     rate = float(problem.space.rate(problem.everything))
     total = 0.0
-    for techniques, wanted, share in zip(model.techniques, problem.asking, shares, strict=True):
-        asking = windows if wanted is None else windows.take(wanted)
+    for techniques, is_asking, share in zip(model.techniques, problem.asking, shares, strict=True):
+        asking = windows if is_asking is None else windows.take(is_asking)
         asking = asking.take(_first_of_equals(asking))
         load = Load.of_columns(asking.range, asking.slide)
         least = least_omega(techniques, load, rate, model.currency.final)

@@ -122,7 +122,7 @@ def byte_tables(weights: Sequence[int]) -> list[list[int]]:
     for start in range(0, len(weights), 8):
         table = [0]
         for weight in weights[start : start + 8]:
-            table += [weight + chosen for chosen in table]
+            table += [weight + other for other in table]
         tables.append(table)
     return tables
 

@@ -101,11 +101,11 @@ def read_page(settings: Settings, stream: str | None = None, version: int | None
     answers = _add_batches(page, storage, catalog)
     tracked = read_tracked_plans(settings, page.stream, version)
     page.notes += tracked.notes
-    if version is not None and tracked.chosen is None and not tracked.notes:
+    if version is not None and tracked.version is None and not tracked.notes:
         numbers = ", ".join(str(each.number) for each in tracked.history[:10]) or "none"
         raise MissingError(f"stream {page.stream} has no version {version} of its plan; there are {numbers}")
     page.history = tracked.history
-    page.planned = tracked.chosen
+    page.planned = tracked.version
     page.measurements = measurements(tracked.evaluations)
     plan = _choose_plan(page, storage, tracked)
     _add_plan(page, catalog, plan, tracked, answers)
@@ -149,7 +149,7 @@ def _choose_plan(page: Page, storage: Storage, tracked: TrackedPlans) -> Plan | 
     except HeddleError as error:
         page.notes.append(str(error))
         return None
-    champion = tracked.plan if tracked.chosen and tracked.chosen.champion else None
+    champion = tracked.plan if tracked.version and tracked.version.champion else None
     if champion and running and running.fingerprint() != champion.fingerprint():
         page.notes.append("The plan below takes over with the next batch; the last one was evaluated by another.")
     return tracked.plan or running

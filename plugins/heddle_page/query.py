@@ -93,13 +93,13 @@ def _chart(statement: Statement, answers: Sequence[dict[str, Any]], window: list
     for answer in answers:
         name = ", ".join(str(answer[key]) for key in keys) or value
         series.setdefault(name, []).append((_end(answer, window), _number(answer[value])))
-    shown = sorted(series, key=lambda name: (len(name), name))[:KEYS]
-    newest = {name: series[name][-WINDOWS:] for name in shown}
+    names = sorted(series, key=lambda name: (len(name), name))[:KEYS]
+    newest = {name: series[name][-WINDOWS:] for name in names}
     numbers = [number for points in newest.values() for _, number in points if number is not None]
     if not numbers:
         return None
     low, high = min(numbers), max(numbers)
-    lines = [_line(place, name, [number for _, number in newest[name]], low, high) for place, name in enumerate(shown)]
+    lines = [_line(place, name, [number for _, number in newest[name]], low, high) for place, name in enumerate(names)]
     first, last = next(iter(newest.values()))[0][0], next(iter(newest.values()))[-1][0]
     return QueryChart(lines, number_text(high), number_text(low), first, last, len(series))
 

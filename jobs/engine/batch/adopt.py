@@ -95,9 +95,9 @@ def _find_sources(
     needs = {label(grouping, tree): needed_from(tree, watermark) for grouping, tree in program.roots()}
     lacking = [name for name, source in best.items() if source.since > needs[name]]
     joining = [query for query in program.unshared if query.label not in old.answered_after]
-    wanted = [needs[name] for name in lacking]
-    wanted += [max(BEGINNING, watermark - query.window.range + 1) for query in joining]
-    raw = raw_since(min(wanted)) if wanted else RawEvents()
+    starts = [needs[name] for name in lacking]
+    starts += [max(BEGINNING, watermark - query.window.range + 1) for query in joining]
+    raw = raw_since(min(starts)) if starts else RawEvents()
     # where files are gone, old slices may still reach further back than the raw events
     rebuilt = frozenset(name for name in lacking if raw.since < best[name].since)
     carried: dict[str, Source] = {name: source for name, source in best.items() if name not in rebuilt}

@@ -54,12 +54,12 @@ def _adopt_levels(
     grouping: Grouping, tree: TreeProgram, sources: Sequence[list[pa.Table]], watermark: int
 ) -> dict[str, Kept]:
     """Fold the slices of a tree and its chunks that are closed, each level from tables that have its edges."""
-    kept = {}
+    levels = {}
     for number, (level, tables) in enumerate(zip(tree.levels, sources, strict=True)):
         if tables:
             first, end = level.since(watermark), level.floor(watermark) if number else ENDLESS
             parts = [within(table, [(BEGINNING, end)]) for table in tables]
             slices = merge_tables(grouping, tree, parts, edges=level.edges).since(first)
             name = chunk_label(label(grouping, tree), level.edges, number)
-            kept[name] = Kept(to_table(slices), level.reach, shelf_name(number, level.reach))
-    return kept
+            levels[name] = Kept(to_table(slices), level.reach, shelf_name(number, level.reach))
+    return levels

@@ -68,9 +68,9 @@ def retained_from_start(program: Program) -> RetainedSlices:
 
 def is_served_by(program: Program, retained: RetainedSlices) -> bool:
     """Whether the retained slices are just those that the program keeps, for the very queries it answers."""
-    wanted = retained_from_start(program)
+    own = retained_from_start(program)
     trees = {name: replace(tree, since=BEGINNING) for name, tree in retained.trees.items()}
-    return trees == wanted.trees and retained.answered_after.keys() == wanted.answered_after.keys()
+    return trees == own.trees and retained.answered_after.keys() == own.answered_after.keys()
 
 
 def needed_from(tree: TreeProgram, watermark: int) -> int:
@@ -80,11 +80,11 @@ def needed_from(tree: TreeProgram, watermark: int) -> int:
 
 def source_of(retained: RetainedSlices, grouping: Grouping, tree: TreeProgram, watermark: int) -> Source:
     """Return the slices a tree can be folded from: with its keys, at least its edges and at least its measures."""
-    wanted = retained_slices_of(grouping, tree)
+    needed = retained_slices_of(grouping, tree)
     alike = {
         name: old
         for name, old in retained.trees.items()
-        if (old.grouping, old.cut) == (wanted.grouping, wanted.cut) and set(old.measures) >= set(wanted.measures)
+        if (old.grouping, old.cut) == (needed.grouping, needed.cut) and set(old.measures) >= set(needed.measures)
     }
     if tree.rows:  # every row is kept by itself, whatever the edges
         sources = [Source(name, BEGINNING, (name,)) for name, old in alike.items() if old.reach >= tree.reach]
@@ -98,14 +98,15 @@ def _source_of_levels(name: str, old: RetainedTree, tree: TreeProgram, watermark
     """Return which old levels each level of a tree can be folded from; None where one has none."""
     since, names = old.since, []
     for number, level in enumerate(tree.levels):
+        candidates = old.all_levels[: None if number else 1]  # only slices can still be open
         fine = [
-            (watermark - kept.reach + 1, chunk_label(name, kept.edges, older))
-            for older, kept in enumerate(old.all_levels[: None if number else 1])  # only slices can still be open
-            if contains(kept.edges, level.edges)
+            (watermark - older_level.reach + 1, chunk_label(name, older_level.edges, level_number))
+            for level_number, older_level in enumerate(candidates)
+            if contains(older_level.edges, level.edges)
         ]
         if not fine:
             return None
-        enough = [kept for kept in fine if kept[0] <= level.since(watermark)]
+        enough = [choice for choice in fine if choice[0] <= level.since(watermark)]
         start, source = enough[-1] if enough else min(fine)  # the coarsest that reaches back far enough
         since = since if enough else max(since, start)
         names.append(source)

@@ -84,12 +84,12 @@ def _finish(
 ) -> Iterator[KeyedAnswer]:
     """Answer every query for the windows that end within the clock."""
     for grouping in program.groupings:
-        done: dict[str, TreeSlices] = {}
+        slices_by_tree: dict[str, TreeSlices] = {}
         for tree in grouping.trees:
-            gathered = gather(grouping, tree, done, state, incoming, clock)
+            gathered = gather(grouping, tree, slices_by_tree, state, incoming, clock)
             if gathered is None or gathered.slices is None:
                 continue
-            done[tree.id] = gathered
+            slices_by_tree[tree.id] = gathered
             for answer in answers(Finals(gathered.slices, tree, *clock, gathered.bounds)):
                 yield KeyedAnswer(gathered.slices.keys, answer)
 

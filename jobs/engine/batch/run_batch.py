@@ -143,7 +143,7 @@ def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[Data
         "windows_missed": sum(report.windows_missed for report in outcome.feeds),
         "partials": add_up(report.partials for report in outcome.buckets),
         "operations": add_up([r.operations for r in outcome.feeds] + [r.operations for r in outcome.buckets]),
-        "done": add_tallies([r.done for r in outcome.feeds] + [r.done for r in outcome.buckets]),
+        "done": add_tallies([r.counts for r in outcome.feeds] + [r.counts for r in outcome.buckets]),
         "seconds": add_up(
             [r.seconds for r in outcome.feeds] + [r.seconds for r in outcome.buckets] + [outcome.seconds]
         ),

@@ -31,9 +31,9 @@ def folder_constants(path: str, program: Program, needed: Collection[str]) -> di
     return constants
 
 
-def table_constants(path: str, written: str, program: Program, needed: Collection[str]) -> dict[str, pa.Scalar]:
+def table_constants(path: str, values_text: str, program: Program, needed: Collection[str]) -> dict[str, pa.Scalar]:
     """Return the columns whose values a table keeps beside a file, as far as the program reads them."""
-    values = read_values(written)
+    values = read_values(values_text)
     constants = {}
     for name in values.keys() & set(needed):
         kind = program.columns.get(name, pa.string())

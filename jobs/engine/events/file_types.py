@@ -50,10 +50,10 @@ class FileTypes:
 
 def file_types(catalog: Catalog, plan: Plan, path: str) -> dict[str, pa.DataType]:
     """Return the types of all expressions and columns by one file's schema; NotExact where Spark must evaluate one."""
-    known = exact_types(catalog, plan, path)
-    for reason in known.reasons.values():
+    types_and_reasons = exact_types(catalog, plan, path)
+    for reason in types_and_reasons.reasons.values():
         raise NotExact(reason)
-    return known.types
+    return types_and_reasons.types
 
 
 def exact_types(catalog: Catalog, plan: Plan, path: str, knows_clocks: bool = True) -> FileTypes:
@@ -101,11 +101,11 @@ def table_types(catalog: Catalog, plan: Plan, schema: pa.Schema) -> dict[str, pa
     """Return the types of all expressions and columns of a table in memory; NotExact where Spark must evaluate one."""
     empty = schema.empty_table()
     columns = {name: empty[name] for name in empty.column_names}
-    stream, asked = catalog.streams[plan.stream], (*expressions(catalog, plan), named_columns(catalog, plan))
-    known = _types_of_columns(stream, columns, *asked)
-    for reason in known.reasons.values():
+    stream, texts = catalog.streams[plan.stream], (*expressions(catalog, plan), named_columns(catalog, plan))
+    types_and_reasons = _types_of_columns(stream, columns, *texts)
+    for reason in types_and_reasons.reasons.values():
         raise NotExact(reason)
-    return known.types
+    return types_and_reasons.types
 
 
 def _types_of_columns(

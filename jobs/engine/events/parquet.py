@@ -144,8 +144,8 @@ def columns_needed(program: Program) -> list[str]:
     """Return the columns of the events that the program reads."""
     keys = {name for grouping in program.groupings for name in grouping.keys}
     read = {name for item in (*program.values, *program.predicates) for name in columns_read(item.sql)}
-    shown = {name for query in program.unshared for name in query.columns}
-    return sorted(keys | read | shown | {program.time})
+    by_unshared = {name for query in program.unshared for name in query.columns}
+    return sorted(keys | read | by_unshared | {program.time})
 
 
 def read_split(split: Split, program: Program) -> Iterator[pa.Table]:
@@ -223,10 +223,10 @@ class EventReader:
         own = dict(zip(schema.names, schema.names, strict=True)) if table is None else table.find(schema)
         schema = pa.schema([schema.field(physical).with_name(name) for name, physical in own.items()])
         beside = [] if table is None else [name for name in by_folder if name in own]  # the file has it after all
-        wanted = [name for name in self.needed if name not in by_folder or name in beside]
+        from_file = [name for name in self.needed if name not in by_folder or name in beside]
         may_lack = self.earlier or table is not None
-        absent = [name for name in wanted if may_lack and name not in own]
-        needed = [name for name in wanted if name not in absent]
+        absent = [name for name in from_file if may_lack and name not in own]
+        needed = [name for name in from_file if name not in absent]
         wider = _wider_types(path, schema, needed, self.program)  # refuses what a file lacks
         types = {name: views[own[name]] for name in needed if own[name] in views} | wider
         texts = [own[name] for name in _texts(schema, needed, self.program) if own[name] not in views]
@@ -274,11 +274,11 @@ def _wider_types(path: str, schema: pa.Schema, needed: Sequence[str], program: P
         if name not in schema.names:
             raise HeddleError(f"{path}: has no column {name}; it has {', '.join(schema.names)}")
         kind = plain_type(schema.field(name).type)
-        wanted = program.columns.get(name, kind)
-        if kind != wanted and not can_widen(kind, wanted):
-            raise HeddleError(f"{path}: column {name} is {kind}; write it as {wanted}, as it was in the files before")
-        if kind != wanted:
-            widened[name] = wanted
+        before = program.columns.get(name, kind)
+        if kind != before and not can_widen(kind, before):
+            raise HeddleError(f"{path}: column {name} is {kind}; write it as {before}, as it was in the files before")
+        if kind != before:
+            widened[name] = before
     return widened
 
 

@@ -23,12 +23,12 @@ UTC_NAMES = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00", "UCT", "Zulu", "Etc/GMT")
 class Zone:
     """The changes of a zone's clocks, in seconds since 1970, and by how many seconds they are ahead between them.
 
-    A clock that is set forward skips what lies between; one that is set back shows it twice. `shown` is where clocks
-    stand from which on no instant before the change is meant: Java takes the offset before a change for both."""
+    A clock that is set forward skips what lies between; one that is set back shows it twice. `clock_changes` is where
+    clocks stand from which on no instant before the change is meant: Java takes the offset before a change for both."""
 
     changes: Ints
     offsets: Ints  # one more than changes
-    shown: Ints
+    clock_changes: Ints
 
     def ahead(self, seconds: Ints) -> Ints:
         """Return by how many seconds clocks are ahead of UTC at instants.
@@ -45,7 +45,7 @@ class Zone:
         >>> zone_of("Europe/Berlin").ahead_on_clock(half_past_two).tolist()
         [3600, 7200]
         """
-        return self._between(self.shown, seconds)
+        return self._between(self.clock_changes, seconds)
 
     @cached_property
     def repeats_dates(self) -> bool:

@@ -25,39 +25,39 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
     Events whose windows were all emitted are left out; the late table names them."""
     tree = feed.tree
     keys = key_codes(events.keys.select(list(feed.grouping.columns)))
-    wanted = events.times > emitted - feed.reach
+    may_count = events.times > emitted - feed.reach
     if tree.bits:
         signatures = events.signatures_of([test.name for test in tree.bits])
         keys = sign_keys(keys, signatures)
         if all(measure.where for measure in feed.measures):
-            wanted &= signatures.passes_any[signatures.codes]
-    chosen = None if wanted.all() else np.flatnonzero(wanted)
-    times, codes = (events.times, keys.codes) if chosen is None else (events.times[chosen], keys.codes[chosen])
+            may_count &= signatures.passes_any[signatures.codes]
+    places = None if may_count.all() else np.flatnonzero(may_count)
+    times, codes = (events.times, keys.codes) if places is None else (events.times[places], keys.codes[places])
     cells = find_cells(tree.edges, times, codes, keys.distinct.num_rows)
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
     for measure in feed.folded_measures:
-        value, valid = measure_input(events, measure, chosen)
-        others = second_input(events, measure, chosen)
+        value, valid = measure_input(events, measure, places)
+        others = second_input(events, measure, places)
         partials = accumulate(measure.op, len(cells.code), cells.cell, value, valid, bool(measure.carries), others)
         if measure.op == SUM_FLOAT:
             partials[:, 0] += partials[:, 1]  # what is left of the error is less than the last digit of the slice's sum
             partials[:, 1] = 0
         if not measure.carries and MIN <= measure.op <= LAST:
             partials[:, 1] = 0  # no answer needs the place it came from
-        elif measure.carries and chosen is not None:
-            partials[:, 1] = chosen[partials[:, 1].astype(np.int64)] if len(chosen) else 0
+        elif measure.carries and places is not None:
+            partials[:, 1] = places[partials[:, 1].astype(np.int64)] if len(places) else 0
         carried |= take_carried(
             measure, partials, {name: events.values[source].column for name, source in measure.carries.items()}
         )
         if measure.tally:
-            events_tally = tally_events(measure, events.values[measure.order], valid, chosen)
+            events_tally = tally_events(measure, events.values[measure.order], valid, places)
             carried |= fold_tally(measure, events_tally, cells.cell, len(cells.code))
         rows[measure.key] = partials
     return _slices(cells, keys, rows, carried)
 
 
-def measure_input(events: Events, measure: MeasureProgram, chosen: Ints | None) -> tuple[Rows, Bools | None]:
+def measure_input(events: Events, measure: MeasureProgram, places: Ints | None) -> tuple[Rows, Bools | None]:
     """Return the numbers a measure folds and which of them count, of the chosen events or of all."""
     value = events.values.get(measure.order) or Value(events.times, None, pa.nulls(0))
     valid = value.valid
@@ -68,17 +68,17 @@ def measure_input(events: Events, measure: MeasureProgram, chosen: Ints | None) 
         valid = passing if valid is None else valid & passing
     if measure.op == COUNT and not measure.order and not measure.where:
         valid = None
-    if chosen is None:
+    if places is None:
         return value.numbers, valid
-    return value.numbers[chosen], None if valid is None else valid[chosen]
+    return value.numbers[places], None if valid is None else valid[places]
 
 
-def second_input(events: Events, measure: MeasureProgram, chosen: Ints | None) -> Rows | None:
+def second_input(events: Events, measure: MeasureProgram, places: Ints | None) -> Rows | None:
     """Return the second numbers of the pairs that a measure folds, where it folds pairs."""
     if not measure.second:
         return None
     numbers = events.values[measure.second].numbers
-    return numbers if chosen is None else numbers[chosen]
+    return numbers if places is None else numbers[places]
 
 
 def _slices(cells: Cells, keys: Keys, rows: dict[str, Rows], carried: dict[str, pa.Array]) -> Slices:
@@ -90,24 +90,24 @@ def row_partials(events: Events, grouping: Grouping, tree: TreeProgram, emitted:
     """Make a partial of every event that is numbered: it passes the predicate and is not late.
 
     Only its key's bucket can tell an event's number, so each comes with when it arrived."""
-    wanted = events.times >= emitted
+    is_numbered = events.times >= emitted
     if tree.where:
-        wanted &= events.predicates[tree.where]
-    chosen = np.flatnonzero(wanted)
-    columns = {name: decode_dictionary(events.keys[name].take(pa.array(chosen))) for name in grouping.columns}
-    columns["start"] = pa.array(events.times[chosen])
-    columns[BATCH] = pa.array(np.full(len(chosen), batch))
-    columns |= {name: decode_dictionary(events.arrival[name].take(pa.array(chosen))) for name in (FILE, POSITION)}
+        is_numbered &= events.predicates[tree.where]
+    places = np.flatnonzero(is_numbered)
+    columns = {name: decode_dictionary(events.keys[name].take(pa.array(places))) for name in grouping.columns}
+    columns["start"] = pa.array(events.times[places])
+    columns[BATCH] = pa.array(np.full(len(places), batch))
+    columns |= {name: decode_dictionary(events.arrival[name].take(pa.array(places))) for name in (FILE, POSITION)}
     for measure in tree.measures:
-        value, valid = measure_input(events, measure, chosen)
-        others = second_input(events, measure, chosen)
-        partials = accumulate(measure.op, len(chosen), np.arange(len(chosen)), value, valid, others=others)
+        value, valid = measure_input(events, measure, places)
+        others = second_input(events, measure, places)
+        partials = accumulate(measure.op, len(places), np.arange(len(places)), value, valid, others=others)
         if measure.carries:
-            partials[:, 1] = chosen
+            partials[:, 1] = places
         carried = {name: events.values[source].column for name, source in measure.carries.items()}
         columns |= take_carried(measure, partials, carried)
         if measure.tally:
-            events_tally = tally_events(measure, events.values[measure.order], valid, chosen)
-            columns |= fold_tally(measure, events_tally, np.arange(len(chosen)), len(chosen))
+            events_tally = tally_events(measure, events.values[measure.order], valid, places)
+            columns |= fold_tally(measure, events_tally, np.arange(len(places)), len(places))
         columns |= measure_columns(measure.key, partials)
     return pa.table(columns)

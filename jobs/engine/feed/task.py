@@ -70,7 +70,7 @@ def fold_tables(
         tests = len(program.predicates)
         columns = inputs.num_columns - tests
         rows = inputs.num_rows
-        tally(report.done, "", {EVENT: rows, READ: rows * columns, TESTED: rows * tests})
+        tally(report.counts, "", {EVENT: rows, READ: rows * columns, TESTED: rows * tests})
         events = events_from(inputs, program)
         if work.counts:
             _count_events(report, events)
@@ -114,7 +114,7 @@ def partials_by_tree(
         tree = feed.tree
         if tree.id in tables and (tree.rows or (not feed.coarser and hardly_overlap(tables[tree.id]))):
             table = pa.concat_tables(tables[tree.id], promote_options="permissive")
-            tally(report.done, tree.id, {SLICE: table.num_rows, MADE: table.num_rows * len(tree.partial_measures)})
+            tally(report.counts, tree.id, {SLICE: table.num_rows, MADE: table.num_rows * len(tree.partial_measures)})
             yield feed.grouping, tree, table
             continue
         if feed.finer and feed.finer.tree.id in slices:
@@ -124,8 +124,8 @@ def partials_by_tree(
         elif tree.id in tables:
             slices[tree.id] = merge_tables(feed.grouping, tree, tables[tree.id], feed.folded_measures)
         if tree.id in slices:
-            made = len(slices[tree.id].start)
-            tally(report.done, tree.id, {SLICE: made, MADE: made * len(tree.partial_measures)})
+            slice_count = len(slices[tree.id].start)
+            tally(report.counts, tree.id, {SLICE: slice_count, MADE: slice_count * len(tree.partial_measures)})
         if tree.id in slices and tree.partial_measures:  # a grouping that no query asks for only lends
             yield feed.grouping, tree, feed.without_lent(slices[tree.id])
 

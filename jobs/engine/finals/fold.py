@@ -48,7 +48,7 @@ class Finals:
         self.slices, self.tree, self.bounds = slices, tree, bounds
         self.after, self.until = bounds.span if bounds else (after, until)
         self.operations: dict[str, int] = {}
-        self._done: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
         self._ranges: dict[Window, WindowBounds] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
 
@@ -125,15 +125,15 @@ class Finals:
         self.operations[key] = self.operations.get(key, 0) + operations
 
     @property
-    def done(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """What was done so far, by the names of optimizer/plan/counts.py."""
         grid = self.__dict__.get("_on_grid")  # none is laid out to be asked
-        return {**self._done, **(grid.done if grid else {})}
+        return {**self._counts, **(grid.counts if grid else {})}
 
     def tally(self, counts: Mapping[str, int]) -> None:
         """Count something more that was done."""
         for name, count in counts.items():
-            self._done[name] = self._done.get(name, 0) + count
+            self._counts[name] = self._counts.get(name, 0) + count
 
     def _fold_by_slice(self, measure: MeasureProgram, technique: str) -> None:
         """Run a technique that takes a slice at a time: one pass answers all windows that ask for the measure."""
@@ -193,7 +193,7 @@ class OnGrid:
         self.grid = grid
         self._ended: dict[Window, EndedWindows] = {}
         self._levels: dict[str, tuple[Foldable, list[Levels]]] = {}
-        self.done = {TICK: 0, DENSE: 0, DENSE_QUERY: 0}  # by the names of optimizer/plan/counts.py
+        self.counts = {TICK: 0, DENSE: 0, DENSE_QUERY: 0}  # by the names of optimizer/plan/counts.py
 
     @staticmethod
     def takes(measure: MeasureProgram) -> bool:
@@ -209,8 +209,8 @@ class OnGrid:
     def folded(self, measure: MeasureProgram, partials: Columns, window: Window) -> Folded:
         """Return the folds of one measure, one per window."""
         foldable, levels = self._levels_of(measure, partials)
-        self.done[DENSE_QUERY] += 1
-        self.done[DENSE] += self.grid.groups * self.grid.run(window).windows * len(levels)
+        self.counts[DENSE_QUERY] += 1
+        self.counts[DENSE] += self.grid.groups * self.grid.run(window).windows * len(levels)
         folds = foldable.join([self._fold(level, window) for level in levels])
         return Folded(folds.columns, folds.valid, folds.overflow)
 
@@ -225,7 +225,7 @@ class OnGrid:
             foldable = prepare(measure.op, partials.columns, partials.valid, len(partials.columns[0]))
             levels = [self.grid.levels(op, column) for op, column in foldable.parts]
             self._levels[measure.key] = foldable, levels
-            self.done[TICK] += self.grid.ticks * len(levels)
+            self.counts[TICK] += self.grid.ticks * len(levels)
         return self._levels[measure.key]
 
     def _fold(self, levels: Levels, window: Window) -> Column:

@@ -36,7 +36,7 @@ class TreeSlices(NamedTuple):
     slices: TreeColumns | None  # None: no window ends
     partials: int  # slices and chunks, of the state and of the batch, that are read for the windows that end
     folded: int  # combine operations
-    done: Counts  # by the names of optimizer/plan/counts.py
+    counts: Counts  # by the names of optimizer/plan/counts.py
     added: dict[str, Kept]  # to the state, by label
     rows: dict[str, Kept]  # windows in rows: all that is kept, in place of what was
     bounds: Bounds | None = None  # None: those that the watermark passes, in every group
@@ -45,14 +45,14 @@ class TreeSlices(NamedTuple):
 def gather(
     grouping: Grouping,
     tree: TreeProgram,
-    done: Mapping[str, TreeSlices],
+    slices_by_tree: Mapping[str, TreeSlices],
     state: StateFiles,
     incoming: Tables,
     clock: tuple[int, int],  # windows that end up to the first time are out already, those up to the second end now
 ) -> TreeSlices | None:
-    """Gather the slices of a tree whose feeder is done; None when there are none."""
+    """Gather the slices of a tree whose feeder has been gathered; None when there are none."""
     if tree.feed != EVENTS:
-        feeder = done.get(tree.feed)
+        feeder = slices_by_tree.get(tree.feed)
         return _level_of(tree, feeder.slices, feeder.bounds) if feeder and feeder.slices else None
     fresh = incoming.get(label(grouping, tree), [])
     if tree.rows:
@@ -61,8 +61,8 @@ def gather(
     spans = cover_windows(tree.levels, tree.window_columns, *clock)
     levels.add_chunks(spans)
     tables = [table for number, of_level in enumerate(spans) for table in levels.read(number, of_level)]
-    added, partials = levels.kept(), sum(table.num_rows for table in tables)
-    saved = sum(kept.table.num_rows for kept in added.values())
+    added, partials = levels.additions(), sum(table.num_rows for table in tables)
+    saved = sum(addition.table.num_rows for addition in added.values())
     rows = {MERGED: partials + levels.folded, LOADED: levels.loaded, SAVED: saved}
     counts = {name: count * len(tree.partial_measures) for name, count in rows.items()}
     counts[CHUNKED] = len(tree.levels) - 1 if tables else 0
@@ -101,8 +101,8 @@ def _gather_rows(
     rows = {label: Kept(table, tree.reach, ROWS) for label, table in tables.items()}
     folds = settled * len(tree.measures)
     loaded, new = (sum(table.num_rows for table in part) * len(tree.measures) for part in (retained, fresh))
-    done = {MERGED: loaded + new, LOADED: loaded, SAVED: new}
-    return TreeSlices(RootColumns(numbered.slices), numbered.needed.num_rows, folds, done, {}, rows, numbered.bounds)
+    counts = {MERGED: loaded + new, LOADED: loaded, SAVED: new}
+    return TreeSlices(RootColumns(numbered.slices), numbered.needed.num_rows, folds, counts, {}, rows, numbered.bounds)
 
 
 class TreeLevels:
@@ -136,18 +136,18 @@ class TreeLevels:
         self.loaded += sum(table.num_rows for table in retained)
         return retained + [table for table in fresh if table.num_rows]
 
-    def kept(self) -> dict[str, Kept]:
+    def additions(self) -> dict[str, Kept]:
         """Return what the batch adds to the state."""
         name = label(self.grouping, self.tree)
-        kept = {}
+        additions = {}
         for number, (level, tables) in enumerate(zip(self.tree.levels, self.added, strict=True)):
             if tables:
                 table = pa.concat_tables(tables, promote_options="permissive")
                 needed = since(table, level.since(self.until))
-                kept[chunk_label(name, level.edges, number)] = Kept(
+                additions[chunk_label(name, level.edges, number)] = Kept(
                     needed, level.reach, shelf_name(number, level.reach)
                 )
-        return kept
+        return additions
 
     def _late(self, number: int) -> list[pa.Table]:
         """Fold the batch's partials of chunks that were closed before it."""

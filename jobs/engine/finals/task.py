@@ -47,23 +47,23 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     all_trees: list[TreeSlices] = []
     for grouping in program.groupings:
         answered: list[tuple[pa.Table, list[Answer]]] = []
-        done: dict[str, TreeSlices] = {}
+        slices_by_tree: dict[str, TreeSlices] = {}
         for tree in grouping.trees:
-            gathered = gather(grouping, tree, done, state, incoming, (work.emitted, work.until))
+            gathered = gather(grouping, tree, slices_by_tree, state, incoming, (work.emitted, work.until))
             if gathered is None:
                 continue
-            done[tree.id] = gathered
+            slices_by_tree[tree.id] = gathered
             all_trees.append(gathered)
             report.partials[tree.id] = gathered.partials
             report.operations[tree.id] = gathered.folded
-            tally(report.done, tree.id, gathered.done)
+            tally(report.counts, tree.id, gathered.counts)
             if gathered.slices:
                 finals = Finals(gathered.slices, tree, work.emitted, work.until, gathered.bounds)
                 complete = [without_early_windows(answer, work) for answer in answers(finals)]
                 answered.append((gathered.slices.keys, complete))
                 report.operations[tree.id] += sum(finals.operations.values())
-                written = sum(len(answer.group) for answer in complete)
-                tally(report.done, tree.id, {**finals.done, ROW: written, ANSWERED: len(complete)})
+                row_count = sum(len(answer.group) for answer in complete)
+                tally(report.counts, tree.id, {**finals.counts, ROW: row_count, ANSWERED: len(complete)})
         step("finals")
         watch.lap("finals")
         if any(answers_of_tree for _, answers_of_tree in answered):
@@ -71,7 +71,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
             watch.lap("write")
     step("results")
-    report.state = retain_slices(program, work, bucket, state, incoming, all_trees, report.done)
+    report.state = retain_slices(program, work, bucket, state, incoming, all_trees, report.counts)
     step("state")
     _merge_files(storage, work, bucket, report)
     step("merged")
@@ -94,7 +94,7 @@ def _merge_files(storage: Storage, work: Work, bucket: int, report: BucketReport
     for group in result_files.mergeable(file for file in work.results if file.bucket == bucket):
         report.results.append(result_files.merge_files(storage, result_files.FOLDER, work.batch, group))
         report.merged += group
-        tally(report.done, "", {ROW_MERGED: sum(file.rows for file in group)})
+        tally(report.counts, "", {ROW_MERGED: sum(file.rows for file in group)})
     for group in result_files.mergeable(work.late) if bucket == 0 else []:
         report.late.append(result_files.merge_files(storage, late_files.FOLDER, work.batch, group))
         report.merged += group
@@ -116,17 +116,17 @@ def retain_slices(
     state: StateFiles,
     incoming: Mapping[str, list[pa.Table]],
     trees: Sequence[TreeSlices],
-    done: Tally,
+    counts: Tally,
 ) -> list[DataFile]:
-    """Return the bucket's state files after a batch; add to what was done what is written again."""
-    added = {name: kept for tree in trees for name, kept in tree.added.items()}
+    """Return the bucket's state files after a batch; count the slices that are written again."""
+    added = {name: addition for tree in trees for name, addition in tree.added.items()}
     new = save_state(state.storage, work.batch, bucket, added)
     levels = labelled_levels(program)
 
     def merge(name: str, tables: list[pa.Table]) -> Kept:
         grouping, tree, number, level = levels[name]
         rows = sum(table.num_rows for table in tables)
-        tally(done, tree.id, {REWRITTEN: rows * len(tree.partial_measures)})
+        tally(counts, tree.id, {REWRITTEN: rows * len(tree.partial_measures)})
         needed = merge_tables(grouping, tree, tables).since(level.since(work.until))
         table = to_table(needed) if number or not tree.kept_edges else _join_slices(tree, needed, work.until)
         return Kept(table, level.reach, shelf_name(number, level.reach))
@@ -139,8 +139,8 @@ def retain_slices(
 def _join_slices(tree: TreeProgram, slices: Slices, until: int) -> pa.Table:
     """Return the slices of a tree cut by cutty: those before the watermark are joined up to its own edges, since
     the windows that end in between are out."""
-    done = slices.take(np.flatnonzero(slices.start < until))
-    joined = fold_into(tree.kept_edges, done, tree.partial_measures)
+    before = slices.take(np.flatnonzero(slices.start < until))
+    joined = fold_into(tree.kept_edges, before, tree.partial_measures)
     return pa.concat_tables([to_table(joined), to_table(slices.since(until))], promote_options="permissive")
 
 
@@ -162,12 +162,12 @@ def _retain_rows(
 ) -> list[DataFile]:
     """Write all rows that windows in rows still need as a new base where that pays, else the batch's as a delta."""
     files = [file for file in state.files if file.shelf == ROWS]
-    kept = {name: part for tree in trees for name, part in tree.rows.items()}
-    new = {name: pa.concat_tables(incoming[name], promote_options="permissive") for name in kept if name in incoming}
-    added, total = sum(table.num_rows for table in new.values()), sum(part.table.num_rows for part in kept.values())
+    parts = {name: part for tree in trees for name, part in tree.rows.items()}
+    new = {name: pa.concat_tables(incoming[name], promote_options="permissive") for name in parts if name in incoming}
+    added, total = sum(table.num_rows for table in new.values()), sum(part.table.num_rows for part in parts.values())
     if not added and (not files or not pays_to_rewrite(files, 0, total)):
         return files
     if pays_to_rewrite(files, added, total):
-        return save_state(state.storage, work.batch, bucket, kept, ROWS)
+        return save_state(state.storage, work.batch, bucket, parts, ROWS)
     delta = {name: Kept(table, 0, ROWS) for name, table in new.items()}
     return files + save_state(state.storage, work.batch, bucket, delta, ROWS)

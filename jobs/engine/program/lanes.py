@@ -23,8 +23,8 @@ def queries_for_spark(catalog: Catalog, plan: Plan, reasons: Mapping[str, str]) 
     if not reasons:
         return {}
     woven = (catalog.query(str(id)) for tree in plan.trees for id in tree.queries)
-    found = ((query.id, [reasons[text] for text in _texts(query) if text in reasons]) for query in woven)
-    return {id: because[0] for id, because in found if because}
+    reasons_by_query = ((query.id, [reasons[text] for text in _texts(query) if text in reasons]) for query in woven)
+    return {id: because[0] for id, because in reasons_by_query if because}
 
 
 def _texts(query: Query) -> Iterator[str]:
@@ -56,15 +56,15 @@ def _queries(plan: Plan) -> set[str]:
 
 def _keep_queries(trees: Collection[Tree], queries: Collection[str]) -> dict[str, Tree]:
     """Return the trees that answer some of the queries, or feed such trees, by id, with these queries alone."""
-    kept = {tree.id: replace(tree, queries=[id for id in tree.queries if str(id) in queries]) for tree in trees}
-    needed = {tree.id for tree in kept.values() if tree.queries}
+    narrowed = {tree.id: replace(tree, queries=[id for id in tree.queries if str(id) in queries]) for tree in trees}
+    needed = {tree.id for tree in narrowed.values() if tree.queries}
     queue = list(needed)
     while queue:
-        feed = kept[queue.pop()].feed
-        if feed in kept and feed not in needed:
+        feed = narrowed[queue.pop()].feed
+        if feed in narrowed and feed not in needed:
             needed.add(feed)
             queue.append(feed)
-    return {id: tree for id, tree in kept.items() if id in needed}
+    return {id: tree for id, tree in narrowed.items() if id in needed}
 
 
 def _feed_by(catalog: Catalog, tree: Tree, part: Mapping[str, Tree], ids: Mapping[str, str]) -> Tree:
@@ -93,13 +93,13 @@ def _wheres(catalog: Catalog, tree: Tree, part: Mapping[str, Tree]) -> set[str]:
 def of_lane(program: Program, lane: Lane) -> Program:
     """Return the program with the trees of one lane, and only what these evaluate; without unshared queries."""
     groupings = (replace(g, trees=tuple(tree for tree in g.trees if tree.lane == lane)) for g in program.groupings)
-    kept = tuple(grouping for grouping in groupings if grouping.trees)
-    names = {name for grouping in kept for tree in grouping.trees for name in _input_names(tree)}
+    of_this_lane = tuple(grouping for grouping in groupings if grouping.trees)
+    names = {name for grouping in of_this_lane for tree in grouping.trees for name in _input_names(tree)}
     return replace(
         program,
         values=_named(program.values, names),
         predicates=_named(program.predicates, names),
-        groupings=kept,
+        groupings=of_this_lane,
         unshared=(),
     )
 

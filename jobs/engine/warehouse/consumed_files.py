@@ -241,16 +241,16 @@ def raw_events(storage: Storage, manifest: Manifest, since: int) -> RawEvents:
     """Return the files that may hold events since a time; the marks of the batches spare those that cannot."""
     consumed = consumed_files(storage, manifest)
     latest = {path: _latest(manifest, batch) for path, (batch, _) in consumed.items()}
-    wanted = sorted(path for path in consumed if latest[path] >= since)
+    paths = sorted(path for path in consumed if latest[path] >= since)
     before = {path: file for path, (_, file) in consumed.items()}
-    now = [file._replace(values=before[file.path].values) for file in current_files(wanted)]
-    kept = {file.path: file for file in now if not is_rewritten(before[file.path], file)}
+    now = [file._replace(values=before[file.path].values) for file in current_files(paths)]
+    unchanged = {file.path: file for file in now if not is_rewritten(before[file.path], file)}
     batches: dict[int, list[File]] = {}
-    for path in wanted:
-        if path in kept:
-            batches.setdefault(consumed[path][0], []).append(kept[path])
+    for path in paths:
+        if path in unchanged:
+            batches.setdefault(consumed[path][0], []).append(unchanged[path])
     # a file that is gone held no event after the latest of its batch
-    complete = max([BEGINNING, *(latest[path] + 1 for path in wanted if path not in kept)])
+    complete = max([BEGINNING, *(latest[path] + 1 for path in paths if path not in unchanged)])
     return RawEvents(
         [PastBatch(batch, _emitted(manifest, batch), batches[batch]) for batch in sorted(batches)], complete
     )

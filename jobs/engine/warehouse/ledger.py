@@ -102,8 +102,8 @@ def discard(storage: Storage, batch: int) -> Ledger:
 
 def batches_of(manifest: Manifest, names: Iterable[str]) -> list[int]:
     """Return the batches that wrote some result files."""
-    wanted = set(names)
-    return sorted({file.batch for file in manifest.results if file.name in wanted})
+    file_names = set(names)
+    return sorted({file.batch for file in manifest.results if file.name in file_names})
 
 
 def _refused(storage: Storage, batch: int, states: tuple[str, ...]) -> tuple[Ledger, Manifest, tuple[str, ...]]:

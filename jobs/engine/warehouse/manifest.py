@@ -163,8 +163,8 @@ def _to_file(entry: dict[str, Any]) -> DataFile:
 
 def _from_file(file: DataFile) -> dict[str, Any]:
     entry = vars(file)
-    kept = {name: entry[name] for name in entry if name not in STATE_FIELDS or entry[name] != STATE_FIELDS[name]}
-    return {"level" if name == "tier" else name: value for name, value in kept.items()}
+    fields = {name: entry[name] for name in entry if name not in STATE_FIELDS or entry[name] != STATE_FIELDS[name]}
+    return {"level" if name == "tier" else name: value for name, value in fields.items()}
 
 
 def _digest(document: dict[str, Any]) -> str:

@@ -73,8 +73,8 @@ def join_queries(statement: EvaluatedStatement, parts: Sequence[pa.Table]) -> pa
 def show_columns(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
     """Return the columns of the user's SQL, of rows with the keys, the window's start and an answer per query."""
     columns = statement.statement.columns
-    shown = [_column(statement, rows, column) for column in columns]
-    answers = pa.table(shown, names=[column.name for column in columns])
+    arrays = [_column(statement, rows, column) for column in columns]
+    answers = pa.table(arrays, names=[column.name for column in columns])
     return pass_condition(answers, statement.statement.having)
 
 

@@ -81,8 +81,8 @@ def load_retained(storage: Storage, name: str) -> RetainedSlices:
 def _tree(
     edges: list[list[int]], measures: list[str], levels: Sequence[dict[str, Any]] = (), **rest: Any
 ) -> RetainedTree:
-    kept = tuple(Level(_edges(level["edges"]), level["reach"]) for level in levels)
-    return RetainedTree(edges=_edges(edges), measures=tuple(measures), levels=kept, **rest)
+    parsed_levels = tuple(Level(_edges(level["edges"]), level["reach"]) for level in levels)
+    return RetainedTree(edges=_edges(edges), measures=tuple(measures), levels=parsed_levels, **rest)
 
 
 def _edges(pairs: list[list[int]]) -> Edges:

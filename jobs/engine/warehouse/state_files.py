@@ -101,18 +101,18 @@ def save_state(
     storage: Storage, batch: int, bucket: int, slices: Mapping[str, Kept], shelf: str = ADDED
 ) -> list[DataFile]:
     """Write one file of slices and chunks, unless there are none."""
-    filled = {label: kept for label, kept in slices.items() if kept.table.num_rows}
+    filled = {label: part for label, part in slices.items() if part.table.num_rows}
     if not filled:
         return []
     name = fresh_name(FOLDER, batch, bucket, "arrow")
     # nobody else writes this name, and what a failed task leaves behind is swept later: no draft is needed
     with storage.filesystem.open_output_stream(storage.path(name)) as sink:
-        tables = {name: kept.table if shelf == ROWS else in_order_of_time(kept.table) for name, kept in filled.items()}
+        tables = {name: part.table if shelf == ROWS else in_order_of_time(part.table) for name, part in filled.items()}
         write_tables(sink, tables, PLAIN if storage.local else COMPRESSED)  # a disk is faster than a compressor
-    rows = sum(kept.table.num_rows for kept in filled.values())
+    rows = sum(part.table.num_rows for part in filled.values())
     if shelf == ROWS:
         return [DataFile(name, bucket, rows, batch, shelf=shelf)]
-    ends = [(pc.min_max(kept.table["start"]).as_py(), kept.reach) for kept in filled.values()]
+    ends = [(pc.min_max(part.table["start"]).as_py(), part.reach) for part in filled.values()]
     first, last = min(end["min"] for end, _ in ends), max(end["max"] for end, _ in ends)
     expires = max(end["max"] + reach for end, reach in ends)
     return [DataFile(name, bucket, rows, batch, shelf=shelf, first=first, last=last, expires=expires)]
@@ -121,8 +121,8 @@ def save_state(
 def save_by_shelf(storage: Storage, batch: int, bucket: int, slices: Mapping[str, Kept]) -> list[DataFile]:
     """Write slices and chunks, a file per shelf."""
     shelves: dict[str, dict[str, Kept]] = {}
-    for label, kept in slices.items():
-        shelves.setdefault(kept.shelf, {})[label] = kept
+    for label, part in slices.items():
+        shelves.setdefault(part.shelf, {})[label] = part
     return [file for name, shelf in shelves.items() for file in save_state(storage, batch, bucket, shelf, name)]
 
 

@@ -105,10 +105,10 @@ def _identity(source: Stream | Table) -> tuple[object, ...]:
     if isinstance(source, Stream):
         zone = () if source.zone == UTC else (source.zone,)
         idle = (("idle", source.idle),) if source.idle else ()
-        shown: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql, *zone, *idle)
+        fields: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql, *zone, *idle)
     else:
-        shown = (source.name,)
-    return (*shown, source.format, source.written, tuple(sorted(source.options.items())))
+        fields = (source.name,)
+    return (*fields, source.format, source.written, tuple(sorted(source.options.items())))
 
 
 def _shown(column: Column) -> tuple[str, str]:

@@ -85,10 +85,10 @@ class QueryTable(Sequence[Query]):
 
     def of_stream(self, stream: str) -> QueryTable:
         """Return the queries over one stream."""
-        wanted = np.array([shape.stream == stream for shape in self.shapes], dtype=bool)
-        if wanted.all():
+        in_stream = np.array([shape.stream == stream for shape in self.shapes], dtype=bool)
+        if in_stream.all():
             return self
-        return self.take(np.flatnonzero(wanted[self.codes]))
+        return self.take(np.flatnonzero(in_stream[self.codes]))
 
     def shape(self, row: int) -> Shape:
         """Return the shape of the query in a row."""

@@ -122,9 +122,9 @@ class _Bulk:
         shapes: list[Shape] = []
         refused = 0
         for number, row in enumerate(first.tolist()):
-            meant = streams[stream[row]], wheres[where[row]], keys[key[row]], selects[select[row]]
+            parts = streams[stream[row]], wheres[where[row]], keys[key[row]], selects[select[row]]
             try:
-                shapes.append(_shape(*meant))
+                shapes.append(_shape(*parts))
             except Mistake as mistake:
                 shapes.append(Shape("", "count", ("*",), "", (), ""))
                 refused += 1

@@ -43,9 +43,9 @@ def _replace_aggregates(tree: exp.Expr, names: dict[tuple[str, tuple[str, ...]],
         called = node.this if isinstance(node, exp.Filter) else node
         if not isinstance(called, exp.Anonymous) or str(called.this).lower() not in AGGREGATE_NAMES:
             return node
-        wanted = selected(node)
-        if wanted[:2] not in names:
+        aggregate = selected(node)
+        if aggregate[:2] not in names:
             raise Mistake(f"{show(node.sql('spark'))} is not selected", "select it, too")
-        return exp.column(exp.to_identifier(names[wanted[:2]], quoted=True))
+        return exp.column(exp.to_identifier(names[aggregate[:2]], quoted=True))
 
     return tree.transform(replace)

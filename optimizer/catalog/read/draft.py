@@ -69,10 +69,10 @@ class Draft:
 
     def refuse(self, origin: Origin, query: str, mistake: Mistake, field: str = "") -> None:
         """Note a problem of a statement or stream."""
-        named = mistake.field or field
-        shown = query if ID.fullmatch(query) else show(query) if query else ""
-        line = origin.line(named)
-        self.problems.append(Problem(origin.file, line, shown, named, mistake.wrong, mistake.right))
+        field_name = mistake.field or field
+        query_text = query if ID.fullmatch(query) else show(query) if query else ""
+        line = origin.line(field_name)
+        self.problems.append(Problem(origin.file, line, query_text, field_name, mistake.wrong, mistake.right))
 
     def finish(self) -> Catalog:
         """Return the catalog; raise CatalogError with all problems if there are any."""

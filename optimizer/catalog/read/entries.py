@@ -182,8 +182,8 @@ def from_fields(model: Any) -> Parsed:
 
 def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]) -> tuple[ParsedColumn, ...]:
     """Return the columns of a statement in their default order: keys, window, aggregates."""
-    named = (*(ParsedColumn(key, key, "key") for key in keys), ParsedColumn("window", "window", "window"))
-    columns = (*named, *(ParsedColumn(chosen.name, index, "answer") for index, chosen in enumerate(selected)))
+    leading = (*(ParsedColumn(key, key, "key") for key in keys), ParsedColumn("window", "window", "window"))
+    columns = (*leading, *(ParsedColumn(aggregate.name, index, "answer") for index, aggregate in enumerate(selected)))
     check_names([column.name for column in columns])
     return columns
 

@@ -138,11 +138,11 @@ def canonical_all(tree: exp.Expr) -> list[str]:
 
 
 def _checked(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, ...]:
-    known = AGGREGATES[aggregate]
-    most = known.arguments + bool(known.default) + known.optional
-    if not known.arguments <= len(arguments) <= most:
-        wanted = f"{known.arguments} or {most}" if most > known.arguments else str(known.arguments)
-        raise Mistake(f"{aggregate} has {len(arguments)} arguments", f"it takes {wanted}")
+    card = AGGREGATES[aggregate]
+    most = card.arguments + bool(card.default) + card.optional
+    if not card.arguments <= len(arguments) <= most:
+        counts = f"{card.arguments} or {most}" if most > card.arguments else str(card.arguments)
+        raise Mistake(f"{aggregate} has {len(arguments)} arguments", f"it takes {counts}")
     if aggregate == "count" and (isinstance(arguments[0], exp.Star) or _counts_rows(arguments[0])):
         return ("*",)
     if aggregate == "percentile_by_frequency":

@@ -97,17 +97,17 @@ def _locate_source(source: SourceModel, options: Mapping[str, str], folder: Path
     return in_field("source", lambda path: locate(path, folder), place)
 
 
-def locate_table(written: str, uri: str, folder: Path) -> str:
+def locate_table(table: str, uri: str, folder: Path) -> str:
     """Return an Iceberg table, ready to read: where its catalog is, #, and its name; a catalog in a file of SQLite
     stays inside the roots."""
-    if not TABLE.fullmatch(written):
-        raise Mistake(f"{show(written)} is no name of a table", "write it like db.events")
+    if not TABLE.fullmatch(table):
+        raise Mistake(f"{show(table)} is no name of a table", "write it like db.events")
     parts = urlsplit(uri)
     if parts.scheme == "sqlite":
-        return f"sqlite:///{locate(parts.path.removeprefix('/'), folder)}#{written}"
+        return f"sqlite:///{locate(parts.path.removeprefix('/'), folder)}#{table}"
     if uri and parts.scheme not in ("http", "https", "thrift"):
         raise Mistake(f"the uri {show(uri)} is refused", "use sqlite:///, http://, https:// or thrift://")
-    return f"{uri}#{written}"
+    return f"{uri}#{table}"
 
 
 def stream_sql(text: str) -> str:
@@ -205,31 +205,31 @@ def roots(folder: Path) -> list[Path]:
     )
 
 
-def locate(written: str, folder: Path) -> str:
+def locate(path: str, folder: Path) -> str:
     """Return the path, ready to read; refuse what leaves the roots."""
-    if not written or len(written) > 1000 or any(ord(char) < 32 for char in written):
-        raise Mistake(f"{show(written)} is no path", "name a file or folder")
-    parts = urlsplit(written) if "://" in written or written.startswith("file:") else None
+    if not path or len(path) > 1000 or any(ord(char) < 32 for char in path):
+        raise Mistake(f"{show(path)} is no path", "name a file or folder")
+    parts = urlsplit(path) if "://" in path or path.startswith("file:") else None
     if parts is None:
-        return str(_inside(written, folder))
+        return str(_inside(path, folder))
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
         return str(_inside(parts.path, folder))
     if parts.scheme not in SCHEMES:
         raise Mistake(f"the scheme {show(parts.scheme)} is refused", f"use a path, file://, {'://, '.join(SCHEMES)}://")
     if ".." in parts.path.split("/") or "@" in parts.netloc:
-        raise Mistake(f"{show(written)} is refused", "write it without .. and without a password")
-    return written
+        raise Mistake(f"{show(path)} is refused", "write it without .. and without a password")
+    return path
 
 
-def _inside(written: str, folder: Path) -> Path:
+def _inside(path: str, folder: Path) -> Path:
     allowed = roots(folder)
     try:
-        places = [(base / written).resolve() for base in (folder.resolve().parent, Path.cwd())]
+        places = [(base / path).resolve() for base in (folder.resolve().parent, Path.cwd())]
         inside = [place for place in places if any(place.is_relative_to(root) for root in allowed)]
         existing = [place for place in inside if place.exists()]
     except (OSError, RuntimeError, ValueError):
-        raise Mistake(f"{show(written)} is no path", "name a file or folder") from None
+        raise Mistake(f"{show(path)} is no path", "name a file or folder") from None
     if not inside:
-        shown = os.pathsep.join(map(str, allowed))
-        raise Mistake(f"{show(written)} is outside the allowed folders", f"set {ROOTS} to more than {shown}")
+        roots_text = os.pathsep.join(map(str, allowed))
+        raise Mistake(f"{show(path)} is outside the allowed folders", f"set {ROOTS} to more than {roots_text}")
     return (existing or inside)[0]

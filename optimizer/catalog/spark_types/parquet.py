@@ -71,8 +71,10 @@ def read_schema(stream: Stream) -> Schema:
 
 def _data_names(stream: Stream, root: Path) -> list[str]:
     files = (path for path in root.rglob("*") if path.is_file())
-    found = (Found(path.relative_to(root).as_posix(), path.stat().st_mtime_ns // 1_000_000 * 1000) for path in files)
-    return sorted(select_files(stream, found))
+    candidates = (
+        Found(path.relative_to(root).as_posix(), path.stat().st_mtime_ns // 1_000_000 * 1000) for path in files
+    )
+    return sorted(select_files(stream, candidates))
 
 
 def int96_columns(file: Any) -> list[str]:

@@ -268,7 +268,7 @@ def _becomes(name: str) -> Callable[[str], str]:
 
 
 _double = _becomes("double")
-PAIRS = tuple(name for name, known in AGGREGATES.items() if known.needs and known.needs[0].component == "co_moments")
+PAIRS = tuple(name for name, card in AGGREGATES.items() if card.needs and card.needs[0].component == "co_moments")
 RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     **dict.fromkeys(AGGREGATES, (numeric, _double)),
     **dict.fromkeys(("count", "count_distinct", "approx_count_distinct"), (_any, _becomes("bigint"))),
@@ -283,7 +283,7 @@ RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     **dict.fromkeys(("avg", "try_avg", "regr_avgx", "regr_avgy"), (numeric, _avg)),
     "range": (numeric, lambda kind: arithmetic("Sub", kind, kind)),
     "percentile_approx": (_ordered, _same),
-    **{name: (_any, _becomes(UNKNOWN)) for name, known in AGGREGATES.items() if not known.shared},
+    **{name: (_any, _becomes(UNKNOWN)) for name, card in AGGREGATES.items() if not card.shared},
     "count_distinct_rows": (_any, _becomes("bigint")),
     "percentile_by_frequency": (numeric, _double),
 }

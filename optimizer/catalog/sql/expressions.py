@@ -121,8 +121,8 @@ def _check_node(node: exp.Expr) -> None:
         raise Mistake(f"{allowed.REFUSED.get(name, name)} is refused", "use plain columns, operators and functions")
     for part, value in node.args.items():
         if part not in parts and value not in (None, False, []):
-            shown = "a subquery" if part == "query" else f"{type(node).__name__} with {part}"
-            raise Mistake(f"{shown} is refused", "use plain columns, operators and functions")
+            construct = "a subquery" if part == "query" else f"{type(node).__name__} with {part}"
+            raise Mistake(f"{construct} is refused", "use plain columns, operators and functions")
     if isinstance(node, exp.Anonymous):
         _check_function(node)
     elif isinstance(node, exp.Identifier):

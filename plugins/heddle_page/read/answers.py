@@ -56,9 +56,9 @@ def newest_answers(
     groupings = dict.fromkeys(statement.grouping for statement in statements)
     files = {name: newest_files(ledger.public(manifest.results), name) for name in groupings}
     answers: dict[str, Answers] = {}
-    for grouping, chosen in files.items():
+    for grouping, newest in files.items():
         own = [statement for statement in statements if statement.grouping == grouping]
-        by_label = _rows_by_label(storage.root, tuple(file.name for file in chosen))
+        by_label = _rows_by_label(storage.root, tuple(file.name for file in newest))
         for statement in own:
             rows = by_label.get(next(iter(statement.labels.values())))
             if rows is not None and rows.num_rows:
@@ -72,13 +72,13 @@ def newest_files(files: Iterable[DataFile], grouping: str, rows: int = ROWS) -> 
     for file in files:
         if file.grouping == grouping:
             by_batch.setdefault(file.batch, []).append(file)
-    chosen: list[DataFile] = []
+    newest: list[DataFile] = []
     for batch in sorted(by_batch, reverse=True):
         own = by_batch[batch]
-        if chosen and sum(file.rows for file in [*chosen, *own]) > rows // 8:
+        if newest and sum(file.rows for file in [*newest, *own]) > rows // 8:
             break
-        chosen += own
-    return chosen
+        newest += own
+    return newest
 
 
 def recent_files(published: PublishedFiles, rows: int = ROWS) -> PublishedFiles:

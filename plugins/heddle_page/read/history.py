@@ -52,7 +52,7 @@ class TrackedPlans:
     """The registered plans of a stream and its evaluations; empty where nothing is tracked."""
 
     history: list[PlanVersion] = field(default_factory=list)
-    chosen: PlanVersion | None = None
+    version: PlanVersion | None = None
     plan: Plan | None = None
     before: Plan | None = None  # the one that was in force before it
     replaced: int = 0  # its version
@@ -90,22 +90,22 @@ def _open(settings: Settings) -> Store:
 
 def _read(store: Store, stream: str, number: int | None) -> TrackedPlans:
     versions = history(store, stream)
-    wanted = champion(store, stream) if number is None else next((v for v in versions if v.number == number), None)
+    version = champion(store, stream) if number is None else next((v for v in versions if v.number == number), None)
     experiment = experiment_id(store, stream)
     reasons = {row["run"]: row["tags"].get("reason", "") for row in run_rows(store, stream, "replan", LISTED)}
     plans = TrackedPlans(
-        [_plan_version(version, experiment, reasons) for version in versions[:LISTED]],
-        _plan_version(wanted, experiment, reasons) if wanted else None,
+        [_plan_version(listed, experiment, reasons) for listed in versions[:LISTED]],
+        _plan_version(version, experiment, reasons) if version else None,
         evaluations=run_rows(store, stream, "evaluation", EVALUATIONS),
     )
-    if wanted:
+    if version:
         try:
-            plans.plan = _plan(store, wanted)
-            older = next((v for v in versions if v.number < wanted.number and v.promoted), None)
+            plans.plan = _plan(store, version)
+            older = next((v for v in versions if v.number < version.number and v.promoted), None)
             if older:
                 plans.before, plans.replaced = _plan(store, older), older.number
         except (HeddleError, OSError) as error:
-            plans.notes.append(f"the plan of version {wanted.number} cannot be read: {_first_line(error)}")
+            plans.notes.append(f"the plan of version {version.number} cannot be read: {_first_line(error)}")
     return plans
 
 

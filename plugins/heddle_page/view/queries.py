@@ -109,12 +109,12 @@ def cost_by_owner(rows: Sequence[QueryRow]) -> list[OwnerRow]:
     owners = dict.fromkeys(row.owner for row in rows)
     if not any(owners):
         return []
-    found = []
+    owner_rows = []
     for owner in owners:
         own = [row for row in rows if row.owner == owner]
-        known = [row.milliseconds for row in own if row.milliseconds is not None]
-        found.append(OwnerRow(owner, len(own), sum(row.share for row in own), sum(known) if known else None))
-    return sorted(found, key=lambda each: -each.share)
+        times = [row.milliseconds for row in own if row.milliseconds is not None]
+        owner_rows.append(OwnerRow(owner, len(own), sum(row.share for row in own), sum(times) if times else None))
+    return sorted(owner_rows, key=lambda each: -each.share)
 
 
 def number_text(value: float | None) -> str:

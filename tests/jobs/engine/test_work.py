@@ -76,4 +76,4 @@ def test_operations_add_up_by_tree() -> None:
     report.count_cells("t1", 2, 4)
     report.count_cells("t2", 1, 1)
     assert report.operations == {"t1": 7, "t2": 1}
-    assert add_tallies([report.done, {"t1": {CELL: 5}}])["t1"] == {CELL: 9, PARTIAL: 7}
+    assert add_tallies([report.counts, {"t1": {CELL: 5}}])["t1"] == {CELL: 9, PARTIAL: 7}
