@@ -168,9 +168,15 @@ def allowed(technique: str, component: str) -> bool:
 
 def require_allowed(technique: str, component: str) -> None:
     """Refuse an illegal pair with one line that names techniques that fit."""
-    if not allowed(technique, component):
-        fitting = ", ".join(name for name in CARDS if allowed(name, component))
+    if allowed(technique, component):
+        return
+    if COMPONENTS[component].tally:
         raise HeddleError(
-            f"technique {technique} needs a component that is {CARDS[technique].needs}, and {component} is not; "
-            f"use one of {fitting}, or auto"
+            f"technique {technique} folds partials of a fixed size, and the component {component} grows with the "
+            f"values of a slice; use {BLOCK}, or auto"
         )
+    fitting = ", ".join(name for name in CARDS if allowed(name, component))
+    raise HeddleError(
+        f"technique {technique} needs a component that is {CARDS[technique].needs}, and {component} is not; "
+        f"use one of {fitting}, or auto"
+    )

@@ -6,9 +6,12 @@ import ast
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from jobs.kernels import KERNELS
-from optimizer.algebra.techniques import CARDS, DEFAULT_TECHNIQUE
+from optimizer.algebra.techniques import BLOCK, CARDS, DEFAULT_TECHNIQUE, require_allowed
 from optimizer.cost.omega import FORMULAS, OMEGA
+from optimizer.errors import HeddleError
 from optimizer.planning.defaults import TECHNIQUE
 from optimizer.strategies import STRATEGIES
 from tests.oracle.operations import OPERATIONS
@@ -37,3 +40,11 @@ def test_the_forms_offer_every_technique_and_strategy_the_default_first() -> Non
     assert sorted(forms["TECHNIQUES"]) == sorted(CARDS)
     assert forms["TECHNIQUES"][0] == DEFAULT_TECHNIQUE
     assert sorted(forms["STRATEGIES"]) == sorted(STRATEGIES)
+
+
+def test_a_refusal_says_what_the_technique_lacks_and_what_to_use() -> None:
+    require_allowed(BLOCK, "registers")
+    with pytest.raises(HeddleError, match=f"registers grows with the values of a slice; use {BLOCK}, or auto"):
+        require_allowed("panes", "registers")
+    with pytest.raises(HeddleError, match=r"invertible, and max is not; use one of panes, .*, or auto"):
+        require_allowed("slick_deque_inv", "max")
