@@ -33,7 +33,6 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import splits_of
@@ -45,6 +44,7 @@ from jobs.generate.options import Options
 from jobs.generate.trades import TABLES, trades
 from jobs.host.storage import Storage
 from jobs.measure.recent_events import RecentEvents, recent_events
+from jobs.runs.in_process import in_process
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan

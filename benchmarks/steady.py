@@ -20,13 +20,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import run_batch
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
 from jobs.engine.program.compile import compile_program
 from jobs.engine.warehouse.lifecycle import stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, manifest_name
+from jobs.runs.in_process import in_process
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.counts import LOADED, MERGED, SAVED
 from optimizer.planning.stream import plan_stream

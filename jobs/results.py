@@ -1,4 +1,4 @@
-"""Published results: what the manifests of a warehouse name, with the columns of the user's SQL."""
+"""Results with the columns of the user's SQL: those published, and windows that have not ended yet."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from jobs.engine.batch.in_memory import answer_open_windows, by_label, statement_rows
+from jobs.engine.program.compile import compile_program
+from jobs.engine.program.spark_types import parse_type
 from jobs.engine.warehouse.late_files import read_late_files
-from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.engine.warehouse.read_answers import read_answers
-from jobs.engine.warehouse.statements import published_files
-from jobs.runs.open_windows import read_open_windows
+from jobs.engine.warehouse.read_answers import read_answers, show_columns
+from jobs.engine.warehouse.statements import evaluated_statement, published_files, statement_named
+from jobs.runs.run import frame_queries
 from jobs.spark.result_frame import answers_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
+from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,6 +55,32 @@ def results_table(warehouse: str, catalog: CatalogOrFolder, query: str, open: bo
         table.append_column(OPEN, pa.repeat(mark, table.num_rows)) for table, mark in ((answers, False), (so_far, True))
     ]
     return pa.concat_tables(marked)
+
+
+def read_open_windows(warehouse: str, catalog: Catalog, query: str) -> pa.Table:
+    """Read the open windows of a query, by its id or by that of one of its aggregates, with the columns of its SQL."""
+    id = statement_named(catalog, query)
+    stream = catalog.stream_of(id)
+    storage = stream_storage(warehouse, stream)
+    manifest = newest(storage)
+    plan, statement = plan_in_force(storage, manifest), evaluated_statement(catalog, id, manifest.types)
+    woven = {str(member) for tree in plan.trees for member in tree.queries} if plan else set()
+    if plan is None or statement is None or plan.catalog_fingerprint != catalog.fingerprint(stream):
+        raise HeddleError(
+            f"query {query} has not been evaluated in {warehouse} with this catalog yet; "
+            f"run heddle evaluate CATALOG --stream {stream} --warehouse {warehouse}"
+        )
+    types = {name: parse_type(text) for name, text in manifest.types.items()}
+    program = compile_program(catalog, plan, types, frame_queries(catalog, plan, storage, manifest))
+    apart = statement.queries.keys() - woven | {unshared.id for unshared in program.unshared} & statement.queries.keys()
+    if apart:
+        raise HeddleError(f"query {query}: plain Spark answers it when its windows end; it has no open ones")
+    parts = [
+        statement_rows(statement, by_label(answered), {})
+        for answered in answer_open_windows(program, storage, manifest)
+    ]
+    filled = [part for part in parts if part.num_rows] or [statement_rows(statement, {}, {})]
+    return show_columns(statement, pa.concat_tables(filled))
 
 
 def late_table(warehouse: str, stream: str) -> pa.Table:

@@ -38,9 +38,8 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,
 ) -> None:
     """Evaluate what has arrived. Ctrl-C stops after the batch in hand; the next run carries on from there."""
-    from jobs.runs.few_events import reason_for_one_process
     from jobs.runs.report import print_batch
-    from jobs.runs.request import evaluate_request
+    from jobs.runs.request import evaluate_request, reason_for_one_process
     from jobs.spark.session import session_for
 
     if champion:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 
-from jobs.engine.batch.in_process import in_process, replay_in_process
+from jobs.engine.batch.bucket_task import run_bucket
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split, split_of
+from jobs.engine.feed.task import feed_splits
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
 from jobs.engine.sources import list_input_files
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch, add_record, files_in_records, load_records
-from jobs.engine.work import Executor
+from jobs.engine.work import Executor, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
 from jobs.runs.log_batches import LogBatch, list_log_batches
@@ -108,3 +110,36 @@ def _batches(run: Run, arrived: Sequence[File], files_per_batch: int) -> Iterato
         batch = run.manifest.batch + 1
         records = add_record(run.storage, records, batch, files)
         yield LogBatch(batch, files, "")
+
+
+def in_process(splits: Sequence[Split]) -> Executor:
+    """Return an executor that feeds these splits; without any, it works on the retained slices alone."""
+    return partial(_feed_and_finish, splits)
+
+
+def replay_in_process(batches: Sequence[tuple[PastBatch, Sequence[Split]]]) -> Executor:
+    """Return an executor that feeds the splits of past batches again, each under the watermark of its time."""
+    return partial(_replay_and_finish, batches)
+
+
+def _feed_and_finish(splits: Sequence[Split], program: Program, work: Work) -> Outcome:
+    return _run_tasks(program, work, [(work, splits)] if splits else [])
+
+
+def _replay_and_finish(batches: Sequence[tuple[PastBatch, Sequence[Split]]], program: Program, work: Work) -> Outcome:
+    return _run_tasks(program, work, [(work.at_watermark_of(past), splits) for past, splits in batches])
+
+
+def _run_tasks(program: Program, work: Work, feeds: Sequence[tuple[Work, Sequence[Split]]]) -> Outcome:
+    """Run the feed tasks one after another, then one task per bucket."""
+    outcome = Outcome()
+    contents: dict[int, list[bytes]] = {}
+    for feed_work, splits in feeds:
+        report, parcels = feed_splits(program, feed_work, splits)
+        outcome.feeds.append(report)
+        for parcel in parcels:
+            contents.setdefault(parcel.bucket, []).append(parcel.content)
+    finals_work = work.with_latest(outcome.latest)
+    for bucket in range(work.buckets):
+        outcome.buckets.append(run_bucket(program, finals_work, bucket, contents.get(bucket, [])))
+    return outcome

@@ -1,4 +1,4 @@
-"""How a run takes its batches."""
+"""What a run is to do: which stream, by which plan, on Spark or in this process, and how it takes its batches."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobs.engine.sources import land_events
-from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
+import pyarrow.parquet as pq
+
+from jobs.engine.sources import land_events, list_input_files
+from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN, plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
+from jobs.host.say import Say
 from jobs.measure.machine_prices import load_prices
 from jobs.measure.stream import measure_stream
 from jobs.runs.report import RunReport
@@ -22,11 +25,10 @@ from optimizer.catalog.sql.durations import parse_duration
 from optimizer.errors import HeddleError, Mistake
 from optimizer.plan.definition import Plan
 from optimizer.plan.explain import counted
+from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
 if TYPE_CHECKING:
     from jobs.spark.session import Start, StartFor
-from jobs.host.say import Say
-from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Options:
 
 USUAL = Options()
 LANES = ("auto", "file", "frame")
+FEW = 1_000_000  # events: a second or two in one process, less than Spark takes to start
+FILES = 256  # whose rows are counted to tell whether events are few
 
 
 @dataclass(frozen=True)
@@ -149,3 +153,28 @@ def evaluate_request(request: Request, start: StartFor | None, say: Say, progres
     working = spark_has_work(catalog, request.stream, request.options.lane)
     followed = request.catalog if request.options.interval else ""
     return evaluate(start(working), catalog, plan, request.warehouse, request.options, progress, followed)
+
+
+def reason_for_one_process(request: Request) -> str:
+    """Return the line that says why a run takes no Spark; "" where it takes one.
+
+    A warehouse stays with the engine that it was begun with.
+    """
+    from jobs.runs.lanes import spark_has_work
+
+    if request.options.interval or request.options.lane == "frame":
+        return ""
+    storage = stream_storage(request.warehouse, request.stream)
+    try:
+        catalog = load_catalog(request.catalog)
+        catalog.of_stream(request.stream)
+        if any(storage.names(CHECKPOINT)) or spark_has_work(catalog, request.stream, request.options.lane):
+            return ""
+        if any(storage.names(TAKEN)) and not catalog.streams[request.stream].has_log:
+            return "in this process, as this warehouse was begun; another --warehouse may be Spark's"
+        land_events(catalog.streams[request.stream])
+        paths = [file.path for file in list_input_files(catalog.streams[request.stream])]
+        events = sum(pq.read_metadata(path).num_rows for path in paths) if len(paths) <= FILES else FEW + 1
+    except (HeddleError, OSError, ValueError):  # the run itself says what is wrong
+        return ""
+    return f"{events:,} events are few: in this process, without Spark (--master names one)" if events <= FEW else ""

@@ -9,6 +9,5 @@
 - plan_model: A plan as a model that MLflow loads: it predicts what the plan costs at a rate.
 - registry: The plans of a stream as versions of a registered model, the champion, and when a plan takes its place.
 - replans: Replan runs: what was planned, what it costs beside the other strategies, and whether it was promoted.
-- retention: Old runs: evaluations are forgotten after a while, runs of registered plans never.
 - store: The tracking store: one experiment per stream, and runs that are written in few transactions.
 """

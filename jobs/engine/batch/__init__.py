@@ -4,7 +4,6 @@
 - bucket_task: What one task does for its bucket: the finals of a batch, or the slices of a new plan that takes over.
 - carry: What the slices of a plan hold, and which trees of a new plan can carry on with the slices of the old one.
 - in_memory: Answers without a batch: all windows of a table in memory, laid out as the rows of a statement.
-- in_process: Executors that run a batch in this process, without Spark.
 - recompute: Windows of the past, evaluated anew: in a warehouse of their own, or in place of what a batch emitted.
 - run_batch: One micro-batch: give out the work, gather the reports, commit one manifest.
 """

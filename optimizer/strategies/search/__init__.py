@@ -2,7 +2,6 @@
 
 - coverage: The window coverage graph of the factor-windows paper: who can be computed from whom, and at what cost.
 - feeds: What trees cost when each reads the raw events or the partials of another, whichever is cheaper.
-- forest_moves: Searches over whole forests, for costs that are no sum over trees: descent and annealing.
 - greedy: The greedy loop of WeaveShare: merge the two trees whose merge saves most, until none saves anything.
 - incremental: Incremental weaving: units join and leave a forest, which is woven anew when it has drifted.
 - moves: Local search: move a unit to another tree or to one of its own, or merge two trees, while the cost falls.

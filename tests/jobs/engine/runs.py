@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.parquet import Split
 from jobs.engine.program.program import key_column
@@ -16,6 +15,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.host.storage import Storage
+from jobs.runs.in_process import in_process
 from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options

@@ -11,10 +11,9 @@ import yaml
 
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.results import late_table, results_table
+from jobs.results import late_table, read_open_windows, results_table
 from jobs.runs.in_memory import run_table
 from jobs.runs.in_process import evaluate_local
-from jobs.runs.open_windows import read_open_windows
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import print_stream

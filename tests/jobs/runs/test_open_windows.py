@@ -12,10 +12,9 @@ from typer.testing import CliRunner
 from heddle.main import app
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.results import results_table
+from jobs.results import read_open_windows, results_table
 from jobs.runs.in_memory import run_table
 from jobs.runs.in_process import evaluate_local
-from jobs.runs.open_windows import read_open_windows
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError
 from tests.worlds.streams import SECOND

@@ -14,11 +14,11 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from jobs.host.settings import Settings
+from jobs.steps.replan import forget_old_runs
 from jobs.tracking.comparisons import log_comparison
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import ENOUGH, past_runs, prices, run_rows
 from jobs.tracking.registry import champion, plan_of
-from jobs.tracking.retention import forget_old_runs
 from jobs.tracking.store import PARENT, Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan

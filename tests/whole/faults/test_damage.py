@@ -12,13 +12,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import run_batch
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
 from jobs.engine.program.compile import compile_program
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN, only_run, stream_storage
 from jobs.engine.warehouse.manifest import Manifest, commit, manifest_names, newest
+from jobs.runs.in_process import in_process
 from optimizer.errors import HeddleError
 from tests.whole.faults.local_runs import evaluate, run_apart
 from tests.worlds.readings import STREAM, Readings, assert_same

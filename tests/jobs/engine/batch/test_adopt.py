@@ -8,7 +8,6 @@ from pathlib import Path
 
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
-from jobs.engine.batch.in_process import in_process, replay_in_process
 from jobs.engine.batch.recompute import PastEvents, recompute_batch
 from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
 from jobs.engine.events.parquet import Split
@@ -19,6 +18,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.retained import load_retained
 from jobs.engine.work import Executor
+from jobs.runs.in_process import in_process, replay_in_process
 from tests.jobs.engine.runs import answers_in
 from tests.worlds.streams import SECOND, Row, odd_row
 from tests.worlds.warehouse import STREAM, World, make_world, query

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.batch.adopt import adopt
-from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.finals import gather
 from jobs.engine.sources import list_input_files
 from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.runs.in_process import in_process
 from optimizer.plan import levels
 from optimizer.windows.window import BEGINNING
 from tests.jobs.engine.batch.test_adopt import OneProcess

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.engine.batch.in_process import in_process
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
@@ -19,6 +18,7 @@ from jobs.engine.warehouse.result_files import MERGE_AT, QUERY, mergeable, row_g
 from jobs.engine.warehouse.state_files import MERGE_AT as MERGE_STATE_AT
 from jobs.host.storage import Storage
 from jobs.results import late_table, results_table
+from jobs.runs.in_process import in_process
 from tests.worlds.readings import SECOND, STREAM, make_world
 
 BATCHES = 300
