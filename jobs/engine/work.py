@@ -62,18 +62,19 @@ class Work:
     joined: dict[str, int] = field(default_factory=dict)  # labels of later queries: windows ending after it are theirs
     kind: Kind = "batch"
     adopted_from: dict[str, tuple[str, ...]] = field(default_factory=dict)  # kind "adopt": by tree, old slices by level
-    lateness: int | None = None  # the last batch of a run: windows that its own events let end are emitted, too
+    is_last: bool = False  # of its run: windows that its own events let end are emitted, too
+    lateness: int = 0  # by how much the watermark of its own events is behind the latest of them
     counts: bool = True  # whether feed tasks count the events: where both lanes read them, only one does
     finds_late: bool = True  # whether feed tasks look for late events; else they count those before the watermark
 
     @property
     def buckets_awaiting_latest(self) -> range:
         """The buckets whose task must know the latest event of the batch: all in the last batch of a run, else none."""
-        return range(0 if self.lateness is None else self.buckets)
+        return range(self.buckets if self.is_last else 0)
 
     def with_latest(self, latest: int) -> Work:
         """Return the work once the latest event is known: the last batch of a run then emits more windows."""
-        if self.lateness is None or latest == BEGINNING:
+        if not self.is_last or latest == BEGINNING:
             return self
         return replace(self, until=max(self.until, latest - self.lateness))
 

@@ -11,6 +11,7 @@
 - report: What a run has to say beside its numbers, a line each.
 - request: What a run is to do: which stream, by which plan, on Spark or in this process.
 - run: A run over a stream's warehouse, on Spark or without: opened, advanced batch by batch, closed, swept.
+- spark_lane: How a plan's batches run on Spark: which lanes its queries take, and who evaluates its files.
 - spark_frame: Queries over a Spark DataFrame: one batch by the frame lane.
 - calibrate: What things cost on this machine, fitted to small trials.
 """

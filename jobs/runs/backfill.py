@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.batch.recompute import PastEvents, fill_warehouse, recompute_batch
 from jobs.engine.program.program import Program
+from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import RawEvents, add_record, raw_events
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
 from jobs.engine.warehouse.retained import save_retained
-from jobs.host.say import Say
+from jobs.host.say import Say, silent
 from jobs.host.storage import Storage
-from jobs.runs.on_spark import Streaming
 from jobs.runs.report import EPOCH, format_time
-from jobs.runs.request import Options, Request
-from jobs.runs.run import Run, check_plan, silent
+from jobs.runs.request import Request
+from jobs.runs.run import Prepared, check_plan
+from jobs.runs.spark_lane import FrameReader, SparkLane, prepare_on_spark
 from jobs.spark.errors import as_user_error
 from jobs.spark.session import in_zone
 from optimizer.catalog.model.catalog import Catalog
@@ -86,10 +87,10 @@ class Past:
     storage: Storage
     manifest: Manifest
 
-    def lane(self) -> Streaming:
-        """Return how the past's events are read; nothing of the past is in a batch of its own."""
-        run = Run(self.catalog, self.plan, self.storage, replace(self.manifest, batch=-1), silent)
-        return Streaming(self.spark, run, Options(), threading.Event())
+    def prepare(self, files: Sequence[File]) -> Prepared:
+        """Make the plan ready for the past's events, which executors are handed as their own files."""
+        reader = FrameReader(self.spark, self.catalog, self.plan.stream)
+        return prepare_on_spark(SparkLane(reader, _no_batches_before, silent), self.plan, files, "auto")
 
     @property
     def in_rows(self) -> bool:
@@ -117,6 +118,11 @@ class Past:
         return max(BEGINNING, low - longest + 1)
 
 
+def _no_batches_before(since: int) -> RawEvents:
+    """Return nothing: every file of the past is in the batch that is computed anew."""
+    return RawEvents()
+
+
 def past_of(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Past:
     """Return the past of a stream that has been evaluated."""
     check_plan(catalog, plan)
@@ -140,13 +146,13 @@ def backfill(past: Past, into: str, span: Span) -> dict[str, Any]:
         if not raw.files:
             raise HeddleError(f"{past.storage.root}: has taken no events of that interval")
         try:
-            lane = past.lane()
-            program = lane.program(raw.files)
+            prepared = past.prepare(raw.files)
             keep_plan(target, past.plan)
             add_record(target, [], 0, every.files)
-            before = _fresh(target, past.manifest, program, span)
+            before = _fresh(target, past.manifest, prepared.program, span)
             never_late = [replayed._replace(emitted=BEGINNING) for replayed in every.batches]
-            after = fill_warehouse(target, before, program, span[1], PastEvents(raw.files, never_late), lane)
+            events = PastEvents(raw.files, never_late)
+            after = fill_warehouse(target, before, prepared.program, span[1], events, prepared.executors)
         except Exception as error:
             raise as_user_error(past.spark, error) from None
         sweep(target, after)
@@ -193,7 +199,7 @@ def _span(manifest: Manifest, batch: int) -> Span:
 
 def _recompute(past: Past, batch: int, span: Span) -> list[DataFile]:
     """Return the files of a batch that hold what it ought to have emitted: from the events that had come by then."""
-    raw, lane = past.raw(past.since(span[0]), batch), past.lane()
+    raw = past.raw(past.since(span[0]), batch)
     events = PastEvents(raw.files)
     if past.in_rows:
         if not has_all_marks(past.manifest.marks, past.manifest.batch):
@@ -204,5 +210,5 @@ def _recompute(past: Past, batch: int, span: Span) -> list[DataFile]:
         every = past.raw(BEGINNING, batch).batches
         own = [file for replayed in every if replayed.batch == batch for file in replayed.files]
         events = PastEvents(raw.files, [replayed for replayed in every if replayed.batch < batch], own)
-    program = lane.program(raw.files)
-    return recompute_batch(past.storage, past.manifest, program, batch, span, events, lane)
+    prepared = past.prepare(raw.files)
+    return recompute_batch(past.storage, past.manifest, prepared.program, batch, span, events, prepared.executors)

@@ -24,7 +24,7 @@ from jobs.host.signals import stop_on_signal
 from jobs.runs.log_batches import LogBatch, list_log_batches
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options
-from jobs.runs.run import Progress, Run, open_run, silent
+from jobs.runs.run import Prepared, Progress, Run, open_run, silent
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
@@ -37,9 +37,19 @@ class OneProcess:
     catalog: Catalog
     plan: Plan
 
-    def program(self, files: Sequence[File]) -> Program:
-        """Return the program for events like those of these files."""
-        return compile_program(self.catalog, self.plan, self.types(files[0]))
+    @property
+    def queries(self) -> dict[str, dict[str, str]]:
+        """The lane of every query, for the report."""
+        return {str(id): {"lane": "file", "reason": ""} for tree in self.plan.trees for id in tree.queries}
+
+    def prepare(self, files: Sequence[File]) -> Prepared:
+        """Compile the plan for events like those of these files."""
+        program = compile_program(self.catalog, self.plan, self.types(files[0]))
+        return Prepared(program, self, "file", self.queries)
+
+    def executors(self) -> OneProcess:
+        """Return who evaluates a program before files have come."""
+        return self
 
     def types(self, file: File) -> dict[str, pa.DataType]:
         """Return the types of all expressions and columns; refuse, in one line, what only Spark can evaluate."""
@@ -72,8 +82,7 @@ def evaluate_local(
     for file in arrived[:1]:
         lane.types(file)  # a stream that is refused is refused before anything is written
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
-        run.lane = "file"
-        run.report.queries = {str(id): {"lane": "file", "reason": ""} for tree in plan.trees for id in tree.queries}
+        run.lane, run.report.queries = "file", lane.queries  # also where nothing has come
         run.note_rewritten(arrived)
         source = catalog.streams[plan.stream]
         batches = (

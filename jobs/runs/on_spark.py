@@ -9,31 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.engine.events.parquet import name_long_groups, splits_of
-from jobs.engine.program.lanes import of_lane
-from jobs.engine.program.program import Program
 from jobs.engine.sources import list_input_files
 from jobs.engine.sources.files import File
-from jobs.engine.warehouse.consumed_files import PastBatch, add_record, earlier_files, load_records, offered_files
+from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, Engine
-from jobs.engine.work import Executor
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
 from jobs.runs.follow_catalog import CatalogFollower, Change
-from jobs.runs.lanes import query_rows
 from jobs.runs.log_batches import list_log_batches
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options
-from jobs.runs.run import Progress, Run, open_run, silent
-from jobs.spark.choose_lane import choose_lanes
+from jobs.runs.run import Prepared, Progress, Run, open_run, silent
+from jobs.runs.spark_lane import FrameReader, SparkLane, prepare_on_spark
 from jobs.spark.errors import as_user_error
-from jobs.spark.executor import SparkExecutor
-from jobs.spark.feed_tasks import BothLanes, FeedTasks, FileTasks, PastTasks
-from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
 from jobs.spark.session import in_zone
-from jobs.spark.stream_frames import driver_of, stream_frame
+from jobs.spark.stream_frames import driver_of
 from jobs.spark.table_frames import literal_path
-from jobs.spark.unshared import UnsharedLane
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.sql.durations import parse_duration
@@ -42,14 +33,11 @@ from optimizer.plan.definition import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.types import StructType
 
 
 ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
 LISTED_BY_SPARK = frozenset({"recursiveFileLookup", "pathGlobFilter"})  # it refuses the others in a stream
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
-AGGREGATED = "Spark aggregates the events before they are folded"
-FOLDED = "every event is folded on its own"
 CHECKPOINT_FOLDERS = ("offsets", "commits", "sources/0")
 POLL_SECONDS: Any = 0.2  # awaitTermination takes fractions, its annotation does not
 
@@ -68,11 +56,6 @@ class Streaming:
     stop: threading.Event
     turn: threading.Lock = field(default_factory=threading.Lock)
     failure: Exception | None = None
-    reads_files: bool = False  # whether tasks read files themselves
-    schema: StructType | None = None  # of the first files, where Spark reads them
-    feeds_trees: bool = False  # whether Spark evaluates what some trees fold
-    has_unshared: bool = False
-    fold_each: bool = False  # whether the frame lane folds every event on its own
     follower: CatalogFollower | None = None  # of a run that goes on while its catalog changes
 
     @property
@@ -113,51 +96,14 @@ class Streaming:
         add_record(storage, records, batch, files, earlier_files(storage, manifest, records))
         return files
 
-    def program(self, files: Sequence[File]) -> Program:
-        """Return the program for events like those of these files; choose the lanes that its queries take."""
+    def prepare(self, files: Sequence[File]) -> Prepared:
+        """Make the plan ready for events like those of these files; choose the lanes that its queries take."""
+        return prepare_on_spark(self.executors(), self.run.plan, files, self.options.lane)
+
+    def executors(self) -> SparkLane:
+        """Return who evaluates a program before files have come."""
         run = self.run
-        lanes = choose_lanes(self.spark, run.catalog, run.plan, files, self.options.lane)
-        program, run.lane, self.schema, self.reads_files = lanes.program, lanes.name, lanes.schema, lanes.reads_files
-        self.feeds_trees, self.has_unshared = bool(lanes.reasons) or not lanes.reads_files, bool(program.unshared)
-        run.report.queries = query_rows(program, lanes.reasons, run.plan.reasons)
-        if self.feeds_trees:
-            by_spark = of_lane(program, "frame") if lanes.reads_files else program
-            reason = fold_reason(self._read([max(files, key=lambda file: file.size)]), by_spark)
-            self.fold_each = bool(reason)
-            run.report.notes.append(f"{FOLDED}, since {reason}" if reason else AGGREGATED)
-        return program
-
-    def execute(self, files: Sequence[File]) -> Executor:
-        """Return an executor for these files, on Spark; queries that are not woven run beside it."""
-        unshared = UnsharedLane(self.run.catalog, files, self.run.raw, self._read, self.run.report.notes.append)
-        if not files:
-            return SparkExecutor(self.spark.sparkContext, None, unshared=unshared)
-        return SparkExecutor(self.spark.sparkContext, self._feed_tasks(files), lambda: self._read(files), unshared)
-
-    def replay(self, batches: Sequence[PastBatch]) -> Executor:
-        """Return an executor that takes in batches of the past."""
-        context = self.spark.sparkContext
-        tasks = [(past, self._feed_tasks(past.files)) for past in batches]
-        return SparkExecutor(context, PastTasks(context, tasks) if tasks else None)
-
-    def _feed_tasks(self, files: Sequence[File]) -> FeedTasks:
-        context = self.spark.sparkContext
-        if not self.reads_files:
-            return self._frame_tasks(files)
-        heaps = splits_of(files, context.defaultParallelism)
-        notes = self.run.report.notes
-        notes += [line for line in name_long_groups(heaps) if line not in notes]
-        from_files = FileTasks(context, heaps)
-        if not self.feeds_trees and not self.has_unshared:
-            return from_files
-        return BothLanes(from_files, self._frame_tasks(files) if self.feeds_trees else None)
-
-    def _frame_tasks(self, files: Sequence[File]) -> FeedTasks:
-        frame = self._read(files)
-        return EventTasks(frame) if self.fold_each else AggregateTasks(frame)
-
-    def _read(self, files: Sequence[File]) -> DataFrame:
-        return stream_frame(self.spark, self.run.catalog, self.run.plan.stream, files, self.schema)
+        return SparkLane(FrameReader(self.spark, run.catalog, run.plan.stream), run.raw, run.report.note)
 
     def go(self) -> None:
         """Run until nothing is left, or until the user stops it."""
@@ -247,6 +193,6 @@ def evaluate(
     with open_run(catalog, plan, warehouse, engine, buckets, progress) as run, stop_on_signal() as stop:
         run.report.master = str(spark.sparkContext.master)
         run.note_rewritten(arrived)
-        follower = CatalogFollower(Path(followed), run.report.notes.append) if followed else None
+        follower = CatalogFollower(Path(followed), run.report.note) if followed else None
         Streaming(spark, run, options, stop, follower=follower).go()
     return run.report

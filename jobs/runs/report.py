@@ -121,6 +121,11 @@ class RunReport:
             self.step_seconds[step] = self.step_seconds.get(step, 0.0) + spent
         self.batch_seconds = [*self.batch_seconds, round(seconds, 3)][-LISTED:]
 
+    def note(self, line: str) -> None:
+        """Say something beside the numbers, once."""
+        if line not in self.notes:
+            self.notes.append(line)
+
     def finish(self, plan: Plan, lane: str, meter: CpuMeter, buckets: int = 1) -> None:
         """Close the books. A plan's cost is operations per second at its rate: the events tell how many seconds."""
         self.stream, self.plan, self.lane = plan.stream, plan.fingerprint(), lane

@@ -42,11 +42,27 @@ def silent(manifest: Manifest, seconds: float) -> None:
     """Say nothing of how far the run is."""
 
 
-class Lane(Executors, Protocol):
-    """How events come in: what a plan is compiled to for them, and who evaluates it on some of their files."""
+@dataclass(frozen=True)
+class Prepared:
+    """A plan made ready to run: its program, who evaluates it, and what the report says of its lanes."""
 
-    def program(self, files: Sequence[File]) -> Program:
-        """Return the program for events like those of these files."""
+    program: Program
+    executors: Executors
+    lane: str = ""  # "file", "frame" or "file and frame"
+    queries: dict[str, dict[str, str]] = field(default_factory=dict)  # by id: its lane, and why if not the file lane
+    notes: tuple[str, ...] = ()
+    from_files: bool = True  # else from the types that earlier batches had, until files come
+
+
+class Lane(Protocol):
+    """How the events of a run come in."""
+
+    def prepare(self, files: Sequence[File]) -> Prepared:
+        """Make the plan ready for events like those of these files."""
+        ...
+
+    def executors(self) -> Executors:
+        """Return who evaluates a program before files have come."""
         ...
 
 
@@ -59,30 +75,32 @@ class Run:
     storage: Storage
     manifest: Manifest
     progress: Progress
-    program: Program | None = None
-    lane: str = ""
+    prepared: Prepared | None = None
+    lane: str = ""  # for the report
     report: RunReport = field(default_factory=RunReport)
 
     def evaluate(self, batch: int, files: Sequence[File], lane: Lane, last: bool = False, offset: str = "") -> None:
         """Evaluate a batch of files, which may be the last of the run; one without any, because they vanished, is over
         at once. The manifest keeps the offset of a source with a log."""
         started = time.monotonic()
-        program = self._ready(lane, files)
+        prepared = self._ready(lane, files)
         self.manifest = replace(self.manifest, offset=offset or self.manifest.offset)
-        if files and program is not None:
-            self._advance(run_batch(self.storage, self.manifest, program, batch, lane.execute(files), last), started)
+        if files and prepared is not None:
+            execute = prepared.executors.execute(files)
+            self._advance(run_batch(self.storage, self.manifest, prepared.program, batch, execute, last), started)
         else:
             self._advance(commit_empty_batch(self.storage, self.manifest, batch), started)
 
     def finish(self, lane: Lane) -> None:
         """Emit the windows that the last batch's events let end, be it a batch of an earlier run that died."""
-        program = self._ready(lane, [])
+        prepared = self._ready(lane, [])
         started = time.monotonic()
-        if program is not None:
-            self._advance(close(self.storage, self.manifest, program, lane.execute([])), started)
-            self._end_by_clock(program, lane)
+        if prepared is not None:
+            execute = prepared.executors.execute([])
+            self._advance(close(self.storage, self.manifest, prepared.program, execute), started)
+            self._end_by_clock(prepared)
 
-    def _end_by_clock(self, program: Program, lane: Lane) -> None:
+    def _end_by_clock(self, prepared: Prepared) -> None:
         """Let windows of an idle stream end as if an event had come at a time that is `idle` behind the clock.
 
         The manifest records that time as it records events, so that whatever reads it later does the same."""
@@ -90,13 +108,13 @@ class Run:
         moment = time.time_ns() // 1000 - idle
         if idle and self.manifest.state and BEGINNING < self.manifest.latest < moment:
             before = replace(self.manifest, latest=moment)
-            self._advance(close(self.storage, before, program, lane.execute([])), started)
+            self._advance(close(self.storage, before, prepared.program, prepared.executors.execute([])), started)
 
     def follow(self, catalog: Catalog, plan: Plan) -> None:
         """Go on with other queries: the next batch takes over the slices of the plan so far."""
         check_plan(catalog, plan)
         keep_plan(self.storage, plan)
-        self.catalog, self.plan, self.program, self.lane = catalog, plan, None, ""
+        self.catalog, self.plan, self.prepared = catalog, plan, None
 
     def present(self, files: Sequence[File]) -> list[File]:
         """Return the files of a batch as they are now; say which have vanished since they were listed."""
@@ -120,38 +138,46 @@ class Run:
         """Return the events since a time that the batches so far have taken."""
         return raw_events(self.storage, self.manifest, since) if self.manifest.batch >= 0 else RawEvents()
 
-    def _ready(self, lane: Lane, files: Sequence[File]) -> Program | None:
-        """Return the program, its plan in force; None when no event has ever told the types of the columns."""
-        if self.program is None or (files and not self.lane):
-            program = lane.program(files) if files else self._remembered_program(lane)
-            if program is None:
+    def _ready(self, lane: Lane, files: Sequence[File]) -> Prepared | None:
+        """Return the plan made ready and in force; None when no event has ever told the types of the columns."""
+        if self.prepared is None or (files and not self.prepared.from_files):
+            prepared = lane.prepare(files) if files else self._prepare_by_past(lane)
+            if prepared is None:
                 return None
-            self._take_over(program, lane)
-            self.program = program
-        return self.program
+            if prepared.from_files:
+                self.lane, self.report.queries = prepared.lane, prepared.queries
+                self.report.notes += prepared.notes
+            self._take_over(prepared)
+            self.prepared = prepared
+        return self.prepared
 
-    def _remembered_program(self, lane: Lane) -> Program | None:
+    def _prepare_by_past(self, lane: Lane) -> Prepared | None:
+        """Make the plan ready by the types that earlier batches had, or by the newest files that they took."""
         types = {name: parse_type(text) for name, text in self.manifest.types.items()}
         columns = map(quote, named_columns(self.catalog, self.plan))
-        enough = {*columns, *expressions(self.catalog, self.plan)[0]} <= types.keys()
-        if enough and self.manifest.plan == self.plan.fingerprint():
-            return compile_program(self.catalog, self.plan, types, self._frame_queries())
+        has_types = {*columns, *expressions(self.catalog, self.plan)[0]} <= types.keys()
         if not self.manifest.plan:
             return None
-        files = raw_events(self.storage, self.manifest, BEGINNING).files[-NEWEST:]
+        is_in_force = self.manifest.plan == self.plan.fingerprint()
+        files = [] if has_types and is_in_force else raw_events(self.storage, self.manifest, BEGINNING).files[-NEWEST:]
         if files:
-            return lane.program(files)
-        return compile_program(self.catalog, self.plan, types, self._frame_queries()) if enough else None
+            return lane.prepare(files)
+        if not has_types:
+            return None
+        program = compile_program(self.catalog, self.plan, types, self._frame_queries())
+        return Prepared(program, lane.executors(), from_files=False)
 
     def _frame_queries(self) -> set[str]:
         return frame_queries(self.catalog, self.plan, self.storage, self.manifest)
 
-    def _take_over(self, program: Program, lane: Lane) -> None:
+    def _take_over(self, prepared: Prepared) -> None:
         """Change plans at the boundary of a batch, before anything is emitted."""
-        if not self.manifest.plan or is_served_by(program, load_retained(self.storage, self.manifest.standing)):
+        if not self.manifest.plan:
+            return
+        if is_served_by(prepared.program, load_retained(self.storage, self.manifest.standing)):
             return
         started, before = time.monotonic(), self.manifest
-        adopted = adopt(self.storage, before, program, self.raw, lane)
+        adopted = adopt(self.storage, before, prepared.program, self.raw, prepared.executors)
         self.report.notes += adopted_notes(before, adopted)
         self._advance(adopted.manifest, started)
 

@@ -78,7 +78,7 @@ class PastTasks:
 def _feed_heaps(program: Program, work: Work, heaps: Iterable[Sequence[Split]]) -> Iterator[Message]:
     splits = [split for heap in heaps for split in heap]
     if splits:
-        yield from feed_messages(lambda: feed_splits(program, work, splits), work)
+        yield from feed_messages(partial(feed_splits, program, work, splits), work)
 
 
 def feed_messages(feed: Callable[[], tuple[FeedReport, list[Parcel]]], work: Work) -> Iterator[Message]:

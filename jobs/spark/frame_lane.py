@@ -126,7 +126,7 @@ def _send(frame: DataFrame, feed: Callable[[Batches], FeedResult], work: Work) -
 
 
 def _message_batches(feed: Callable[[Batches], FeedResult], work: Work, batches: Batches) -> Iterator[pa.RecordBatch]:
-    for message in feed_messages(lambda: feed(batches), work):
+    for message in feed_messages(partial(feed, batches), work):
         bucket, kind, content = to_row(message)
         columns = {
             "bucket": pa.array([bucket], pa.int32()),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -160,32 +161,36 @@ def _value(number: int) -> str:
 
 def _write_answers(answers: DataFrame, statement: Sequence[Due], work: Work) -> list[list[DataFile]]:
     """Write result files by tasks, as the engine writes its own; return those of each query."""
-    keys = list(statement[0].definition.group_by)
-    grouping = grouping_name(keys)
-    complete = [(due.label, due.after - due.definition.window.range) for due in statement]
-
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        filled = [batch for batch in batches if batch.num_rows]
-        if not filled:
-            return
-        context = TaskContext.get()
-        bucket = context.partitionId() % work.buckets if context else 0
-        answered = in_utc(pa.Table.from_batches(filled))
-        for number, (label, before) in enumerate(complete):
-            ended = answered.filter(pc.greater(answered["start"], before))
-            table = _result_table(ended, keys, label, _value(number))
-            if table.num_rows:
-                file = write_results(Storage(work.root), work.batch, bucket, grouping, [table])
-                place = {"query": pa.array([number], pa.int32()), "bucket": pa.array([bucket], pa.int32())}
-                yield pa.RecordBatch.from_pydict({**place, "name": [file.name], "rows": [file.rows]})
-
+    keys = statement[0].definition.group_by
+    starts_after = {due.label: due.after - due.definition.window.range for due in statement}
+    write = partial(_write_partition, work, keys, starts_after)
     rows: list[Any] = answers.mapInArrow(write, WRITTEN).collect()
     files: list[list[DataFile]] = [[] for _ in statement]
     for row in rows:
-        files[row.query].append(DataFile(row.name, row.bucket, row.rows, work.batch, grouping))
+        files[row.query].append(DataFile(row.name, row.bucket, row.rows, work.batch, grouping_name(keys)))
     return files
+
+
+def _write_partition(
+    work: Work, keys: Sequence[str], starts_after: Mapping[str, int], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Write the answers of a partition, a file per query, by its label those that start after a time; yield where
+    each file is."""
+    from pyspark import TaskContext
+
+    filled = [batch for batch in batches if batch.num_rows]
+    if not filled:
+        return
+    context = TaskContext.get()
+    bucket = context.partitionId() % work.buckets if context else 0
+    answered = in_utc(pa.Table.from_batches(filled))
+    for number, (label, before) in enumerate(starts_after.items()):
+        ended = answered.filter(pc.greater(answered["start"], before))
+        table = _result_table(ended, keys, label, _value(number))
+        if table.num_rows:
+            file = write_results(Storage(work.root), work.batch, bucket, grouping_name(keys), [table])
+            place = {"query": pa.array([number], pa.int32()), "bucket": pa.array([bucket], pa.int32())}
+            yield pa.RecordBatch.from_pydict({**place, "name": [file.name], "rows": [file.rows]})
 
 
 def _result_table(table: pa.Table, keys: Sequence[str], label: str, value: str) -> pa.Table:

@@ -19,7 +19,7 @@ from jobs.engine.warehouse.manifest import DataFile, Manifest, newest
 from jobs.engine.warehouse.retained import RetainedSlices, save_retained
 from jobs.engine.work import BucketReport, FeedReport, Outcome, Work
 from jobs.runs.in_process import _batches as take_batches
-from jobs.runs.run import Run, silent
+from jobs.runs.run import Prepared, Run, silent
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 from tests.simulation.memory_storage import Killed, MemoryStorage, Scheduler
@@ -153,14 +153,15 @@ class Episode:
             program: Any = SimpleNamespace(lateness=LATENESS, fingerprint=self.pick.choice(PLANS), types={})
             plan: Any = SimpleNamespace(stream="events")
             catalog: Any = SimpleNamespace(streams={"events": SimpleNamespace(sinks=())}, alerts={})
-            run = SimulatedRun(catalog, plan, self.storage, manifest, silent, program, "file")
+            executors: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
+            run = SimulatedRun(catalog, plan, self.storage, manifest, silent, Prepared(program, executors))
             run.is_alone = alone
-            lane: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
+            lane: Any = None  # the plan is prepared already
             at_once = self.pick.random() < 0.5
             for batch, files, _ in take_batches(run, list(self.arrived), self.pick.choice([0, 1, 2])):
                 run.evaluate(batch, files, lane, at_once)
             if run.manifest.batch >= 0:
-                close(self.storage, run.manifest, program, lane.execute([]))
+                close(self.storage, run.manifest, program, executors.execute([]))
 
     def execute(self, work: Work, files: Sequence[File]) -> Outcome:
         """Do the work of all tasks: fold events into windows, write what ends, keep what is open."""

@@ -29,8 +29,7 @@ def run_batch(
 ) -> Manifest:
     """Evaluate a batch of events. Windows end by the watermark of the batches before it, as in Spark; in the last batch
     of a run, those that would be left to `close` end at once."""
-    lateness = program.lateness if last else None
-    return _run(storage, before, program, batch, watermark(before, program), execute, lateness)
+    return _run(storage, before, program, batch, watermark(before, program), execute, last)
 
 
 def close(storage: Storage, before: Manifest, program: Program, execute: Executor) -> Manifest:
@@ -72,14 +71,15 @@ def _run(
     batch: int,
     until: int,
     execute: Executor,
-    lateness: int | None = None,
+    last: bool = False,
 ) -> Manifest:
     public = mergeable_files(storage, newest_ledger(storage).public(before.results))
     if not before.standing:
         before = replace(before, standing=save_retained(storage, retained_from_start(program)))
     joined = joined_queries(storage, before)
     files = (before.state, public, before.late)
-    work = Work(storage.root, batch, before.watermark, until, before.buckets, *files, joined, lateness=lateness)
+    span = (before.watermark, until)
+    work = Work(storage.root, batch, *span, before.buckets, *files, joined, is_last=last, lateness=program.lateness)
     outcome = run_tasks(storage, program, work, execute, FOLDERS)
     step("collected")
     after = manifest_after(before, program, work.with_latest(outcome.latest), outcome)

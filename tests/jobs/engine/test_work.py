@@ -57,7 +57,7 @@ def test_only_the_last_batch_of_a_run_emits_by_its_own_events() -> None:
     work = Work("w", 3, emitted=10, until=20, buckets=2)
     assert list(work.buckets_awaiting_latest) == []
     assert work.with_latest(100) is work
-    last = Work("w", 3, emitted=10, until=20, buckets=2, lateness=5)
+    last = Work("w", 3, emitted=10, until=20, buckets=2, is_last=True, lateness=5)
     assert list(last.buckets_awaiting_latest) == [0, 1]
     assert last.with_latest(100).until == 95
     assert last.with_latest(22).until == 20  # the watermark never goes back

@@ -17,7 +17,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.retained import load_retained
 from jobs.runs.lanes import lane_lines
-from jobs.runs.on_spark import AGGREGATED, FOLDED
+from jobs.runs.spark_lane import AGGREGATED, FOLDED
 from jobs.spark import frame_lane
 from optimizer.planning.stream import plan_stream
 from tests.jobs.engine.feed import test_late

@@ -26,7 +26,7 @@ WORK = Work("w", 0, BEGINNING, BEGINNING, buckets=2)
 def test_a_feed_sends_its_report_and_its_parcels() -> None:
     report, parcel = FeedReport(events=3, latest=60), Parcel(1, b"content")
     assert list(feed_messages(lambda: (report, [parcel]), WORK)) == [Report(report), parcel]
-    last = Work("w", 0, BEGINNING, BEGINNING, buckets=2, lateness=5)
+    last = Work("w", 0, BEGINNING, BEGINNING, buckets=2, is_last=True, lateness=5)
     sent = list(feed_messages(lambda: (report, [parcel]), last))
     assert sent == [Report(report), Latest(0, 60), Latest(1, 60), parcel]
 
@@ -59,7 +59,7 @@ def test_tasks_and_buckets_on_spark(spark: SparkSession, tmp_path: Path) -> None
     root = tmp_path / "warehouse"
     for folder in ("results", "state", "late"):
         (root / folder).mkdir(parents=True)
-    work = Work(str(root), 0, BEGINNING, BEGINNING, buckets=2, lateness=0)
+    work = Work(str(root), 0, BEGINNING, BEGINNING, buckets=2, is_last=True)
     context = spark.sparkContext
     outcome = SparkExecutor(context, FileTasks(context, [[split] for split in splits]))(program, work)
     assert not outcome.errors
