@@ -21,13 +21,13 @@ class Mistake(Exception):  # noqa: N818 (the word users see)
 
 
 def show(text: object) -> str:
-    """A user's text inside a one-line message: quoted, without line breaks, cut when long."""
+    """Return a user's text inside a one-line message: quoted, without line breaks, cut when long."""
     line = str(text)
     return repr(line if len(line) <= SHOWN else line[: SHOWN - 3] + "...")
 
 
 def did_you_mean(name: str, choices: Iterable[str], otherwise: str) -> str:
-    """The nearest choice, or what to say when none is near."""
+    """Return the nearest choice, or what to say when none is near."""
     near = get_close_matches(name[:SHOWN].lower(), {str(choice) for choice in choices}, n=1, cutoff=0.6)
     return f"did you mean {near[0]}?" if near else otherwise
 

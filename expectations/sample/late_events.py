@@ -31,11 +31,11 @@ class LateEvents:
     watermarks: Ints
 
     def barriers(self) -> list[int]:
-        """The watermarks that some event came after, in order."""
+        """Return the watermarks that some event came after, in order."""
         return [int(watermark) for watermark in np.unique(self.watermarks)]
 
     def barrier(self, start: int, end: int) -> int | None:
-        """The first barrier at or after the window's end, if the window missed anything."""
+        """Return the first barrier at or after the window's end, if the window missed anything."""
         inside = (self.times >= start) & (self.times < end) & (self.watermarks >= end)
         return int(self.watermarks[self.watermarks >= end].min()) if inside.any() else None
 

@@ -36,7 +36,7 @@ EXACT = {
 
 
 def is_exact(statement: EvaluatedStatement, query: str) -> bool:
-    """Whether a query's answers equal Spark's to the last bit; sums of floats depend on the order of addition."""
+    """Return whether a query's answers equal Spark's to the last bit; sums of floats depend on their order."""
     return statement.queries[query].aggregate in EXACT or not pa.types.is_floating(statement.types[query])
 
 
@@ -62,7 +62,7 @@ def _answered(catalog: Catalog, id: str, manifest: Manifest, retained: RetainedS
 
 
 def _is_lost(statement: EvaluatedStatement, manifest: Manifest, by_sql: bool) -> bool:
-    """Whether nothing tells any more which number an event had: its place in a file, or whether it was late."""
+    """Return whether nothing tells any more which number an event had: its place in a file, or whether it was late."""
     return by_sql or (
         statement.after > BEGINNING and not manifest.backfill and not has_all_marks(manifest.marks, manifest.batch)
     )

@@ -18,7 +18,7 @@ TOLERANCES = ("rtol", "atol")
 
 
 def close(a: float | str | None, b: float | str | None, rtol: float = 0.0, atol: float = 0.0) -> bool:
-    """Whether two values are the same, or numbers that differ by no more than the tolerance.
+    """Return whether two values are the same, or numbers that differ by no more than the tolerance.
 
     >>> close(math.nan, math.nan), close(math.nan, None), close(1.0, 1.0 + 1e-12, rtol=1e-9)
     (True, False, True)
@@ -34,7 +34,7 @@ def close(a: float | str | None, b: float | str | None, rtol: float = 0.0, atol:
 
 
 def in_order(a: float | None, b: float | None, rtol: float = 0.0, atol: float = 0.0) -> bool:
-    """Whether the first number is at most the second; nothing is said where one is missing or not a number."""
+    """Return whether the first number is at most the second; nothing is said where one is missing or not a number."""
     return a is None or b is None or math.isnan(a) or math.isnan(b) or a <= b or close(a, b, rtol, atol)
 
 
@@ -61,7 +61,7 @@ class ColumnPairInOrder(ColumnPairMapMetricProvider):
 
 
 def _hold(condition: Callable[..., bool], a: pd.Series, b: pd.Series, rtol: float, atol: float) -> pd.Series:
-    """Whether a condition holds, by row. A missing value is None: pandas would take NaN for one."""
+    """Return whether a condition holds, by row. A missing value is None: pandas would take NaN for one."""
     verdicts = [condition(_plain(x), _plain(y), rtol, atol) for x, y in zip(a, b, strict=True)]
     return pd.Series(verdicts, a.index, dtype=bool)
 

@@ -105,7 +105,7 @@ def _splits(files: Sequence[File]) -> list[Split]:
 
 
 def _batches(run: Run, arrived: Sequence[File], files_per_batch: int) -> Iterator[LogBatch]:
-    """First the files of a batch that died, if one did; then those that arrived since, each batch on record."""
+    """Yield the batch that died, if one did, then the files that arrived since; each batch is on record before."""
     records = load_records(run.storage)
     for record in records:
         if record.batch > run.manifest.batch:

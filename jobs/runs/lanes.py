@@ -40,7 +40,7 @@ def expected_rows(catalog: Catalog, plan: Plan) -> Rows:
 
 
 def spark_has_work(catalog: Catalog, stream: str, lane: str = "auto") -> bool:
-    """Whether Spark reads or answers something itself, so that it pays to let Java compile that well."""
+    """Return whether Spark reads or answers something itself, so that it pays to let Java compile that well."""
     if lane == "frame" or not catalog.streams[stream].in_parquet or catalog.unshared(stream):
         return True
     path = _first_file(catalog, stream)

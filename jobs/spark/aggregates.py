@@ -82,13 +82,13 @@ def aggregate_events(inputs: DataFrame, aggregation: Aggregation, names: Prepare
 
 
 def _words(aggregation: Aggregation, names: dict[str, str]) -> list[str]:
-    """The signature, some predicates to a number: each that is true sets its bit."""
+    """Return the signature, some predicates to a number: each that is true sets its bit."""
     texts = [f"if({names[test.name]}, {1 << bit % WORD}L, 0L)" for bit, test in enumerate(aggregation.bits)]
     return [" | ".join(texts[first : first + WORD]) for first in range(0, len(texts), WORD)]
 
 
 def _parts(measure: MeasureProgram, names: dict[str, str]) -> list[Column]:
-    """Spark's aggregates that make up a measure's partial, as `rows_of` takes them."""
+    """Return Spark's aggregates that make up a measure's partial, as `rows_of` takes them."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
     value = only_where(names[measure.order] if measure.order else "1", names[measure.where] if measure.where else "")

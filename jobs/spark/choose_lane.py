@@ -165,7 +165,7 @@ def _kept(program: Program, reasons: Mapping[str, str]) -> dict[str, str]:
 
 
 def knows_changes(spark: SparkSession, zone: str) -> bool:
-    """Whether clocks of a zone are set here when Java sets them: both bring their own list of changes."""
+    """Return whether clocks of a zone are set here when Java sets them: both bring their own list of changes."""
     if is_utc(zone):
         return True
     rules = spark._jvm.java.time.ZoneId.of(zone).getRules()  # type: ignore[union-attr]  # there is a JVM

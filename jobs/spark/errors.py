@@ -16,7 +16,7 @@ UNREADABLE = re.compile(r"\[FAILED_READ_FILE[.](\w+)\] Encountered error while r
 
 
 def as_user_error(spark: SparkSession, error: Exception) -> Exception:
-    """A line where one is enough; anything else as it is."""
+    """Return an error as the one line that its user needs; any other error as it is."""
     from pyspark.errors import AnalysisException, ArithmeticException, DateTimeException, NumberFormatException
 
     if isinstance(error, HeddleError):
@@ -39,7 +39,7 @@ def as_user_error(spark: SparkSession, error: Exception) -> Exception:
 
 
 def _text(error: Exception) -> str:
-    """What it says; py4j asks the Java process for it, which may be gone."""
+    """Return the text of an error; py4j asks the Java process for it, which may be gone."""
     try:
         return str(error)
     except Exception:  # whatever py4j raises when nobody is there
@@ -47,7 +47,7 @@ def _text(error: Exception) -> str:
 
 
 def jvm_is_gone(spark: SparkSession) -> bool:
-    """Whether the driver's Java process answers no more."""
+    """Return whether the driver's Java process answers no more."""
     try:
         spark.sparkContext._jsc.sc().isStopped()
     except Exception:  # whatever py4j raises when nobody is there

@@ -97,6 +97,6 @@ def feed_messages(feed: Callable[[], tuple[FeedReport, list[Parcel]]], work: Wor
 
 @cache
 def freeze_heap() -> None:
-    """Once per process: set all that is loaded aside from garbage collection, which pyspark runs after every task."""
+    """Set all that is loaded aside from garbage collection, which pyspark runs after every task; once per process."""
     gc.collect()
     gc.freeze()

@@ -62,13 +62,13 @@ def prepare_environment() -> None:
 
 
 def spark_home() -> str:
-    """Where Spark is: its own scripts cannot find it below a path with a space."""
+    """Return where Spark is: its own scripts cannot find it below a path with a space."""
     package = find_spec("pyspark")
     return os.environ.get("SPARK_HOME") or str(Path((package and package.origin) or "").parent)
 
 
 def java_options(working: bool = False) -> str:
-    """How the JVM compiles its code, and where classes are that it need not load and verify again."""
+    """Return how the JVM compiles its code, and where classes are that it need not load and verify again."""
     return f"{QUIET} {WORKING if working else LEAN}{archive_options()}"
 
 
@@ -79,7 +79,7 @@ def archive_options() -> str:
 
 
 def archive_file() -> Path:
-    """Where `jobs.spark.class_archive` keeps the classes of this Spark."""
+    """Return where `jobs.spark.class_archive` keeps the classes of this Spark."""
     return cache_folder() / "java" / f"spark-{hashlib.sha256(spark_home().encode()).hexdigest()[:16]}.jsa"
 
 

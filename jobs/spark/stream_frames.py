@@ -25,7 +25,7 @@ NOT_FOR_READER = LISTING_OPTIONS | {"maxFilesPerTrigger"}
 
 
 def driver_of(catalog: Catalog, stream: str) -> Stream:
-    """The stream whose files bring the events: itself, or the one that its SQL reads, be it through other SQL."""
+    """Return the stream whose files bring the events: itself, or the one that its SQL reads, directly or not."""
     source = catalog.streams[stream]
     if not source.sql:
         return source
@@ -41,7 +41,7 @@ def driver_of(catalog: Catalog, stream: str) -> Stream:
 
 
 def _check_joins(stream: str, tree: exp.Expr, driver: str) -> None:
-    """An event's rows must not depend on events that are still to come."""
+    """Refuse joins by which the rows of an event would depend on events that are still to come."""
     has_driver = tree.args["from_"].this.name == driver
     for join in tree.args.get("joins") or ():
         side, kind = join.side.upper(), join.kind.upper()
@@ -59,7 +59,7 @@ def _check_joins(stream: str, tree: exp.Expr, driver: str) -> None:
 def file_frame(
     spark: SparkSession, source: Stream | Table, files: Sequence[File], schema: StructType | None = None
 ) -> DataFrame:
-    """The rows of some files; those of later batches in the types of the first.
+    """Return the rows of some files; those of later batches in the types of the first.
 
     Which files a stream has is decided before: Spark is handed each of them, and no pattern."""
     if isinstance(source, Stream) and source.has_log:
@@ -77,12 +77,12 @@ def file_frame(
 def stream_frame(
     spark: SparkSession, catalog: Catalog, stream: str, files: Sequence[File], schema: StructType | None = None
 ) -> DataFrame:
-    """The events that some files of a stream's driver bring."""
+    """Return the events that some files of a stream's driver bring."""
     return events_of(spark, catalog, stream, file_frame(spark, driver_of(catalog, stream), files, schema))
 
 
 def events_of(spark: SparkSession, catalog: Catalog, stream: str, arrived: DataFrame) -> DataFrame:
-    """A stream's events from those of its driver."""
+    """Return a stream's events, made from those of its driver."""
     sql = catalog.streams[stream].sql
     if not sql:
         return arrived

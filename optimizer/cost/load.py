@@ -37,7 +37,7 @@ class Load:
 
     @staticmethod
     def of_columns(ranges: NDArray[np.int64], slides: NDArray[np.int64]) -> Load:
-        """The load of windows given as columns, distinct already.
+        """Return the load of windows given as columns, distinct already.
 
         >>> Load.of_columns(np.array([16, 8]), np.array([4, 4])).overlap
         6.0
@@ -46,7 +46,7 @@ class Load:
         return Load(len(ranges), float((ranges / slides).sum()), distinct, counts.astype(np.int64))
 
     def merge(self, other: Load) -> Load:
-        """The load of both.
+        """Return the load of two sets of windows together.
 
         >>> load = Load.of([Window(16, 4)]).merge(Load.of([Window(16, 8)]))
         >>> load.queries, load.overlap, load.ranges.tolist(), load.counts.tolist()

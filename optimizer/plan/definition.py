@@ -115,11 +115,11 @@ class Tree:
         return tuple(demand.measure for demand in self.demands)
 
     def edges(self) -> Edges:
-        """Where its slices end, as arithmetic progressions."""
+        """Return where its slices end, as arithmetic progressions."""
         return self._edges(self.slicing)
 
     def cuts(self) -> Edges:
-        """Where events are cut: at its edges, and by cutty at the ends of windows, too, until these are answered."""
+        """Return where events are cut: at its edges, and by cutty also where windows end, until these are answered."""
         return self._edges(PAIRS if self.slicing == CUTTY else self.slicing)
 
     def _edges(self, slicing: str) -> Edges:
@@ -151,7 +151,7 @@ class Traffic:
     shares: tuple[tuple[str, float], ...] = ()  # of the events that pass a predicate
 
     def ticks_per_second(self, rows: bool) -> float:
-        """How fast a clock runs: rows are counted by the events themselves."""
+        """Return how fast a clock runs: rows are counted by the events themselves."""
         return self.rate if rows else float(self.ticks)
 
     def events_per_tick(self, rows: bool) -> float:
@@ -221,7 +221,7 @@ class Plan:
     reasons: dict[str, str] = field(default_factory=dict)  # of such queries that have partials: why it does
 
     def __str__(self) -> str:
-        """Why the plan is good."""
+        """Return why the plan is good."""
         return self.explain()
 
     @property
@@ -255,36 +255,36 @@ class Plan:
         return 1 - self.cost / self.costs.no_share if self.costs.no_share else 0.0
 
     def tree(self, id: str) -> Tree:
-        """The tree of this id."""
+        """Return the tree of this id."""
         return next(tree for tree in self.trees if tree.id == id)
 
     def recomputed_cost(self) -> float:
-        """The cost, from the trees alone."""
+        """Return the cost, from the trees alone."""
         from optimizer.plan.cost import plan_cost
 
         return plan_cost(self)
 
     def explain(self) -> str:
-        """Why the plan is good: costs, saving, then one line per tree."""
+        """Return why the plan is good: costs, saving, then one line per tree."""
         from optimizer.plan.explain import explain
 
         return explain(self)
 
     def to_json(self) -> str:
-        """The plan as text; the same plan is always the same text."""
+        """Return the plan as text; the same plan is always the same text."""
         from optimizer.plan.serialize import plan_to_dict
 
         return json.dumps(plan_to_dict(self), indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """The plan a text holds, or one line that says why it holds none."""
+        """Return the plan a text holds, or one line that says why it holds none."""
         from optimizer.plan.serialize import plan_from_text
 
         return plan_from_text(text)
 
     def fingerprint(self) -> str:
-        """A digest of what the plan does; neither the order of the catalog nor of the trees changes it."""
+        """Return a digest of what the plan does; neither the order of the catalog nor of the trees changes it."""
         from optimizer.plan.serialize import content
 
         text = json.dumps(content(self), sort_keys=True, separators=(",", ":"))

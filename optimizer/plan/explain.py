@@ -10,7 +10,7 @@ UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_00
 
 
 def explain(plan: Plan) -> str:
-    """Why the plan is good, then its trees."""
+    """Return why the plan is good, then its trees."""
     lines = [*summary(plan), *(tree_line(plan, tree) for tree in plan.trees[:LONGEST])]
     if len(plan.trees) > LONGEST:
         lines.append(f"  ... and {len(plan.trees) - LONGEST} trees more")
@@ -18,7 +18,7 @@ def explain(plan: Plan) -> str:
 
 
 def summary(plan: Plan) -> list[str]:
-    """The costs with and without the plan, and what it leaves open."""
+    """Return the costs with and without the plan, and what it leaves open."""
     name = f"stream {plan.stream}" if plan.stream else "in-memory windows"
     lines = [
         f"plan of {name} by {plan.strategy}, fingerprint {plan.fingerprint()}",
@@ -41,7 +41,7 @@ def summary(plan: Plan) -> list[str]:
 
 
 def seconds_lines(plan: Plan) -> list[str]:
-    """What the plan should take on this machine, where its prices are known."""
+    """Return what the plan should take on this machine, where its prices are known."""
     milliseconds = plan.milliseconds_per_thousand
     if milliseconds is None:
         return []
@@ -52,7 +52,7 @@ def seconds_lines(plan: Plan) -> list[str]:
 
 
 def tree_line(plan: Plan, tree: Tree) -> str:
-    """One tree: its queries, edges, edge rate, technique, and what feeds it."""
+    """Return the line of a tree: its queries, edges, edge rate, technique, and what feeds it."""
     queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
     keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
     return (
@@ -63,7 +63,7 @@ def tree_line(plan: Plan, tree: Tree) -> str:
 
 
 def feed_text(plan: Plan, tree: Tree) -> str:
-    """What feeds a tree: events, the partials or shards of another tree, or those of a finer grouping."""
+    """Return what feeds a tree: events, the partials or shards of another tree, or those of a finer grouping."""
     if tree.feed == EVENTS:
         return f"fed by {tree.feed}"
     finer = plan.tree(tree.feed).group_by
@@ -74,7 +74,7 @@ def feed_text(plan: Plan, tree: Tree) -> str:
 
 
 def shards_text(shards: Shards) -> str:
-    """Why predicates are evaluated together or separately, in operations per second."""
+    """Return why predicates are evaluated together or separately, in operations per second."""
     way = "shards" if shards.is_cheaper else "evaluated separately"
     noun = "1 predicate" if shards.predicates == 1 else f"{shards.predicates} predicates"
     times = f" for each of {shards.measures} measures" if shards.measures > 1 else ""
@@ -85,7 +85,7 @@ def shards_text(shards: Shards) -> str:
 
 
 def edges_text(plan: Plan, tree: Tree, most: int = 6) -> str:
-    """Where its slices end, the first few progressions: "every 10s", "every 15min + 5min"."""
+    """Return where its slices end, the first few progressions: "every 10s", "every 15min + 5min"."""
     edges = sorted(tree.edges())
     rows = tree.windows.rows
     texts = [
@@ -96,7 +96,7 @@ def edges_text(plan: Plan, tree: Tree, most: int = 6) -> str:
 
 
 def length(plan: Plan, ticks: int, rows: bool) -> str:
-    """A range or a slide in the largest unit that divides it."""
+    """Return a range or a slide in the largest unit that divides it."""
     if rows:
         return f"{ticks} rows"
     if plan.traffic.ticks == 1:
@@ -106,7 +106,7 @@ def length(plan: Plan, ticks: int, rows: bool) -> str:
 
 
 def cost_text(cost: float) -> str:
-    """A cost to read: whole from a thousand on."""
+    """Return a cost as a person reads it: without decimals from a thousand on."""
     return f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"
 
 

@@ -111,7 +111,7 @@ class Prices:
         return replace(self, schedule=Schedule(max(events, 1) / rate / batches, batches))
 
     def knows(self, operations: Operations) -> bool:
-        """Whether the operations of all its techniques have a price."""
+        """Return whether the operations of all its techniques have a price."""
         return operations.finals.keys() <= set(self.techniques)
 
     def currency(self, traffic: Traffic, group_by: tuple[str, ...], rows: bool) -> Currency:
@@ -131,7 +131,7 @@ class Prices:
         )
 
     def seconds(self, operations: Operations, batches: float = 1.0) -> float:
-        """How long so many operations should take."""
+        """Return how long so many operations should take."""
         return sum(self.each.get(name, 0.0) * count for name, count in operations.priced(batches).items())
 
 
@@ -227,7 +227,7 @@ def _nonnegative(design: Floats, target: Floats) -> Floats:
 
 
 def _inside(design: Floats, target: Floats, x: Floats, free: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
-    """The best point of the free coordinates, less those that would leave the positive side on the way there."""
+    """Return the best point of the free coordinates, less those that would leave the positive side on the way there."""
     while free.any():
         best = np.zeros_like(x)
         best[free] = np.linalg.lstsq(design[:, free], target, rcond=None)[0]

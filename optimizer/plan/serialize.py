@@ -18,7 +18,7 @@ FORMAT = 1
 
 
 def plan_to_dict(plan: Plan) -> dict[str, Any]:
-    """The plan as JSON takes it."""
+    """Return the plan as JSON takes it."""
     return {
         "format": FORMAT,
         "stream": plan.stream,
@@ -35,7 +35,7 @@ def plan_to_dict(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from_text(text: str) -> Plan:
-    """The plan a text holds, or one line that says why it holds none."""
+    """Return the plan a text holds, or one line that says why it holds none."""
     try:
         fields = json.loads(text)
         if fields["format"] != FORMAT:
@@ -57,7 +57,7 @@ def plan_from_text(text: str) -> Plan:
 
 
 def content(plan: Plan) -> dict[str, Any]:
-    """What a plan does, in one order. In-memory queries have no ids of their own, only windows."""
+    """Return what a plan does, in one order. In-memory queries have no ids of their own, only windows."""
     trees = {tree.id: tree for tree in plan.trees}
 
     def parts_of(tree: Tree) -> list[Any]:

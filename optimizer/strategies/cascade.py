@@ -37,7 +37,7 @@ SEED = 2026
 
 
 def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """The cheapest of the exact or annealed cascade and the other strategies' plans."""
+    """Return the cheapest of the exact or annealed cascade and the other strategies' plans."""
     pricings = {True: Pricing(Units.classes(problem), model)}
     if len(problem.windows) <= FEW:
         pricings[False] = Pricing(Units.windows(problem), model)
@@ -51,7 +51,7 @@ def cascade(problem: Problem, model: CostModel, watch: Watch) -> Draft:
 
 
 def _over_classes(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
-    """The best cascade of whole classes."""
+    """Return the best cascade of whole classes."""
     units = pricing.units
     if len(units) <= MOST_UNITS and pricing.model.currency == OPERATIONS:  # exact for feeds that only measures add to
         cascade = exact(pricing)
@@ -65,7 +65,7 @@ def _over_classes(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
 
 
 def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
-    """The best of the starts, moved window by window."""
+    """Return the best of the starts, moved window by window."""
     cascades = Cascades(pricing)
     starts = [forest_of(draft, pricing.units) for draft in drafts]
     best = descend(min(starts, key=cascades.cost), cascades.cost, watch)
@@ -73,7 +73,7 @@ def _over_windows(pricing: Pricing, drafts: list[Draft], watch: Watch) -> Draft:
 
 
 def exact(pricing: Pricing, helpers: bool = True) -> Cascade:
-    """The cheapest cascade of up to 16 units; without helpers, only its root may answer no query."""
+    """Return the cheapest cascade of up to 16 units; without helpers, only its root may answer no query."""
     units, model = pricing.units, pricing.model
     nodes = cheapest_cascade(subset_table(units, model), model.rate, helpers)
     trees, subsets, feeds = zip(*nodes, strict=True)
@@ -81,12 +81,12 @@ def exact(pricing: Pricing, helpers: bool = True) -> Cascade:
 
 
 def fewer(tries: int, forest: Sequence[int]) -> int:
-    """How often a search may price forests like this one."""
+    """Return how often a search may price forests like this one."""
     return max(1, round(tries * min(1.0, MANY / len(forest))))
 
 
 def descend(forest: Sequence[int], price: ForestPrice, watch: Watch, tries: int = TRIES) -> list[int]:
-    """The forest after all moves that pay, or as many as there were tries for; never dearer than before."""
+    """Return the forest after all moves that pay, or as many as there were tries for; never dearer than before."""
     search = Descent(sorted(forest), price, watch, fewer(tries, forest))
     before = float("inf")
     while search.cost < before and not search.ended:
@@ -121,7 +121,7 @@ class Descent:
 
 
 def moves(trees: list[int], unit: int) -> Iterator[list[int]]:
-    """The forests in which a unit is in another tree, or in one of its own."""
+    """Yield the forests in which a unit is in another tree, or in one of its own."""
     home = next(tree for tree in trees if tree & unit)
     rest = [home & ~unit] if home & ~unit else []
     others = [tree for tree in trees if tree != home]
@@ -132,14 +132,14 @@ def moves(trees: list[int], unit: int) -> Iterator[list[int]]:
 
 
 def merges(trees: list[int]) -> Iterator[list[int]]:
-    """The forests in which two trees are one."""
+    """Yield the forests in which two trees are one."""
     for place, tree in enumerate(trees):
         for other in trees[place + 1 :]:
             yield sorted([third for third in trees if third not in (tree, other)] + [tree | other])
 
 
 def anneal(forest: Sequence[int], price: ForestPrice, watch: Watch, steps: int = STEPS) -> list[int]:
-    """The cheapest forest met."""
+    """Return the cheapest forest that simulated annealing meets."""
     rng = np.random.default_rng(SEED)
     steps = fewer(steps, forest)
     units = list(bits(sum(forest)))
@@ -160,7 +160,7 @@ def anneal(forest: Sequence[int], price: ForestPrice, watch: Watch, steps: int =
 
 
 def _neighbour(trees: list[int], units: list[int], rng: np.random.Generator) -> list[int]:
-    """A random unit in a random other tree or in one of its own; now and then two trees merged."""
+    """Return the forest with a random unit in another tree or in one of its own; now and then two trees merged."""
     if len(trees) > 1 and rng.random() < 0.1:
         first, second = rng.choice(len(trees), 2, replace=False).tolist()
         rest = [tree for place, tree in enumerate(trees) if place not in (first, second)]

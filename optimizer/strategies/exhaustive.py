@@ -14,7 +14,7 @@ MOST = 12
 
 
 def exhaustive(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """The cheapest partition of the windows into trees that read the raw events."""
+    """Return the cheapest partition of the windows into trees that read the raw events."""
     units = Units.windows(problem)
     if len(units) > MOST:
         raise HeddleError(

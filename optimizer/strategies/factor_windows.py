@@ -91,7 +91,7 @@ def with_common_factors(graph: Graph, relation: Relation, ticks: int, watch: Wat
 
 
 def factor_windows(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """The better of both graphs, without and with factors, as trees; a parent that does not pay is left out.
+    """Return the better of both graphs, without and with factors, as trees; a parent that does not pay is left out.
 
     Windows that no other and no factor helps share trees, instead of reading the raw events one by one.
     """
@@ -167,7 +167,7 @@ def relation_for(problem: Problem, model: CostModel) -> Relation:
 
 
 def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) -> tuple[float, Draft]:
-    """The graph as trees, and what they cost; factors come last, and go again when they do not pay."""
+    """Return the graph as trees, and what they cost; factors come last, and go again when they do not pay."""
     pricing = Pricing(units, model)
     slicing = units.problem.options.slicing
     rates = {w: EdgeSpace([progressions(w, slicing)]).rate_float(1) for w in graph}
@@ -188,7 +188,7 @@ def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) 
 
 
 def _paying(graph: Graph, rates: dict[Window, float], model: CostModel) -> Graph:
-    """The graph without parents whose partials cost more to read than the events."""
+    """Return the graph without parents whose partials cost more to read than the events."""
 
     def pays(window: Window, parent: Window) -> bool:
         as_level = model.currency.level_feed(np.array(rates[parent]), np.array(1.0))
@@ -198,7 +198,7 @@ def _paying(graph: Graph, rates: dict[Window, float], model: CostModel) -> Graph
 
 
 def _feed_cost(feeds: Graph, rates: dict[Window, float], measures_of: dict[Window, int], model: CostModel) -> float:
-    """What all trees pay to be fed; a factor is fed for every measure that it passes on."""
+    """Return what all trees pay to be fed; a factor is fed for every measure that it passes on."""
     most = max(measures_of.values())
     place = {window: number for number, window in enumerate(feeds)}
     sources = [RAW if parent is None else place[parent] for parent in feeds.values()]

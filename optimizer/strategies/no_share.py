@@ -12,6 +12,6 @@ from optimizer.strategies.contract.problem import Problem
 
 
 def no_share(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """One tree per query."""
+    """Give every query a tree of its own."""
     count = len(problem.windows)
     return Draft(np.arange(count), (RAW,) * count)

@@ -15,7 +15,7 @@ SEED = 2011
 
 
 def random(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """The cheapest of random groupings of the classes; one of the draws leaves every class alone."""
+    """Return the cheapest of random groupings of the classes; one of the draws leaves every class alone."""
     units = Units.classes(problem)
     pricing = Pricing(units, model)
     rng = np.random.default_rng(SEED)
@@ -29,7 +29,7 @@ def random(problem: Problem, model: CostModel, watch: Watch) -> Draft:
 
 
 def _grouping(units: int, rng: np.random.Generator) -> list[int]:
-    """Every unit in one of a random number of trees."""
+    """Return a forest that has every unit in one of a random number of trees."""
     trees: dict[int, int] = {}
     for unit, tree in enumerate(rng.integers(0, rng.integers(1, units + 1), units).tolist()):
         trees[tree] = trees.get(tree, 0) | 1 << unit

@@ -12,5 +12,5 @@ from optimizer.strategies.contract.problem import Problem
 
 
 def shared(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """One tree."""
+    """Put all queries into one tree."""
     return Draft(np.zeros(len(problem.windows), dtype=np.int64), (RAW,), by_class=True)

@@ -22,13 +22,13 @@ class TriPricing(Pricing):
         self.union_rate = units.problem.space.rate_float(units.problem.everything)
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
-        """What trees pay for the union's partials."""
+        """Return what trees pay for the union's partials."""
         currency = self.model.currency
         level = currency.level_feed(np.full_like(rates, self.union_rate), served)
         return np.where(self.has_all_edges(rates), currency.tree, level)
 
     def has_all_edges(self, rates: FloatArray) -> BoolArray:
-        """Whether trees with these edge rates have all edges."""
+        """Return whether trees with these edge rates have all edges."""
         return np.asarray(np.abs(rates - self.union_rate) <= 1e-12 * self.union_rate)
 
 
@@ -45,7 +45,7 @@ def tri_weave(problem: Problem, model: CostModel, watch: Watch) -> Draft:
 
 
 def under_root(units: Units, forest: list[int]) -> Draft:
-    """Trees fed by a tree that has all edges: one of them, or one of its own that answers no query."""
+    """Return trees fed by a tree that has all edges: one of them, or one of its own that answers no query."""
     space, everything = units.problem.space, units.problem.everything
     whole = [tree for tree in forest if space.contains(units.edge_mask(tree), everything)]
     root = sum(whole)

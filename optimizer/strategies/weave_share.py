@@ -24,7 +24,7 @@ Pricer = Callable[[Units, CostModel], Pricing]
 
 
 def weave_share(problem: Problem, model: CostModel, watch: Watch) -> Draft:
-    """The best of both starts, refined."""
+    """Return the cheaper of the forests that the two starts lead to, refined."""
     pricing, forest = woven(problem, model, Pricing, watch)
     return Draft.of_forest(pricing.units, forest)
 
@@ -42,7 +42,7 @@ def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> t
 
 
 def refine_forest(forest: list[int], pricing: Pricing, watch: Watch) -> list[int]:
-    """The forest after all moves that pay, in fewer passes the more moves each has to try."""
+    """Return the forest after all moves that pay, in fewer passes the more moves each has to try."""
     moves = len(pricing.units) * len(forest)
     atoms = pricing.units.problem.space.searched
     if atoms is None or moves <= FEW_MOVES:

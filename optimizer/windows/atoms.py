@@ -34,7 +34,7 @@ class Atoms:
         self.weights = None if weights is None else np.array(weights, dtype=np.float64)
 
     def count(self, bits: int) -> int:
-        """The ticks of a period that the bits stand for.
+        """Return the ticks of a period that the bits stand for.
 
         >>> Atoms(12, [0b011, 0b101], 3, [1, 2, 3]).count(0b111)  # weights 1, 2 and 3
         6
@@ -45,7 +45,7 @@ class Atoms:
         return sum(map(getitem, self._tables, octets))
 
     def bits_of(self, mask: int) -> int:
-        """The atoms of a set of classes, eight classes at a time; the last sets are remembered.
+        """Return the atoms of a set of classes, eight classes at a time; the last sets are remembered.
 
         >>> bin(Atoms(12, [0b011, 0b101], 3).bits_of(0b11))  # both classes
         '0b111'
@@ -71,7 +71,7 @@ class Atoms:
         return bits
 
     def row(self, bits: int) -> bytes:
-        """An edge set as 64-bit words, little end first.
+        """Return an edge set as 64-bit words, little end first.
 
         >>> Atoms(12, [], 12).row(0b1001).hex()
         '0900000000000000'
@@ -88,7 +88,7 @@ class Atoms:
         return np.frombuffer(b"".join(edge_sets), dtype="<u8").reshape(len(edge_sets), -1)
 
     def spread(self, rows: Words) -> Floats:
-        """Rows of words as rows of zeros and ones, one per atom.
+        """Return rows of words as rows of zeros and ones, one per atom.
 
         >>> Atoms(12, [], 4).spread(np.array([[0b1001]], dtype=np.uint64)).tolist()
         [[1.0, 0.0, 0.0, 1.0]]
@@ -97,7 +97,7 @@ class Atoms:
         return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").astype(np.float64)
 
     def rates(self, rows: Words) -> Floats:
-        """The rate of every row.
+        """Return the rate of every row.
 
         >>> Atoms(12, [], 12).rates(np.array([[0b1001001001], [0b1]], dtype=np.uint64)).round(4).tolist()
         [0.3333, 0.0833]

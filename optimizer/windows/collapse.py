@@ -75,7 +75,7 @@ def distinct(keys: Integers) -> tuple[Integers, Integers]:
 
 
 def _tables(keys: Integers) -> Iterator[tuple[Integers, int]]:
-    """A slot for every key and the number of slots: the key itself when keys are close together, else hashes."""
+    """Return a slot for every key and the number of slots: the key itself when keys are close together, else hashes."""
     low, high = int(keys.min(initial=0)), int(keys.max(initial=0))
     if high - low < LONGEST_TABLE:
         yield keys - low, high - low + 1

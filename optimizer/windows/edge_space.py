@@ -87,7 +87,7 @@ class EdgeSpace:
         return self._recursive.exact
 
     def rate(self, mask: int) -> Fraction:
-        """The edge rate of the classes in the mask.
+        """Return the edge rate of the classes in the mask.
 
         >>> space = EdgeSpace([((4, 0),), ((6, 0),)])
         >>> space.rate(0b01), space.rate(0b11)
@@ -111,7 +111,7 @@ class EdgeSpace:
         return f1.rate(edges) if edges else Fraction(0)
 
     def rate_float(self, mask: int) -> float:
-        """The edge rate as a float, for searches.
+        """Return the edge rate as a float, for searches.
 
         >>> EdgeSpace([((4, 0),), ((6, 0),)]).rate_float(0b01)
         0.25
@@ -128,7 +128,7 @@ class EdgeSpace:
         return rate
 
     def pair_rates(self, mask: int, masks: Sequence[int]) -> Floats:
-        """The edge rates of `mask` merged with each of `masks`.
+        """Return the edge rates of `mask` merged with each of `masks`.
 
         >>> EdgeSpace([((4, 0),), ((2, 0),)]).pair_rates(0b01, [0b01, 0b10]).tolist()
         [0.25, 0.5]
@@ -140,7 +140,7 @@ class EdgeSpace:
         return atoms.rates(rows | atoms.rows([self._row(atoms, mask)]))
 
     def pair_table(self, masks: Sequence[int]) -> PairTable:
-        """The same for a search that merges: the masks are kept as rows and rewritten in place.
+        """Return a table of pair rates for a search that merges: masks are kept as rows and rewritten in place.
 
         >>> table = EdgeSpace([((4, 0),), ((2, 0),)]).pair_table([0b01, 0b10])
         >>> table.merge(0, 1)
@@ -156,7 +156,7 @@ class EdgeSpace:
         return WeightedPairs(atoms, atoms.weights, rows)
 
     def contains(self, outer: int, inner: int) -> bool:
-        """Whether the edges of `outer` contain those of `inner`; an estimate never says yes.
+        """Return whether the edges of `outer` contain those of `inner`; an estimate never says yes.
 
         >>> space = EdgeSpace([((4, 0),), ((2, 0),)])
         >>> space.contains(outer=0b10, inner=0b01), space.contains(outer=0b01, inner=0b10)
@@ -175,7 +175,7 @@ class EdgeSpace:
         return few and self._recursive.contains(self.edges(outer), self.edges(inner))
 
     def class_rates(self) -> Floats:
-        """The edge rate of every class alone.
+        """Return the edge rate of every class alone.
 
         >>> EdgeSpace([((4, 0),), ((4, 0), (4, 1))]).class_rates().tolist()
         [0.25, 0.5]
@@ -184,7 +184,7 @@ class EdgeSpace:
         return np.array([rate or self.rate_float(1 << number) for number, rate in enumerate(single)])
 
     def _hosts(self, size: int, residue: int) -> int:
-        """The classes that have a progression which contains this one, as a mask."""
+        """Return the classes that have a progression which contains this one, as a mask."""
         hosts = self._host_masks.get((size, residue))
         if hosts is None:
             step, sizes, owners = self._owners
@@ -216,7 +216,7 @@ class EdgeSpace:
         return period(progression for part in self._parts(mask) for progression in part)
 
     def edges(self, mask: int) -> Edges:
-        """The progressions of the mask.
+        """Return the progressions of the mask.
 
         >>> EdgeSpace([((4, 0),), ((6, 0),)]).edges(0b11)
         ((4, 0), (6, 0))
@@ -239,7 +239,7 @@ class EdgeSpace:
         return Fraction(atoms.count(atoms.bits_of(mask)), atoms.length)
 
     def _weight(self, mask: int) -> float:
-        """The weight of the atoms of the mask; of samples, for searches whose budget is spent."""
+        """Return the weight of the atoms of the mask; of samples, for searches whose budget is spent."""
         atoms = self._searched or self._samples
         return atoms.count(atoms.bits_of(mask)) / atoms.length
 
@@ -248,7 +248,7 @@ class EdgeSpace:
         return sampled.atoms(self.classes)
 
     def _row(self, atoms: Atoms, mask: int) -> bytes:
-        """The atoms of the mask as bytes, kept while they take little room."""
+        """Return the atoms of the mask as bytes, kept while they take little room."""
         row = self._rows.get(mask)
         if row is None:
             row = atoms.row(atoms.bits_of(mask))

@@ -14,7 +14,7 @@ class PairTable(Protocol):
     """One row per tree."""
 
     def rates(self, row: int) -> Floats:
-        """The edge rate of `row` merged with every row, itself included."""
+        """Return the edge rate of `row` merged with every row, itself included."""
 
     def merge(self, into: int, other: int) -> None:
         """Weave `other` into `into`; the row of `other` is left empty."""
@@ -28,7 +28,7 @@ class WordPairs:
         self._rows = rows
 
     def rates(self, row: int) -> Floats:
-        """The edge rate of `row` merged with every row, itself included.
+        """Return the edge rate of `row` merged with every row, itself included.
 
         >>> table = WordPairs(Atoms(4, [], 4), np.array([[0b0001], [0b0011]], dtype=np.uint64))
         >>> table.rates(0).tolist()
@@ -58,7 +58,7 @@ class WeightedPairs:
         self._length = atoms.length
 
     def rates(self, row: int) -> Floats:
-        """The edge rate of `row` merged with every row, itself included.
+        """Return the edge rate of `row` merged with every row, itself included.
 
         >>> atoms = Atoms(6, [], 2, [1, 2])
         >>> table = WeightedPairs(atoms, atoms.weights, np.array([[0b01], [0b10]], dtype=np.uint64))
@@ -97,7 +97,7 @@ class LoosePairs:
         self._masks = list(masks)
 
     def rates(self, row: int) -> Floats:
-        """The edge rate of `row` merged with every row, itself included.
+        """Return the edge rate of `row` merged with every row, itself included.
 
         >>> LoosePairs(lambda mask: mask.bit_count() / 4, [0b01, 0b10]).rates(0).tolist()
         [0.25, 0.5]

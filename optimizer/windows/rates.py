@@ -47,7 +47,7 @@ class RecursiveRates:
         return self._searches.left > 0
 
     def rate(self, edges: Edges) -> Fraction:
-        """The exact rate, or an estimate.
+        """Return the exact rate, or an estimate.
 
         >>> RecursiveRates(500).rate(((4, 0), (6, 1)))
         Fraction(5, 12)
@@ -61,7 +61,7 @@ class RecursiveRates:
         return self._estimates[edges].rate
 
     def rate_float(self, edges: Edges) -> float | None:
-        """The rate as a float; None when the budget of searches is spent.
+        """Return the rate as a float; None when the budget of searches is spent.
 
         >>> RecursiveRates(500).rate_float(((4, 0), (8, 1)))
         0.375
@@ -84,7 +84,7 @@ class RecursiveRates:
         return (estimated.low, estimated.high) if estimated else (rate, rate)
 
     def contains(self, outer: Edges, inner: Edges) -> bool:
-        """Whether `inner` adds no edge to `outer`; when that cannot be counted, no.
+        """Return whether `inner` adds no edge to `outer`; when that cannot be counted, no.
 
         >>> rates = RecursiveRates(500)
         >>> rates.contains(((2, 0),), ((4, 0),)), rates.contains(((4, 0),), ((2, 0),))
@@ -108,7 +108,7 @@ class Budgeted(Generic[Number]):
         self.left = budget
 
     def rate(self, edges: Edges, least: int = 0) -> Number:
-        """The rate, counted in the edges' own steps; whatever is left of the budget, `least` may be spent.
+        """Return the rate, counted in the edges' own steps; whatever is left of the budget, `least` may be spent.
 
         >>> budgeted = Budgeted(Recursion(1.0), 500)
         >>> budgeted.rate(((4, 0), (8, 1))), budgeted.left < 500

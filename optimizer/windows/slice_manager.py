@@ -54,7 +54,7 @@ class SliceManager:
         self._users.subtract(progressions(window, self.slicing))
 
     def peek(self) -> int | None:
-        """The next edge; None when no window is left.
+        """Return the next edge; None when no window is left.
 
         >>> manager = SliceManager()
         >>> manager.peek()
@@ -83,7 +83,7 @@ class SliceManager:
         return edge
 
     def slices(self, until: int) -> Iterator[tuple[int, int]]:
-        """The slices [start, end) that close no later than `until`.
+        """Yield the slices [start, end) that close no later than `until`.
 
         >>> manager = SliceManager()
         >>> manager.join(Window(10, 4))

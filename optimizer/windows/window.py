@@ -67,7 +67,7 @@ class WindowSet(Sequence[Window]):
 
     @classmethod
     def of(cls, windows: Iterable[Window]) -> WindowSet:
-        """The columns of these windows, in their order; all measured by one clock.
+        """Return the columns of these windows, in their order; all measured by one clock.
 
         >>> WindowSet.of([Window(16, 4), Window(8, 4)]).range.tolist()
         [16, 8]
@@ -109,7 +109,7 @@ class WindowSet(Sequence[Window]):
         return self.range, self.slide, self.offset
 
     def take(self, index: Any) -> WindowSet:
-        """The windows at these positions.
+        """Return the windows at these positions.
 
         >>> WindowSet.of([Window(16, 4), Window(8, 4)]).take([1]).tuples()
         [(8, 4, 0)]

@@ -110,7 +110,7 @@ def trades_b(queries: int, seed: int = 0) -> Workload:
 
 
 def trades_c(queries: int, seed: int = 0) -> Workload:
-    """The windows of A with the predicates of B, sqrt(n) of each, no combination twice."""
+    """Return the windows of A with the predicates of B, sqrt(n) of each, no combination twice."""
     require("queries", queries, 1, MOST_QUERIES)
     rng = np.random.default_rng(seed)
     side = math.isqrt(queries - 1) + 1
@@ -121,7 +121,7 @@ def trades_c(queries: int, seed: int = 0) -> Workload:
 
 
 def trades_c_low(queries: int, seed: int = 0) -> Workload:
-    """The windows of A with the predicates of B, no window and no predicate twice."""
+    """Return the windows of A with the predicates of B, no window and no predicate twice."""
     require("queries", queries, 1, MOST_QUERIES)
     rng = np.random.default_rng(seed)
     shapes = tuple(map(turnover, distinct_predicates(queries, rng)))

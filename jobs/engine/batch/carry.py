@@ -31,7 +31,7 @@ class Source:
 
 
 def contains(edges: Edges, others: Edges) -> bool:
-    """Whether every one of the other edges is an edge, too; edges are (period, residue).
+    """Return whether every one of the other edges is an edge, too; edges are (period, residue).
 
     >>> contains(((2, 0),), ((6, 0), (4, 2)))
     True
@@ -67,7 +67,7 @@ def retained_from_start(program: Program) -> RetainedSlices:
 
 
 def is_served_by(program: Program, retained: RetainedSlices) -> bool:
-    """Whether the retained slices are just those that the program keeps, for the very queries it answers."""
+    """Return whether the retained slices are just those that the program keeps, for the very queries it answers."""
     own = retained_from_start(program)
     trees = {name: replace(tree, since=BEGINNING) for name, tree in retained.trees.items()}
     return trees == own.trees and retained.answered_after.keys() == own.answered_after.keys()

@@ -127,7 +127,7 @@ def statement_rows(statement: EvaluatedStatement, keyed: Mapping[str, KeyedAnswe
 
 
 def _have_equal_rows(answers: Sequence[KeyedAnswer]) -> bool:
-    """Whether answers are of one tree and have the same windows, row by row."""
+    """Return whether answers are of one tree and have the same windows, row by row."""
     keys, first = answers[0]
     return all(
         other is keys and np.array_equal(answer.start, first.start) and np.array_equal(answer.group, first.group)

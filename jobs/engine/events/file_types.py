@@ -138,7 +138,7 @@ def _types_of_columns(
 
 
 def _is_key(kind: pa.DataType) -> bool:
-    """Whether values of a type are grouped here as Spark groups them."""
+    """Return whether values of a type are grouped here as Spark groups them."""
     return kind in KEY_TYPES or pa.types.is_decimal128(kind)
 
 

@@ -93,5 +93,5 @@ def _search(zone: ZoneInfo, low: int, high: int) -> int:
 
 
 def is_utc(name: str) -> bool:
-    """Whether clocks of a zone show UTC."""
+    """Return whether clocks of a zone show UTC."""
     return name in UTC_NAMES

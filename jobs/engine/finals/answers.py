@@ -87,7 +87,7 @@ def _too_large(query: QueryProgram) -> HeddleError:
 
 
 def _fits(difference: Rows, kind: pa.DataType) -> bool:
-    """Whether max - min stays inside its type; beyond int64 it has wrapped around to below zero."""
+    """Return whether max - min stays inside its type; beyond int64 it has wrapped around to below zero."""
     if not len(difference):
         return True
     return bool(difference.min() >= 0 and difference.max() < 1 << (kind.bit_width - 1))
@@ -128,7 +128,7 @@ def result_tables(grouping: Grouping, trees: Sequence[tuple[pa.Table, Sequence[A
 
 
 def _repeat_keys(answers: Sequence[KeyedAnswer]) -> bool:
-    """Whether a key has rows enough for a dictionary to pay; all row groups of a file have the same columns."""
+    """Return whether a key has rows enough for a dictionary to pay; all row groups of a file have the same columns."""
     rows = sum(len(answer.group) for _, answer in answers)
     distinct: int = sum(min(keys.num_rows, len(answer.group)) for keys, answer in answers)
     return rows >= RARE * distinct

@@ -91,7 +91,7 @@ def files_in_records(records: Sequence[Record]) -> dict[str, File]:
 
 
 def is_rewritten(before: File, now: File) -> bool:
-    """Whether a file has another content than when it was consumed, as far as its size and time tell."""
+    """Return whether a file has another content than when it was consumed, as far as its size and time tell."""
     return bool(before.modified) and before[:3] != now[:3]
 
 

@@ -138,7 +138,7 @@ def add_mark(marks: Sequence[Mark], mark: Mark) -> tuple[Mark, ...]:
 
 
 def has_all_marks(marks: Sequence[Mark], batch: int) -> bool:
-    """Whether no mark up to a batch has been forgotten."""
+    """Return whether no mark up to a batch has been forgotten."""
     return len(marks) > batch
 
 

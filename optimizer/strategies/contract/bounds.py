@@ -25,11 +25,11 @@ class ExactPricing(Pricing):
     """Prices by the edge rates that the plan will have, not by the searches' estimates of them."""
 
     def rate(self, mask: int) -> float:
-        """The edge rate of a set of units, exact as far as it can be counted."""
+        """Return the edge rate of a set of units, exact as far as it can be counted."""
         return self.rate_of_classes(self.units.edge_mask(mask))
 
     def rate_of_classes(self, mask: int) -> float:
-        """The edge rate of a set of classes, exact as far as it can be counted."""
+        """Return the edge rate of a set of classes, exact as far as it can be counted."""
         return float(self.units.problem.space.rate(mask))
 
 

@@ -32,7 +32,7 @@ class Draft:
         free: Sequence[Edges] = (),
         free_masks: Sequence[int] = (),
     ) -> Draft:
-        """The trees of a forest of unit masks; fed by the raw events unless said otherwise."""
+        """Return the trees of a forest of unit masks; fed by the raw events unless said otherwise."""
         labels = units.labels(list(forest))
         by_class = units.unit_of is units.problem.class_of
         return cls(labels, tuple(feeds) or (RAW,) * len(forest), tuple(free), by_class, tuple(free_masks))
@@ -43,6 +43,6 @@ class Draft:
         return len(self.feeds) - len(self.free)
 
     def members(self) -> list[IntArray]:
-        """The windows of every tree that answers queries."""
+        """Return the windows of every tree that answers queries."""
         order = np.argsort(self.labels, kind="stable")
         return np.split(order, np.searchsorted(self.labels[order], np.arange(1, self.answering)))

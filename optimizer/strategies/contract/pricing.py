@@ -66,15 +66,15 @@ class Pricing:
         self._trees: dict[int, float] = {0: 0.0}
 
     def rate(self, mask: int) -> float:
-        """The edge rate of a set of units."""
+        """Return the edge rate of a set of units."""
         return self.rate_of_classes(self.units.edge_mask(mask))
 
     def rate_of_classes(self, mask: int) -> float:
-        """The edge rate of a set of classes."""
+        """Return the edge rate of a set of classes."""
         return self.units.problem.space.rate_float(mask)
 
     def measures(self, mask: int) -> int:
-        """How many measures a tree of these units serves; it is fed once for each."""
+        """Return how many measures a tree of these units serves; it is fed once for each."""
         return self._parted(mask)[1]
 
     def finals(self, mask: int) -> float:
@@ -82,18 +82,18 @@ class Pricing:
         return self._parted(mask)[0]
 
     def tree(self, mask: int) -> float:
-        """What a tree of these units costs."""
+        """Return what a tree of these units costs."""
         if mask not in self._trees:
             finals, served = self._parted(mask)
             self._trees[mask] = float(self.feeds(np.array(self.rate(mask)), np.array(served))) + finals
         return self._trees[mask]
 
     def feeds(self, rates: FloatArray, served: FloatArray) -> FloatArray:
-        """What trees with these edge rates pay to be fed for so many measures: WeaveShare's read the raw events."""
+        """Return what trees with these edge rates pay to be fed for so many measures: by raw events in WeaveShare."""
         return self.model.root_feed(rates, served)
 
     def forest(self, masks: Iterable[int]) -> float:
-        """What trees cost together."""
+        """Return what trees cost together."""
         return sum(map(self.tree, sorted(masks)))
 
     def _parted(self, mask: int) -> tuple[float, int]:

@@ -50,7 +50,7 @@ class Problem:
         return (1 << len(self.classes)) - 1
 
     def bundle(self, bundle_of: IntArray) -> tuple[Problem, IntArray]:
-        """The same windows with classes bundled, as if a bundle's edges were one class, and the order of the windows.
+        """Return the same windows with classes bundled, a bundle's edges as one class, and the order of the windows.
 
         `bundle_of` numbers the bundle of every class.
         """
@@ -67,11 +67,11 @@ class Problem:
         return bundled, order
 
     def part(self, classes: IntArray) -> Problem:
-        """The same problem for some of the classes, in their order."""
+        """Return the same problem for some of the classes, in their order."""
         return self.keep(np.isin(self.class_of, classes))
 
     def keep(self, inside: BoolArray) -> Problem:
-        """The same problem for some of the windows, in their order."""
+        """Return the same problem for some of the windows, in their order."""
         asking = tuple(None if column is None else column[inside] for column in self.asking)
         old_numbers, numbers = np.unique(self.class_of[inside], return_inverse=True)
         classes = tuple(self.classes[number] for number in old_numbers.tolist())
@@ -99,7 +99,7 @@ class Rows:
 
 
 def make_problem(windows: WindowSet, per_query: bool = False, options: SearchOptions = DEFAULT_OPTIONS) -> Rows:
-    """The problem that in-memory windows pose: ties are broken by the smallest windows."""
+    """Return the problem that in-memory windows pose: ties are broken by the smallest windows."""
     windows = _align_offsets(windows)
     classes, class_of = collapse(windows.range, windows.slide, windows.offset, options.slicing)
     smallest = _smallest_windows(windows, class_of, len(classes))
@@ -114,7 +114,7 @@ def make_measures_problem(
     per_query: bool = False,
     options: SearchOptions = DEFAULT_OPTIONS,
 ) -> Rows:
-    """The problem that catalog queries pose, given in the order of their ids, which break ties."""
+    """Return the problem that catalog queries pose, given in the order of their ids, which break ties."""
     windows = _align_offsets(windows)
     classes, class_of = collapse(windows.range, windows.slide, windows.offset, options.slicing)
     _, first = np.unique(class_of, return_index=True)
@@ -125,7 +125,7 @@ def make_measures_problem(
 
 
 def _align_offsets(windows: WindowSet) -> WindowSet:
-    """Offsets that differ by whole slides name the same windows."""
+    """Make offsets equal that differ by whole slides: they name the same windows."""
     return WindowSet(windows.range, windows.slide, windows.offset % windows.slide, windows.rows)
 
 
@@ -144,7 +144,7 @@ def _make_rows(
 
 
 def _smallest_windows(windows: WindowSet, class_of: IntArray, count: int) -> tuple[IntArray, IntArray, IntArray]:
-    """The smallest (range, slide, offset) of every class."""
+    """Return the smallest (range, slide, offset) of every class."""
     low = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(low, class_of, windows.range)
     level = np.flatnonzero(windows.range == low[class_of])
@@ -170,7 +170,7 @@ class Packed:
     values: tuple[IntArray | None, ...]  # per column, the value of every code; None when the code is the value
 
     def distinct(self) -> tuple[IntArray, ...]:
-        """The columns of the distinct rows, in the order of the columns."""
+        """Return the columns of the distinct rows, in the order of the columns."""
         rest, columns = self.distinct_keys, []
         for base, values in zip(reversed(self.bases), reversed(self.values), strict=True):
             rest, code = np.divmod(rest, base)
@@ -178,7 +178,7 @@ class Packed:
         return tuple(reversed(columns))
 
     def positions(self) -> IntArray:
-        """Where among the distinct rows every row is."""
+        """Return where among the distinct rows every row is."""
         return np.searchsorted(self.distinct_keys, self.keys)
 
 

@@ -16,7 +16,7 @@ SNAP = 1 - 1e-9  # P counts as whole when it is this near, as snap_to_whole() in
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The positions of the ones of a mask, ascending."""
+    """Yield the positions of the ones of a mask, ascending."""
     if mask.bit_length() > LONG:
         octets = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), dtype=np.uint8)
         yield from np.flatnonzero(np.unpackbits(octets, bitorder="little")).tolist()
@@ -38,7 +38,7 @@ class Profile:
     bounds: IntArray  # unit u has ranges[bounds[u]:bounds[u + 1]]
 
     def ranges_of(self, unit: int) -> IntArray:
-        """The ranges of a unit's windows, ascending."""
+        """Return the ranges of a unit's windows, ascending."""
         return self.ranges[self.bounds[unit] : self.bounds[unit + 1]]
 
     @cached_property
@@ -55,7 +55,7 @@ class Profile:
         return np.unique(owners, return_counts=True)
 
     def distinct_ranges(self, units: list[int]) -> int:
-        """How many ranges some units have together."""
+        """Return how many ranges some units have together."""
         if len(self.queries) > 63:
             return len(np.unique(np.concatenate([self.ranges_of(unit) for unit in units])))
         owners, counts = self.owners
@@ -72,12 +72,12 @@ class Units:
 
     @classmethod
     def classes(cls, problem: Problem) -> Units:
-        """One unit per class of equal edges."""
+        """Return one unit per class of equal edges."""
         return cls(problem, problem.class_of, np.arange(len(problem.classes)))
 
     @classmethod
     def windows(cls, problem: Problem) -> Units:
-        """One unit per distinct window."""
+        """Return one unit per distinct window."""
         return cls(problem, np.arange(len(problem.windows)), problem.class_of)
 
     def __len__(self) -> int:
@@ -103,20 +103,20 @@ class Units:
         return masks
 
     def measures_of(self, mask: int) -> int:
-        """The measures that some units ask for, as a mask."""
+        """Return the measures that some units ask for, as a mask."""
         measures = 0
         for unit in bits(mask):
             measures |= self._measures[unit]
         return measures
 
     def mask_of(self, units: IntArray) -> int:
-        """Some units as a mask."""
+        """Return the mask of some units."""
         flags = np.zeros(len(self), dtype=np.uint8)
         flags[units] = 1
         return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
     def edge_mask(self, mask: int) -> int:
-        """The classes whose edges a set of units has."""
+        """Return the classes whose edges a set of units has."""
         if len(self) == len(self.problem.classes):
             return mask
         classes = 0
@@ -125,12 +125,12 @@ class Units:
         return classes
 
     def spread(self, mask: int) -> int:
-        """The windows of a set of units, as a mask of windows."""
+        """Return the windows of a set of units, as a mask of windows."""
         inside = np.isin(self.unit_of, list(bits(mask)))
         return int.from_bytes(np.packbits(inside, bitorder="little").tobytes(), "little")
 
     def labels(self, forest: list[int]) -> IntArray:
-        """The tree of every window, when tree t holds the units of forest[t]."""
+        """Return the tree of every window, when tree t holds the units of forest[t]."""
         tree_of = np.empty(len(self), dtype=np.int64)
         for tree, mask in enumerate(forest):
             tree_of[list(bits(mask))] = tree
@@ -165,11 +165,11 @@ class FatSums:
 
     @classmethod
     def of(cls, ranges: IntArray | FloatArray) -> FatSums:
-        """All the ranges as one part."""
+        """Return all ranges as one part."""
         return cls(np.sort(ranges), np.array([0, len(ranges)]))
 
     def at(self, parts: IntArray, rates: FloatArray) -> FloatArray:
-        """The sum of each part at its own edge rate."""
+        """Return the sum of each part at its own edge rate."""
         if not len(parts):
             return np.zeros(0)
         levels = np.exp2(np.arange(max(2, int(np.log2(max(1.0, self.longest * rates.max()))) + 2)))
@@ -181,7 +181,7 @@ class FatSums:
         return total
 
     def _below(self, partials: FloatArray, parts: IntArray, rates: FloatArray) -> IntArray:
-        """Where in the line the ranges of a part begin that hold at least this many partials."""
+        """Return where in the line the ranges of a part begin that hold at least this many partials."""
         thresholds = np.minimum(partials[None, :] / rates[:, None] * SNAP, self.span)
         places: IntArray = np.searchsorted(self.line, thresholds + parts[:, None] * self.span)
         return places

@@ -20,7 +20,7 @@ Graph = dict[Window, Window | None]  # every window's parent; None when it reads
 
 
 def covered_by(window: Window, by: Window) -> bool:
-    """Whether `window` can be put together from instances of `by`, which may overlap (min, max and the like)."""
+    """Return whether `window` can be put together from instances of `by`, which may overlap (min, max and the like)."""
     return (
         window != by
         and window.range >= by.range
@@ -31,7 +31,7 @@ def covered_by(window: Window, by: Window) -> bool:
 
 
 def partitioned_by(window: Window, by: Window) -> bool:
-    """Whether instances of `by` that do not overlap make up those of `window` (any aggregate)."""
+    """Return whether instances of `by` that do not overlap make up those of `window` (any aggregate)."""
     return by.range == by.slide and covered_by(window, by)
 
 
@@ -41,19 +41,19 @@ def period(windows: Sequence[Window]) -> int:
 
 
 def instances(window: Window, ticks: int) -> Fraction:
-    """How many instances of a window a period holds: 1 + (R/r - 1) r/s."""
+    """Return how many instances of a window a period holds: 1 + (R/r - 1) r/s."""
     return 1 + Fraction(ticks - window.range, window.slide)
 
 
 def reads(window: Window, parent: Window | None) -> Fraction:
-    """What an instance reads: all its events, or the instances of its parent it is made of."""
+    """Return what an instance reads: all its events, or the instances of its parent it is made of."""
     if parent is None:
         return Fraction(window.range)  # at one event a tick
     return 1 + Fraction(window.range - parent.range, parent.slide)
 
 
 def graph_cost(graph: Mapping[Window, Window | None], ticks: int) -> Fraction:
-    """What all windows of a graph read in a period."""
+    """Return what all windows of a graph read in a period."""
     return sum((instances(w, ticks) * reads(w, parent) for w, parent in graph.items()), Fraction(0))
 
 
@@ -63,14 +63,14 @@ def cheapest_graph(windows: Sequence[Window], relation: Relation) -> Graph:
 
 
 def cheapest_parent(window: Window, windows: Iterable[Window], relation: Relation) -> Window | None:
-    """The window of which an instance reads least, the shortest of equals; None when the raw events are less."""
+    """Return the window of which an instance reads least, the shortest of equals; None when the raw events are less."""
     parents = [by for by in windows if relation(window, by)]
     best = min(parents, key=lambda by: (reads(window, by), by), default=None)
     return best if best is not None and reads(window, best) < reads(window, None) else None
 
 
 def add_factor(graph: Graph, factor: Window, relation: Relation) -> Graph:
-    """The graph with one window more, which takes over the windows that read less of it than of their parents."""
+    """Return the graph with one more window, which feeds those that read less of it than of their parents."""
     parents = {
         window: factor if relation(window, factor) and reads(window, factor) < reads(window, parent) else parent
         for window, parent in graph.items()
@@ -95,7 +95,7 @@ def common_factors(windows: Sequence[Window]) -> list[Window]:
 
 
 def factor_candidates(target: Window | None, downstream: Sequence[Window], tumbling: bool) -> list[Window]:
-    """Windows that may stand between a target and those it feeds, never with the target's own range.
+    """Yield windows that may stand between a target and those it feeds, never with the target's own range.
 
     Slides divide what the slides downstream have in common, and for tumbling factors what the ranges have too: a
     hopping window is partitioned only when both its range and its slide are multiples.

@@ -107,14 +107,14 @@ class Cascades:
         self._costs: dict[tuple[int, ...], float] = {}
 
     def cost(self, forest: Sequence[int]) -> float:
-        """What a forest costs with its best feeds, remembered."""
+        """Return what a forest costs with its best feeds, remembered."""
         key = tuple(sorted(forest))
         if key not in self._costs:
             self._costs[key] = self._cheapest(key)[0]
         return self._costs[key]
 
     def feed(self, forest: Sequence[int]) -> Cascade:
-        """The better of the forest alone and the forest under a root that has all edges and answers no query."""
+        """Return the better of the forest alone and the forest under a root that has all edges and answers no query."""
         table = self._table()
         _, numbers, feeds = self._cheapest(tuple(forest))
         return Cascade(
@@ -124,7 +124,7 @@ class Cascades:
         )
 
     def price(self, cascade: Cascade) -> float:
-        """Every tree's feed, once per measure it holds, and its finals."""
+        """Return every tree's feed, once per measure it holds, and its finals."""
         counts = [measures.bit_count() for measures in self.carried(cascade)]
         rates = list(map(self.space.rate_float, cascade.edges))
         model = self.pricing.model
@@ -132,7 +132,7 @@ class Cascades:
         return fed + sum(self.pricing.finals(tree) for tree in sorted(cascade.trees) if tree)
 
     def carried(self, cascade: Cascade) -> list[int]:
-        """The measures that every tree of a cascade holds, as masks."""
+        """Return the measures that every tree of a cascade holds, as masks."""
         return carried_measures([self.units.measures_of(tree) for tree in cascade.trees], cascade.feeds)
 
     def _cheapest(self, forest: tuple[int, ...]) -> tuple[float, IntArray, IntArray]:
@@ -144,7 +144,7 @@ class Cascades:
         return min((self._choose_feeds(table, numbers) for numbers in choices), key=lambda choice: choice[0])
 
     def _choose_feeds(self, table: TreeTable, numbers: IntArray) -> tuple[float, IntArray, IntArray]:
-        """Every tree takes the cheapest of the raw events and the trees whose edges contain its own."""
+        """Give every tree the cheapest of the raw events and the trees whose edges contain its own."""
         as_root = table.as_root[numbers]
         reads = np.where(table.containment(numbers), table.as_feeder[numbers][:, None], np.inf)
         feeders = reads.argmin(axis=0)
@@ -160,14 +160,14 @@ class Cascades:
         return fed + float(table.finals[numbers].sum()), numbers, feeds
 
     def _table(self) -> TreeTable:
-        """The table, begun anew when it has grown large."""
+        """Return the table of remembered costs, emptied when it has grown large."""
         if len(self._tables[0].trees) > MOST_REMEMBERED:
             self._tables[0] = TreeTable(self.pricing)
         return self._tables[0]
 
 
 def as_draft(cascade: Cascade, units: Units) -> Draft:
-    """A cascade as a draft, its trees without queries last."""
+    """Return a cascade as a draft, its trees without queries last."""
     places = range(len(cascade.trees))
     order = sorted(places, key=lambda place: not cascade.trees[place])
     number = {place: at for at, place in enumerate(order)} | {RAW: RAW}
@@ -189,7 +189,7 @@ NO_HELPER = Helper(0.0, 0, ())
 
 
 def add_helpers(cascade: Cascade, cascades: Cascades) -> Cascade:
-    """The cascade with every helper that pays, the best of them first."""
+    """Return the cascade with every helper that pays, the best of them first."""
     scale = EPSILON * cascades.price(cascade)
     best = {feeder: _best_helper(cascade, cascades, feeder) for feeder in sorted(set(cascade.feeds) - {RAW})}
     while best and len(cascade.trees) <= MOST_TREES:

@@ -37,7 +37,7 @@ class Loom:
             self.best_of[slot] = self.gains[slot].max()
 
     def gains_of(self, slot: int, others: IntArray) -> FloatArray:
-        """What the merges of a slot with each of the others would save."""
+        """Return what the merges of a slot with each of the others would save."""
         pricing = self.pricing
         rates = self.pairs.rates(slot)[others]
         total, served = np.zeros(len(others)), np.zeros(len(others))
@@ -50,7 +50,7 @@ class Loom:
         return gains
 
     def best(self) -> tuple[int, int, float]:
-        """The two slots whose merge saves most, the smallest of equals, and what it saves."""
+        """Return the two slots whose merge saves most, the smallest of equals, and what it saves."""
         gain = float(self.best_of.max())
         floor = gain - EPSILON * max(abs(gain), float(self.costs.max()))
         left = int(np.argmax(self.best_of >= floor))
@@ -81,7 +81,7 @@ class Loom:
         self.best_of[stale] = self.gains[stale].max(axis=1)
 
     def forest(self) -> list[int]:
-        """The trees as they are, as masks of units."""
+        """Return the trees as they are, as masks of units."""
         return [self.masks[slot] for slot in np.flatnonzero(self.active)]
 
 
@@ -109,7 +109,7 @@ class Slots:
         self.common = CommonRanges(profile) if INVERTIBLE & set(model.techniques[measure]) else None
 
     def omegas(self, slot: int, others: IntArray, rates: FloatArray) -> FloatArray:
-        """The least Omega of the merges of a slot with each of the others, at the merges' edge rates."""
+        """Return the least Omega of the merges of a slot with each of the others, at the merges' edge rates."""
         return self.model.least_omegas(self.measure, Merges(self, slot, others), rates)
 
     def absorb(self, slot: int, other: int) -> None:
@@ -136,7 +136,7 @@ class Merges:
         return self.slots.common.unions(self.slot, self.others)
 
     def flat_fat_sums(self, rates: FloatArray) -> FloatArray:
-        """The slot's own sum at every rate, and every other's at its own."""
+        """Return the slot's own sum at every rate, and every other's at its own."""
         profile, slot_of = self.slots.profile, self.slots.slot_of
         own = FatSums.of(
             np.concatenate([profile.ranges_of(unit) for unit in np.flatnonzero(slot_of == self.slot).tolist()])
@@ -168,7 +168,7 @@ class CommonRanges:
         self.common = self._pairs(count)
 
     def unions(self, slot: int, others: IntArray) -> FloatArray:
-        """How many ranges the merges of a slot with each of the others would have."""
+        """Return how many ranges the merges of a slot with each of the others would have."""
         unions: FloatArray = self.sizes[slot] + self.sizes[others] - self.common[slot, others]
         return unions
 
@@ -192,7 +192,7 @@ class CommonRanges:
         return np.bincount(owners % count, minlength=count).astype(np.float64)
 
     def _pairs(self, count: int) -> FloatArray:
-        """The ranges that units have in common, before any merge."""
+        """Return the ranges that units have in common, before any merge."""
         common = np.zeros(count * count)
         for step in range(1, count):
             same = self._ranges[step:] == self._ranges[:-step]

@@ -20,7 +20,7 @@ Price = Callable[[int], float]
 
 
 def refine(forest: Sequence[int], price: Price, watch: Watch, passes: int = 20) -> list[int]:
-    """The forest after all moves that pay; never dearer than before."""
+    """Return the forest after all moves that pay; never dearer than before."""
     trees = sorted(forest, key=_smallest)
     for _ in range(passes):
         before = sorted(trees)
@@ -39,7 +39,7 @@ def _move_pass(trees: list[int], price: Price, watch: Watch) -> list[int]:
 
 
 def _moved(trees: list[int], unit: int, price: Price) -> list[int]:
-    """The trees with the unit where it is cheapest; it stays where it is unless moving pays."""
+    """Return the trees with the unit where it is cheapest; it stays where it is unless moving pays."""
     home = next(tree for tree in trees if tree & unit)
     rest = home & ~unit
     others = [tree for tree in trees if tree != home]
@@ -115,7 +115,7 @@ class MeasureLoads:
             self.holders[tree] += sign * np.bincount(self._ids_of(unit), minlength=self.holders.shape[1])
 
     def omegas(self, unit: int, places: IntArray, sign: int, rates: FloatArray) -> FloatArray:
-        """The least Omega of trees with a unit more, or one less, at these edge rates; 0 where nobody asks."""
+        """Return the least Omega of trees with a unit more, or one less, at these edge rates; 0 where nobody asks."""
         loads = ChangedLoads(self, unit, places, sign)
         omegas = self.model.least_omegas(self.measure, loads, np.maximum(rates, 1e-300))
         return np.where(loads.queries > 0, omegas, 0.0)
@@ -141,7 +141,7 @@ class ChangedLoads:
             self.longest = np.maximum(self.longest, profile.longest[unit])
 
     def distinct_ranges(self) -> FloatArray:
-        """The ranges of every tree: those that only the unit has come, or go."""
+        """Return the ranges of every tree: those that only the unit has come, or go."""
         holders = self.loads.holders[self.places]
         ids, counts = np.unique(self.loads._ids_of(self.unit), return_counts=True)
         alone = holders[:, ids] == (0 if self.sign > 0 else counts)
@@ -204,7 +204,7 @@ class MovableForest:
         return True
 
     def forest(self) -> list[int]:
-        """The trees as masks of units."""
+        """Return the trees as masks of units."""
         return [
             self.units.mask_of(np.flatnonzero(self.tree_of == place)) for place in np.flatnonzero(self.sizes).tolist()
         ]

@@ -131,7 +131,7 @@ def _ticks(edges: Edges, size: int) -> Integers:
 
 
 def _grouped(edges: Edges, group: Integers, weights: Integers) -> int:
-    """The groups that hold the edges, as bits."""
+    """Return the groups that hold the edges, as bits."""
     flags = np.zeros(len(weights), dtype=np.uint8)
     for step, residue in edges:
         flags[group[residue::step]] = 1

@@ -30,7 +30,7 @@ class Lattice:
         self._multiples: dict[int, int] = {}
 
     def multiples(self, size: int) -> int:
-        """The ticks that `size` divides, as a mask over the divisors of L.
+        """Return the ticks that `size` divides, as a mask over the divisors of L.
 
         >>> whole = Lattice({2: 2, 3: 1})
         >>> list(whole.weights), bin(whole.multiples(6))
@@ -59,7 +59,7 @@ _LATTICES: dict[int, Lattice] = {}
 
 
 def lattice(sizes: Iterable[int]) -> Lattice:
-    """The divisor lattice of the composite slide of some slides; the last few are kept.
+    """Return the divisor lattice of the composite slide of some slides; the last few are kept.
 
     >>> lattice([4, 6]).length
     12
@@ -75,7 +75,7 @@ def lattice(sizes: Iterable[int]) -> Lattice:
 
 
 def applies(edges: Edges) -> bool:
-    """Whether all progressions meet in one tick, and the period has few enough divisors.
+    """Return whether all progressions meet in one tick, and the period has few enough divisors.
 
     >>> applies(((4, 0), (6, 2))), applies(((4, 0), (6, 1)))  # both have 8; an even tick is none of the last one's
     (True, False)
@@ -98,7 +98,7 @@ def rate(edges: Edges) -> Fraction:
 
 
 def atoms(classes: Sequence[Edges]) -> Atoms | None:
-    """The divisor masks of all classes over one lattice; None where they do not apply.
+    """Return the divisor masks of all classes over one lattice; None where they do not apply.
 
     >>> few = atoms([((4, 0),), ((6, 0),)])
     >>> few.length, few.count(few.bits_of(0b01)), few.count(few.bits_of(0b11))

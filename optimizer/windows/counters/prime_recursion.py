@@ -57,7 +57,7 @@ class Recursion(Generic[Number]):
         self.left = 0
 
     def missed(self, edges: Edges, budget: int = BUDGET) -> Number:
-        """The share of ticks that no progression hits; `left` tells what it left of the budget.
+        """Return the share of ticks that no progression hits; `left` tells what it left of the budget.
 
         >>> Recursion(Fraction(1)).missed(((4, 0), (6, 0))), Recursion(1.0).missed(((4, 0),))
         (Fraction(2, 3), 0.75)
@@ -71,7 +71,7 @@ class Recursion(Generic[Number]):
             raise BudgetError from None
 
     def _none(self, system: System[Number]) -> Number:
-        """The chance that all progressions miss; a progression without digits is down to its own miss."""
+        """Return the chance that all progressions miss; a progression without digits is down to its own miss."""
         self.left -= len(system)
         if self.left < 0:
             raise BudgetError
@@ -111,7 +111,7 @@ def _digits(size: int, residue: int) -> Digits:
 
 
 def _split(digits: Digits, prime: int) -> tuple[int, Digits]:
-    """The residue modulo `prime` (-1 without that prime), and the digits that are left once it is known."""
+    """Return the residue modulo `prime` (-1 without that prime), and the digits that are left once it is known."""
     for place, (base, exponent, residue) in enumerate(digits):
         if base == prime:
             left = ((prime, exponent - 1, residue // prime),) if exponent > 1 else ()
@@ -168,7 +168,7 @@ def _private_primes(system: System[Number]) -> dict[int, Digits]:
 
 
 def _components(system: System[Number]) -> Iterator[System[Number]]:
-    """Progressions linked by common primes, together."""
+    """Yield progressions linked by common primes, together."""
     holders: dict[int, list[Digits]] = {}
     for digits in system:
         for prime, _, _ in digits:
@@ -187,7 +187,7 @@ def _components(system: System[Number]) -> Iterator[System[Number]]:
 
 
 def _branching_prime(system: System[Number]) -> int:
-    """The prime that most progressions have: every branch then keeps few of them, and the rest falls apart."""
+    """Return the prime that most progressions have: every branch then keeps few of them, and the rest falls apart."""
     count: dict[int, int] = {}
     for digits in system:
         for prime, _, _ in digits:

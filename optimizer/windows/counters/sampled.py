@@ -55,7 +55,7 @@ def estimate(edges: Edges, budget: int) -> Estimate:
 
 
 def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction]:
-    """How many progressions, from the densest on, could be counted, and their rate."""
+    """Return how many progressions, from the densest on, could be counted, and their rate."""
     many = min(len(ordered), budget)  # a progression takes a visit, at least
     while many > 1:
         try:
@@ -66,20 +66,20 @@ def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction
 
 
 def _least(edges: Sequence[Progression]) -> Fraction:
-    """All edges less those that any two share: too little as soon as three share one (Bonferroni)."""
+    """Return all edges less those that any two share: too little as soon as three share one (Bonferroni)."""
     meetings = (intersection(left, right) for left, right in combinations(edges, 2))
     shared = Counter(meeting[0] for meeting in meetings if meeting)
     return _total(Counter(size for size, _ in edges)) - _total(shared)
 
 
 def _total(periods: Counter[int]) -> Fraction:
-    """The sum of all 1 / period, over a common denominator."""
+    """Return the sum of all 1 / period, over a common denominator."""
     length = lcm(*periods)
     return Fraction(sum(length // size * count for size, count in periods.items()), length)
 
 
 def _most_added(others: Sequence[Progression], densest: Sequence[Progression]) -> Fraction:
-    """What progressions add at most: of few, without what each shares with one of the densest, which are counted."""
+    """Return what progressions add at most: of few, without what each shares with one of the densest."""
     if len(others) > MOST_PAIRED:
         return Fraction(sum(-(-UNIT // size) for size, _ in others), UNIT)
     return sum((_most_by(other, densest) for other in others), Fraction(0))
@@ -92,7 +92,7 @@ def _most_by(other: Progression, densest: Sequence[Progression]) -> Fraction:
 
 
 def _sampled(densest: Sequence[Progression], others: Sequence[Progression]) -> Fraction:
-    """What the others add, on average over random edges of theirs; an edge that k of them share counts 1/k."""
+    """Return what the others add, on average over random edges of theirs; an edge that k of them share counts 1/k."""
     if not others:
         return Fraction(0)
     rng = np.random.default_rng(len(others))
@@ -148,7 +148,7 @@ def atoms(classes: Sequence[Edges]) -> Atoms:
 
 
 def _random_ticks(edges: Sequence[Progression], rng: np.random.Generator) -> Ticks:
-    """A random tick of each progression."""
+    """Return a random tick of each progression."""
     table = np.array(edges, dtype=np.int64).reshape(-1, 2)
     sizes, residues = table[:, 0], table[:, 1]
     return residues + sizes * rng.integers(0, np.maximum(LAST_TICK // sizes - 1, 1))
