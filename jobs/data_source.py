@@ -27,14 +27,14 @@ class HeddleSource(DataSource):
 
     def schema(self) -> StructType:
         """Return the columns and types of the query's SQL."""
-        empty = self._published()._replace(files=())
+        empty = self._published_files()._replace(files=())
         return from_arrow_schema(read_answers(empty).schema, prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of what is published now."""
-        return HeddleReader(self._published())
+        return HeddleReader(self._published_files())
 
-    def _published(self) -> PublishedFiles:
+    def _published_files(self) -> PublishedFiles:
         missing = [name for name in OPTIONS if not self.options.get(name)]
         if missing:
             raise HeddleError(f"format heddle: the option {missing[0]} is missing; it takes {', '.join(OPTIONS)}")

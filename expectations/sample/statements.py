@@ -44,7 +44,7 @@ def audited_statements(catalog: Catalog, stream: str, storage: Storage, manifest
     """Return the statements of a stream that are being evaluated and can be checked, by id."""
     retained = load_retained(storage, manifest.standing)
     ids = sorted(dict.fromkeys(catalog.of_stream(stream).statements.to_pylist()))
-    answered = (_answered(catalog, id, manifest, retained) for id in ids)
+    answered = (_find_answered(catalog, id, manifest, retained) for id in ids)
     by_sql = bool(catalog.streams[stream].sql)
     return [
         statement
@@ -53,7 +53,9 @@ def audited_statements(catalog: Catalog, stream: str, storage: Storage, manifest
     ]
 
 
-def _answered(catalog: Catalog, id: str, manifest: Manifest, retained: RetainedSlices) -> EvaluatedStatement | None:
+def _find_answered(
+    catalog: Catalog, id: str, manifest: Manifest, retained: RetainedSlices
+) -> EvaluatedStatement | None:
     """Return a statement with the time after which all its queries are answered; None when some of them are not."""
     statement = evaluated_statement(catalog, id, manifest.types)
     if statement is None or not set(statement.labels.values()) <= retained.answered_after.keys():

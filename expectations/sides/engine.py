@@ -35,7 +35,7 @@ class EngineAnswers:
 
     def starts(self, statement: EvaluatedStatement) -> list[int]:
         """Return where the emitted windows of a statement's first query start, in order."""
-        table = self._of(statement, statement.first.id)
+        table = self._rows_of(statement, statement.first.id)
         return [] if table is None else np.unique(_starts(table)).tolist()
 
     def rows(self, statement: EvaluatedStatement, starts: Collection[int] | None = None) -> pd.DataFrame:
@@ -45,7 +45,7 @@ class EngineAnswers:
         return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=COLUMNS, dtype=object)
 
     def _rows(self, statement: EvaluatedStatement, id: str, starts: Collection[int] | None) -> pd.DataFrame | None:
-        table = self._of(statement, id)
+        table = self._rows_of(statement, id)
         if table is not None and starts is not None:
             table = table.filter(pa.array(np.isin(_starts(table), list(starts))))
         if table is None or not table.num_rows:
@@ -56,7 +56,7 @@ class EngineAnswers:
         keys = [table[key_column(key)] for key in statement.keys]
         return make_rows(statement, _starts(table).tolist(), keys, {id: Answers(values)})
 
-    def _of(self, statement: EvaluatedStatement, id: str) -> pa.Table | None:
+    def _rows_of(self, statement: EvaluatedStatement, id: str) -> pa.Table | None:
         """Return the rows of a query in the windows that it answers and that are looked at."""
         table = self.tables.get(statement.grouping)
         if table is None:

@@ -73,16 +73,16 @@ class Naive:
             names = {part.statement.statement.id for part in scan}
             asked_so_far = min(asked_so_far + len(names), total)
             self.say(f"asking Spark {asked_so_far} of {total} statements")
-            frames.append(self._whole(scan[0]) if scan[0].starts is None else self._sampled(scan))
+            frames.append(self._ask_all_windows(scan[0]) if scan[0].starts is None else self._ask_sample(scan))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=NAIVE_COLUMNS, dtype=object)
 
-    def _whole(self, part: Part) -> pd.DataFrame:
+    def _ask_all_windows(self, part: Part) -> pd.DataFrame:
         """Return the answers in all windows of a part, by the user's own SQL."""
         answered = self._ask([part], with_extras(part.statement, self.stream.time))
         rows = long_rows(answered, part.statement).drop(columns=LAST)
         return rows[(rows["end"] > part.low) & (rows["end"] <= part.high)]
 
-    def _sampled(self, scan: Sequence[Part]) -> pd.DataFrame:
+    def _ask_sample(self, scan: Sequence[Part]) -> pd.DataFrame:
         """Return the answers in the sampled windows of statements with the same keys."""
         answered = self._ask(scan, sample_sql(scan, self.stream))
         frames, place = [], 2 + len(scan[0].statement.keys)
@@ -203,7 +203,7 @@ def sample_sql(scan: Sequence[Part], stream: Stream) -> str:
         column
         for number, part in enumerate(scan)
         for query in part.statement.queries.values()
-        for column in _columns(part.statement, _guarded(query, f"{statement} = {number}"), stream.time)
+        for column in _columns(part.statement, _guard_arguments(query, f"{statement} = {number}"), stream.time)
     ]
     windows = [
         f"({number}, {start}L, {start + part.statement.window.range}L)"
@@ -221,7 +221,7 @@ def sample_sql(scan: Sequence[Part], stream: Stream) -> str:
     )
 
 
-def _guarded(query: Query, condition: str) -> Query:
+def _guard_arguments(query: Query, condition: str) -> Query:
     """Return a query whose arguments are evaluated for events of its own statement only: others might be refused."""
     variable = 1 if AGGREGATES[query.aggregate].takes_constants else len(query.arguments)
     arguments = [

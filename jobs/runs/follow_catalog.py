@@ -68,8 +68,9 @@ class CatalogFollower:
         old, new = _definitions(before, plan.stream), _definitions(catalog, plan.stream)
         joined = tuple(sorted(id for id in new if new[id] != old.get(id)))
         left = tuple(sorted(id for id in old if old[id] != new.get(id)))
+        trees = counted(len(rewoven.plan.trees), "tree", "trees")
         self.tell(
-            f"{_named(joined)} joined, {_named(left)} left; {counted(len(rewoven.plan.trees), 'tree', 'trees')}, "
+            f"{_name_some(joined)} joined, {_name_some(left)} left; {trees}, "
             f"the next slice ends {_next_slice(rewoven.plan, watermark)}"
         )
         return Change(catalog, rewoven.plan, joined, left)
@@ -99,7 +100,7 @@ def _definitions(catalog: Catalog, stream: str) -> dict[str, object]:
     return {query.id: query for query in catalog.of_stream(stream)}
 
 
-def _named(ids: tuple[str, ...]) -> str:
+def _name_some(ids: tuple[str, ...]) -> str:
     return ", ".join(ids[:5]) + (f" and {len(ids) - 5} more" if len(ids) > 5 else "") if ids else "none"
 
 

@@ -74,7 +74,9 @@ def lane_lines(rows: Mapping[str, Mapping[str, str]]) -> list[str]:
     for id, row in rows.items():
         if row["lane"] == "frame":
             by_reason.setdefault(row["reason"], []).append(id)
-    lines = [f"frame lane: {_some(ids)}, since {_because(reason)}" for reason, ids in list(by_reason.items())[:NAMED]]
+    lines = [
+        f"frame lane: {_name_some(ids)}, since {_because(reason)}" for reason, ids in list(by_reason.items())[:NAMED]
+    ]
     return [*lines, f"... and {len(by_reason) - NAMED} reasons more"] if len(by_reason) > NAMED else lines
 
 
@@ -82,6 +84,6 @@ def _because(reason: str) -> str:
     return f"{reason} says so" if reason.startswith("--") else f"only Spark evaluates {reason}"
 
 
-def _some(ids: Sequence[str]) -> str:
+def _name_some(ids: Sequence[str]) -> str:
     named = ", ".join(ids[:3])
     return named if len(ids) <= 3 else f"{named} and {len(ids) - 3} more"

@@ -121,7 +121,7 @@ class Run:
         now = {file.path: file for file in current_files([file.path for file in files])}
         vanished = [file.path for file in files if file.path not in now]
         if vanished:
-            self.report.notes.append(f"{_some(vanished)}: vanished before it was read; no answer holds its events")
+            self.report.notes.append(f"{_name_some(vanished)}: vanished before it was read; no answer holds its events")
         return [now[file.path]._replace(values=file.values) for file in files if file.path in now]
 
     def note_rewritten(self, arrived: Sequence[File]) -> None:
@@ -131,7 +131,8 @@ class Run:
         changed = [file.path for file in arrived if file.path in before and is_rewritten(before[file.path], file)]
         if changed:
             self.report.notes.append(
-                f"{_some(changed)}: written again since it was evaluated, and not read again; write events to new files"
+                f"{_name_some(changed)}: written again since it was evaluated, and not read again; "
+                "write events to new files"
             )
 
     def raw(self, since: int) -> RawEvents:
@@ -205,7 +206,7 @@ def is_followed(catalog: Catalog, stream: str) -> bool:
     return bool(catalog.streams[stream].sinks) or any(catalog.stream_of(id) == stream for id in catalog.alerts)
 
 
-def _some(paths: Sequence[str]) -> str:
+def _name_some(paths: Sequence[str]) -> str:
     return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 

@@ -90,7 +90,7 @@ def choose_lanes(spark: SparkSession, catalog: Catalog, plan: Plan, files: Seque
     if forced == "file" and (reasons or types is None):
         reason = next(iter(reasons.values()), NOT_IN_PARQUET)
         raise HeddleError(f"the file lane cannot evaluate {reason}; use --lane frame or auto")
-    if types is None or forced == "frame" or (reasons and reasons.keys() == _woven(plan)):
+    if types is None or forced == "frame" or (reasons and reasons.keys() == _woven_queries(plan)):
         return _frame_lane(spark, catalog, plan, files, reasons, forced == "frame")
     return _both_lanes(spark, catalog, plan, files[0], types, reasons)
 
@@ -112,7 +112,7 @@ def queries_by_lane(
     try:
         types = exact_types(catalog, plan, path, knows_clocks)
     except NotExact as reason:
-        return None, dict.fromkeys(sorted(_woven(plan)), str(reason))
+        return None, dict.fromkeys(sorted(_woven_queries(plan)), str(reason))
     except HeddleError:
         if not by_spark:
             raise
@@ -120,7 +120,7 @@ def queries_by_lane(
     return types, queries_for_spark(catalog, plan, types.reasons)
 
 
-def _woven(plan: Plan) -> set[str]:
+def _woven_queries(plan: Plan) -> set[str]:
     return {str(id) for tree in plan.trees for id in tree.queries}
 
 
@@ -140,8 +140,8 @@ def _frame_lane(
     types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
     program = compile_program(catalog, plan, types, reasons)
     if forced:
-        reasons = dict.fromkeys(sorted(_woven(plan)), "--lane frame")
-    return Lanes(program, False, arrived.schema, _kept(program, reasons))
+        reasons = dict.fromkeys(sorted(_woven_queries(plan)), "--lane frame")
+    return Lanes(program, False, arrived.schema, _reasons_of_woven(program, reasons))
 
 
 def _both_lanes(
@@ -155,10 +155,10 @@ def _both_lanes(
         types |= unshared_types(catalog, move_unfoldable(catalog, plan, types), frame)
         schema = frame.schema
     program = compile_program(catalog, plan, types, reasons)
-    return Lanes(program, True, schema, _kept(program, reasons))
+    return Lanes(program, True, schema, _reasons_of_woven(program, reasons))
 
 
-def _kept(program: Program, reasons: Mapping[str, str]) -> dict[str, str]:
+def _reasons_of_woven(program: Program, reasons: Mapping[str, str]) -> dict[str, str]:
     """Return the reasons of the queries that are woven after all: others turned out to be unshared."""
     woven = {query.id for grouping in program.groupings for tree in grouping.trees for query in tree.queries}
     return {id: reason for id, reason in reasons.items() if id in woven}

@@ -53,10 +53,12 @@ def _run(spark: SparkSession, folder: str) -> None:
     spark.sql(
         "SELECT k, window, sum(x), max(x) FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"
     ).toArrow()
-    events.mapInArrow(_same, events.schema).rdd.map(len).keyBy(abs).partitionBy(2).mapPartitions(_same).collect()
+    events.mapInArrow(_pass_rows, events.schema).rdd.map(len).keyBy(abs).partitionBy(2).mapPartitions(
+        _pass_rows
+    ).collect()
 
 
-def _same(rows: Any) -> Any:
+def _pass_rows(rows: Any) -> Any:
     return rows
 
 

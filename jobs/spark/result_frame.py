@@ -58,9 +58,9 @@ def answers_frame(spark: SparkSession, published: PublishedFiles) -> DataFrame:
         "window.end": end,
     }
     sources: dict[ColumnKind, Callable[[str], Column]] = {
-        "key": lambda key: _quoted(key_column(key)),
+        "key": lambda key: _quote_column(key_column(key)),
         "window": lambda part: parts[part],
-        "answer": lambda id: _quoted(_answer_column(id)),
+        "answer": lambda id: _quote_column(_answer_column(id)),
     }
     columns = statement.statement.columns
     answers = rows.select(*(sources[column.kind](column.source).alias(column.name) for column in columns))
@@ -79,7 +79,7 @@ def _rows_by_query(spark: SparkSession, published: PublishedFiles) -> DataFrame:
         F.when(F.col(QUERY) == label, _value(statement.types[id])).alias(_answer_column(id))
         for id, label in statement.labels.items()
     ]
-    columns = [_quoted(key_column(key)) for key in statement.keys]
+    columns = [_quote_column(key_column(key)) for key in statement.keys]
     return rows.where(F.col(QUERY).isin(*statement.labels.values())).select(QUERY, *columns, START, *answers)
 
 
@@ -88,9 +88,9 @@ def _side_by_side(statement: EvaluatedStatement, rows: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     names = [_answer_column(id) for id in statement.queries]
-    answers = [F.first(_quoted(name), ignorenulls=True).alias(name) for name in names]
+    answers = [F.first(_quote_column(name), ignorenulls=True).alias(name) for name in names]
     presences = [F.bool_or(F.col(QUERY) == label) for label in statement.labels.values()]
-    groups = rows.groupBy(*(_quoted(key_column(key)) for key in statement.keys), START)
+    groups = rows.groupBy(*(_quote_column(key_column(key)) for key in statement.keys), START)
     return groups.agg(*answers, reduce(and_, presences).alias("complete")).where("complete")
 
 
@@ -102,11 +102,11 @@ def _value(kind: pa.DataType) -> Column:
     """Return the column of a type; from a file, Spark takes any array to have nulls, until they are left out."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    column = _quoted(value_column(kind))
+    column = _quote_column(value_column(kind))
     return F.array_compact(column) if pa.types.is_list(kind) and not kind.value_field.nullable else column
 
 
-def _quoted(name: str) -> Column:
+def _quote_column(name: str) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
     return F.col(in_backquotes(name))

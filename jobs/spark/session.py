@@ -93,7 +93,7 @@ def session_settings(submitted: Mapping[str, str], master: str | None, settings:
     return {**open_defaults, **REQUIRED, **settings}
 
 
-def _submitted() -> dict[str, str]:
+def _submitted_settings() -> dict[str, str]:
     """Return the submitter's configuration: Java, which spark-submit starts before Python, knows it."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return {}
@@ -125,7 +125,7 @@ def spark_session(master: str | None = None, settings: dict[str, str] | None = N
     builder = SparkSession.builder.appName("heddle")
     if master:
         builder = builder.master(master)
-    for name, value in session_settings(_submitted(), master, settings or {}).items():
+    for name, value in session_settings(_submitted_settings(), master, settings or {}).items():
         builder = builder.config(name, value)
     # pyspark writes every failed query to stderr as JSON; errors reach the user as exceptions already
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):

@@ -33,9 +33,9 @@ class PlanModel:
 
     def predict(self, data: pd.DataFrame, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
         """Return a row per rate: operations per second, CPU seconds per second, CPU milliseconds per 1,000 events."""
-        return pd.DataFrame([self._at(float(rate)) for rate in pd.DataFrame(data)[RATE]])
+        return pd.DataFrame([self._predict_at(float(rate)) for rate in pd.DataFrame(data)[RATE]])
 
-    def _at(self, rate: float) -> dict[str, float | None]:
+    def _predict_at(self, rate: float) -> dict[str, float | None]:
         operations = operations_of(replace(self.plan, traffic=replace(self.plan.traffic, rate=rate)))
         is_priced = self.prices is not None and self.prices.knows(operations)
         seconds = self.prices.seconds(operations, 1 / STEADY.batch) if self.prices and is_priced else None

@@ -102,7 +102,9 @@ class Store:
 
     def _give_up(self, entry: Entry) -> None:
         """End the runs of earlier attempts that died."""
-        for run in self.runs(entry.stream, entry.kind, f"tags.`{KEY}` = '{_quoted(entry.key)}' and status = 'RUNNING'"):
+        for run in self.runs(
+            entry.stream, entry.kind, f"tags.`{KEY}` = '{_escape_quotes(entry.key)}' and status = 'RUNNING'"
+        ):
             self.end(run.info.run_id, failed=True)
 
     def inputs(self, run: str, datasets: Sequence[Dataset]) -> None:
@@ -156,7 +158,7 @@ class Store:
 
     def find(self, stream: str, kind: str, key: str) -> str | None:
         """Return the finished run of a key; None where there is none."""
-        runs = self.runs(stream, kind, f"tags.`{KEY}` = '{_quoted(key)}' and status = 'FINISHED'", most=1)
+        runs = self.runs(stream, kind, f"tags.`{KEY}` = '{_escape_quotes(key)}' and status = 'FINISHED'", most=1)
         return str(runs[0].info.run_id) if runs else None
 
     def runs(self, stream: str, kind: str, also: str = "", most: int = 200) -> Sequence[Run]:
@@ -214,5 +216,5 @@ def open_store(settings: Settings) -> Store:
     return Store(MlflowClient(uri, uri), "" if server else settings.artifacts)
 
 
-def _quoted(text: str) -> str:
+def _escape_quotes(text: str) -> str:
     return text.replace("'", "")

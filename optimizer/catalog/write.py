@@ -201,24 +201,24 @@ def _remove_entry(file: Path, query: str) -> None:
         file.unlink()
         return
     text = _without_lines(read_text(file), index)
-    write_atomically(file, (text if text is not None and _same(text, left) else dump(left)).encode())
+    write_atomically(file, (text if text is not None and _holds_content(text, left) else dump(left)).encode())
 
 
 def _without_lines(text: str, index: int) -> str | None:
     """Return the text without the lines of one entry; None where lines do not part the entries."""
     places = lines_of(text)
     first = places[("queries", index)]
-    later = sorted(line for line in places.values() if line > max(_own(places, index)))
+    later = sorted(line for line in places.values() if line > max(_lines_of_entry(places, index)))
     lines = text.splitlines(keepends=True)
     last = later[0] - 1 if later else len(lines)
     return "".join(lines[: first - 1] + lines[last:])
 
 
-def _own(places: Mapping[tuple[str | int, ...], int], index: int) -> list[int]:
+def _lines_of_entry(places: Mapping[tuple[str | int, ...], int], index: int) -> list[int]:
     return [line for place, line in places.items() if place[:2] == ("queries", index)]
 
 
-def _same(text: str, content: Any) -> bool:
+def _holds_content(text: str, content: Any) -> bool:
     try:
         parsed = read_yaml(text)
     except Mistake:

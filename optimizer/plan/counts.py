@@ -174,7 +174,7 @@ class Answers:
     def counts(self) -> Iterator[tuple[str, float]]:
         """Yield the counts, per second of the stream."""
         windows, queries = self.tree.windows, self.tree.askers
-        yield ANSWER, float(self._ended(windows.range, windows.slide) @ queries)
+        yield ANSWER, float(self._count_ended(windows.range, windows.slide) @ queries)
         yield ROW, float(self._rows() @ queries)
         slides = windows.slide / self.ticks
         answered = self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1) @ queries))
@@ -192,12 +192,15 @@ class Answers:
             wide = demand.measure.component in WIDE
             if dense and not wide:
                 yield from self._on_grid(demand, dense)
-            ended = float(self._ended(demand.windows.range, demand.windows.slide).sum())
+            ended = float(self._count_ended(demand.windows.range, demand.windows.slide).sum())
             yield FOLDED_WIDE if wide else FOLDED, ended * (1.0 if wide else 1 - share)
             yield FOLDED_QUERY, self._folds(demand.windows, self.batches if wide else sparse)
             yield f"{FINAL}{BLOCK}", self._joins(demand.windows, self.batches if wide else sparse)
         wide = any(demand.measure.component in WIDE for demand in blocks)
-        yield BOUND, float(self._ended(windows.range, windows.slide).sum()) * (1.0 if wide or by_step else 1 - share)
+        yield (
+            BOUND,
+            float(self._count_ended(windows.range, windows.slide).sum()) * (1.0 if wide or by_step else 1 - share),
+        )
 
     def _sum(self, value: Callable[[Handled], float], batches: Sequence[Handled] | None = None) -> float:
         """Return what is done in some of the batches, or in all that answer, per second of the stream."""
@@ -205,9 +208,11 @@ class Answers:
         all_batches = self.forest.batches(self.tree)
         return self.forest.per_second(self.tree, [value(batch) if batch in some else 0.0 for batch in all_batches])
 
-    def _ended(self, ranges: IntArray | FloatArray, slides: IntArray, share: float = 1.0) -> FloatArray:
+    def _count_ended(self, ranges: IntArray | FloatArray, slides: IntArray, share: float = 1.0) -> FloatArray:
         """Return how many windows end in a second, with an event of their key, if so many of the events count."""
-        ended: FloatArray = self._holding(np.asarray(share * ranges / self.ticks, float)) / (slides / self.ticks)
+        ended: FloatArray = self._keys_in_windows(np.asarray(share * ranges / self.ticks, float)) / (
+            slides / self.ticks
+        )
         return ended
 
     def _rows(self) -> FloatArray:
@@ -218,11 +223,11 @@ class Answers:
         for demand in self.tree.demands:
             at = np.array([place[window] for window in demand.windows.tuples()], np.int64)
             share = self.forest.traffic.share(demand.measure.where)
-            total[at] += self._ended(demand.windows.range, demand.windows.slide, share)
+            total[at] += self._count_ended(demand.windows.range, demand.windows.slide, share)
             demands[at] += 1
         return total / np.maximum(demands, 1)
 
-    def _holding(self, seconds: FloatArray) -> FloatArray:
+    def _keys_in_windows(self, seconds: FloatArray) -> FloatArray:
         """Return the keys that have an event in a window, on average over those that end; the first windows of a run
         are cut off where the stream begins."""
         group_by, schedule = self.tree.group_by, self.forest.schedule
@@ -292,7 +297,7 @@ class Answers:
         in_batch = (until - after) / windows.slide
         flips = np.maximum(in_batch / np.ceil(windows.range / windows.slide), np.minimum(in_batch, 1))
         first = np.minimum(flips, 1)
-        keys = self._holding(windows.range / self.ticks)
+        keys = self._keys_in_windows(windows.range / self.ticks)
 
         def rows_in(ends: FloatArray) -> FloatArray:
             return np.asarray(np.interp(ends, times, rows) - np.interp(ends - windows.range, times, rows))
@@ -312,4 +317,4 @@ class Answers:
         slices = self._sum(lambda batch: batch.read(self.rates))
         yield f"{FINAL}{demand.technique}", slices * omega_of(demand, float(self.tree.edge_rate))
         yield STEP, slices
-        yield STEP_ANSWER, float(self._ended(demand.windows.range, demand.windows.slide).sum())
+        yield STEP_ANSWER, float(self._count_ended(demand.windows.range, demand.windows.slide).sum())

@@ -163,7 +163,7 @@ def fit_steps(runs: Sequence[Measured]) -> Prices:
     What the runs cannot tell apart is priced as on a typical machine; errors are relative to the whole run's seconds.
     """
     each: dict[str, float] = {}
-    counts = [_priced(run) for run in runs]
+    counts = [_count_priced(run) for run in runs]
     counters = {name for run in counts for name, count in run.items() if count}
     for step, names in STEPS.items():
         finals = [name for name in counters if name.startswith(FINAL)] if step == "finals" else []
@@ -192,7 +192,7 @@ def fit_prices(runs: Sequence[Measured]) -> Prices:
     """Least squares of the relative errors with no price below 0."""
     if not runs:
         raise HeddleError("there are no runs to calibrate from; evaluate a plan first")
-    priced = [_priced(run) for run in runs]
+    priced = [_count_priced(run) for run in runs]
     names = sorted({name for counts in priced for name in counts})
     table = np.array([[counts.get(name, 0.0) for name in names] for counts in priced])
     table /= np.array([[run.seconds] for run in runs])
@@ -207,7 +207,7 @@ def fit_prices(runs: Sequence[Measured]) -> Prices:
     return Prices(dict(zip(names, map(float, prices), strict=True)), error)
 
 
-def _priced(run: Measured) -> dict[str, float]:
+def _count_priced(run: Measured) -> dict[str, float]:
     if not run.seconds > 0 or not run.operations.total > 0:
         raise HeddleError(f"a run of {run.seconds} seconds and {run.operations.total:g} operations tells no prices")
     return run.operations.priced(run.batches)

@@ -36,7 +36,7 @@ def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, .
     (('panes', 'flat_fat', 'daba', 'slick_deque_noninv', 'two_stacks_block'),)
     """
     if name == AUTO:
-        return tuple(_allowed(measure.component) for measure in measures)
+        return tuple(_allowed_techniques(measure.component) for measure in measures)
     _check_name("technique", name, [AUTO, *CARDS])
     for measure in measures:
         if measure.component:
@@ -44,7 +44,7 @@ def techniques_for(name: str, measures: Sequence[Measure]) -> tuple[tuple[str, .
     return ((name,),) * len(measures)
 
 
-def _allowed(component: str) -> tuple[str, ...]:
+def _allowed_techniques(component: str) -> tuple[str, ...]:
     """Return what the algebra allows, the default first; of techniques with one formula, the first stands for all."""
     fitting = [name for name in (TECHNIQUE, *CARDS) if _fits(name, component)]
     return tuple({OMEGA[name]: name for name in reversed(fitting)}.values())[::-1]

@@ -208,7 +208,7 @@ def _by_clock(windows: Sequence[Window] | Columns) -> list[tuple[WindowSet, IntA
     if rows is None or not rows.any():
         return [(whole, np.arange(len(whole)))]
     parts = [(np.flatnonzero(rows == clock), clock) for clock in (False, True)]
-    return [(_clocked(whole.take(index), clock), index) for index, clock in parts if len(index)]
+    return [(_with_clock(whole.take(index), clock), index) for index, clock in parts if len(index)]
 
 
 def _from_arrays(columns: Sequence[Any]) -> WindowSet:
@@ -216,7 +216,7 @@ def _from_arrays(columns: Sequence[Any]) -> WindowSet:
     return WindowSet(ranges, slides, rest[0] if rest else np.zeros_like(slides))
 
 
-def _clocked(windows: WindowSet, rows: bool) -> WindowSet:
+def _with_clock(windows: WindowSet, rows: bool) -> WindowSet:
     return WindowSet(windows.range, windows.slide, windows.offset, rows)
 
 

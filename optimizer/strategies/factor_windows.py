@@ -173,11 +173,11 @@ def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) 
     rates = {w: EdgeSpace([progressions(w, slicing)]).rate_float(1) for w in graph}
     measures_of = {w: pricing.measures(1 << unit) for unit, w in enumerate(windows)}
     factors = [window for window in graph if window not in measures_of]
-    feeds = _paying(graph, rates, model)
+    feeds = _drop_dear_parents(graph, rates, model)
     for factor in factors:
         without = {w: feeds[factor] if parent == factor else parent for w, parent in feeds.items() if w != factor}
         if _feed_cost(without, rates, measures_of, model) <= _feed_cost(feeds, rates, measures_of, model):
-            feeds = _paying(without, rates, model)
+            feeds = _drop_dear_parents(without, rates, model)
     nodes = [*windows, *(factor for factor in factors if factor in feeds)]
     number = {window: place for place, window in enumerate(nodes)}
     order = tuple(RAW if (parent := feeds[w]) is None else number[parent] for w in nodes)
@@ -187,7 +187,7 @@ def _draft(units: Units, model: CostModel, windows: list[Window], graph: Graph) 
     return finals + _feed_cost(feeds, rates, measures_of, model), draft
 
 
-def _paying(graph: Graph, rates: dict[Window, float], model: CostModel) -> Graph:
+def _drop_dear_parents(graph: Graph, rates: dict[Window, float], model: CostModel) -> Graph:
     """Return the graph without parents whose partials cost more to read than the events."""
 
     def pays(window: Window, parent: Window) -> bool:

@@ -84,7 +84,7 @@ def adopt(
     commit(storage, after)
     step("taken over")
     events = sum(report.events for outcome in outcomes for report in outcome.feeds)
-    return Adopted(after, len(sources.carried), len(sources.rebuilt), events, _joined(old, new, program))
+    return Adopted(after, len(sources.carried), len(sources.rebuilt), events, _joined_queries(old, new, program))
 
 
 def _find_sources(
@@ -162,7 +162,7 @@ def _with_trees(program: Program, labels: frozenset[str]) -> Program:
     return replace(program, groupings=tuple(groupings))
 
 
-def _joined(old: RetainedSlices, new: RetainedSlices, program: Program) -> dict[str, int]:
+def _joined_queries(old: RetainedSlices, new: RetainedSlices, program: Program) -> dict[str, int]:
     """Return the queries that are new with the plan, with the time after which they are answered."""
     woven = [query for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
     queries: list[QueryProgram | Unshared] = [*woven, *program.unshared]

@@ -13,7 +13,7 @@ from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables, unpack_parcels
 from jobs.engine.slices.slices import to_table
 from jobs.engine.warehouse.manifest import ENDLESS
-from jobs.engine.warehouse.state_files import ROWS, Kept, StateFiles, save_by_shelf, shelf_name
+from jobs.engine.warehouse.state_files import ROWS, KeptTable, StateFiles, save_by_shelf, shelf_name
 from jobs.engine.work import BucketReport, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
@@ -32,7 +32,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
     storage = Storage(work.root)
     retained = StateFiles(storage, [file for file in work.state if file.bucket == bucket]).all_tables()
     incoming = unpack_parcels(contents)
-    slices: dict[str, Kept] = {}
+    slices: dict[str, KeptTable] = {}
     for grouping, tree in program.roots():
         name = label(grouping, tree)
         new = incoming.get(name)
@@ -41,8 +41,8 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
             (old,) = work.adopted_from.get(name, ("",))
             dropped = retained.get(dropped_label(old), [])
             numbered = number_rows(grouping, tree, [], sources[0], dropped, work.until, work.until)
-            slices[name] = Kept(numbered.needed, tree.reach, ROWS)
-            slices[dropped_label(name)] = Kept(numbered.before, tree.reach, ROWS)
+            slices[name] = KeptTable(numbered.needed, tree.reach, ROWS)
+            slices[dropped_label(name)] = KeptTable(numbered.before, tree.reach, ROWS)
         elif not tree.rows:
             slices |= _adopt_levels(grouping, tree, sources, work.until)
     report = BucketReport(state=save_by_shelf(storage, work.batch, bucket, slices))
@@ -52,7 +52,7 @@ def adopt_bucket(program: Program, work: Work, bucket: int, contents: Iterable[b
 
 def _adopt_levels(
     grouping: Grouping, tree: TreeProgram, sources: Sequence[list[pa.Table]], watermark: int
-) -> dict[str, Kept]:
+) -> dict[str, KeptTable]:
     """Fold the slices of a tree and its chunks that are closed, each level from tables that have its edges."""
     levels = {}
     for number, (level, tables) in enumerate(zip(tree.levels, sources, strict=True)):
@@ -61,5 +61,5 @@ def _adopt_levels(
             parts = [within(table, [(BEGINNING, end)]) for table in tables]
             slices = merge_tables(grouping, tree, parts, edges=level.edges).since(first)
             name = chunk_label(label(grouping, tree), level.edges, number)
-            levels[name] = Kept(to_table(slices), level.reach, shelf_name(number, level.reach))
+            levels[name] = KeptTable(to_table(slices), level.reach, shelf_name(number, level.reach))
     return levels

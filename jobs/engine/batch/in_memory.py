@@ -122,7 +122,7 @@ def statement_rows(statement: EvaluatedStatement, keyed: Mapping[str, KeyedAnswe
         columns[START] = pa.array(first.start).take(order).view(INSTANT)
         columns |= {answer_column(id): of_query.answer.value.take(order) for id, of_query in answered}
         return pa.table(columns)
-    rows = join_queries(statement, [_apart(statement, id, of_query) for id, of_query in answered])
+    rows = join_queries(statement, [_rows_of_query(statement, id, of_query) for id, of_query in answered])
     return rows.sort_by([(START, "ascending"), *((key_column(key), "ascending") for key in statement.keys)])
 
 
@@ -150,7 +150,7 @@ def _key_columns(statement: EvaluatedStatement, keys: pa.Table, rows: pa.Array) 
     }
 
 
-def _apart(statement: EvaluatedStatement, query: str, keyed: KeyedAnswer) -> pa.Table:
+def _rows_of_query(statement: EvaluatedStatement, query: str, keyed: KeyedAnswer) -> pa.Table:
     """Return the rows of one query, null in the columns of the others."""
     keys, answer = keyed
     rows = len(answer.group)

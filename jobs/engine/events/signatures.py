@@ -93,7 +93,7 @@ def unpack_signatures(column: pa.ChunkedArray, predicates: int) -> Bools:
     whole = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
     width = whole.type.byte_width
     packed = np.frombuffer(whole.buffers()[1], np.uint8)[whole.offset * width : (whole.offset + len(whole)) * width]
-    return _unpacked(packed.reshape(-1, width), predicates)
+    return _unpack_bits(packed.reshape(-1, width), predicates)
 
 
 def sign_keys(keys: Keys, signatures: Signatures) -> Keys:
@@ -116,5 +116,5 @@ def _binary(packed: Bytes) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(packed.shape[1]), len(packed), [None, content])
 
 
-def _unpacked(packed: Bytes, predicates: int) -> Bools:
+def _unpack_bits(packed: Bytes, predicates: int) -> Bools:
     return np.unpackbits(packed, axis=1, count=predicates, bitorder="little").astype(np.bool_)

@@ -165,7 +165,7 @@ def feed_aggregated(
         {feed.tree.id: [_partials(timed, aggregation, feed)] for feed in aggregation.feeds} if timed.num_rows else {}
     )
     for feed in aggregation.feeds:
-        report.count_cells(feed.tree.id, timed.num_rows, _folded(timed, aggregation, feed))
+        report.count_cells(feed.tree.id, timed.num_rows, _count_folds(timed, aggregation, feed))
     step("feed")
     watch.lap("feed")
     below = {id for feed in aggregation.feeds for id in (feed.tree.id, *(tree.id for tree in feed.coarser))}
@@ -184,7 +184,7 @@ def _count(report: FeedReport, table: pa.Table, timed: pa.Table) -> None:
         report.early = pc.sum(timed[LATE]).as_py() if LATE in timed.column_names else 0
 
 
-def _folded(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> int:
+def _count_folds(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> int:
     """Return how many events were folded, each once per measure that takes it."""
     events = pc.sum(timed[EVENTS]).as_py() or 0
     if feed.tree.bits:

@@ -162,12 +162,12 @@ def _table(
 ) -> pa.Table:
     labels = pa.array([answer.query.label for _, answer in answers])
     numbers = (np.full(len(answer.group), place, np.int8) for place, (_, answer) in enumerate(answers))
-    columns = {QUERY: _chunked(pa.DictionaryArray.from_arrays(pa.array(number), labels) for number in numbers)}
+    columns = {QUERY: _join_chunks(pa.DictionaryArray.from_arrays(pa.array(number), labels) for number in numbers)}
     if grouping.keys:
         columns |= _key_columns(grouping, answers, by_dictionary)
-    columns[START] = _chunked(pa.array(answer.start).view(INSTANT) for _, answer in answers)
+    columns[START] = _join_chunks(pa.array(answer.start).view(INSTANT) for _, answer in answers)
     for kind in kinds:
-        columns[value_column(kind)] = _chunked(
+        columns[value_column(kind)] = _join_chunks(
             answer.value if answer.value.type == kind else pa.nulls(len(answer.value), kind) for _, answer in answers
         )
     return pa.table(columns).unify_dictionaries()
@@ -194,7 +194,7 @@ def _used_keys(keys: pa.Table, index: Index) -> tuple[pa.Table, Index]:
     return keys.take(pa.array(used + first)), codes
 
 
-def _chunked(parts: Iterable[pa.Array]) -> pa.ChunkedArray:
+def _join_chunks(parts: Iterable[pa.Array]) -> pa.ChunkedArray:
     return pa.chunked_array(list(parts))
 
 

@@ -21,7 +21,7 @@ from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.shards import TreeShards
 from jobs.engine.slices.slices import to_table
-from jobs.engine.warehouse.state_files import ROWS, Kept, StateFiles, shelf_name
+from jobs.engine.warehouse.state_files import ROWS, KeptTable, StateFiles, shelf_name
 from optimizer.plan.counts import CHUNKED, LEVEL, LOADED, MERGED, SAVED, UNFOLDED
 from optimizer.plan.definition import EVENTS
 from optimizer.plan.levels import Span, cover_windows
@@ -37,8 +37,8 @@ class TreeSlices(NamedTuple):
     partials: int  # slices and chunks, of the state and of the batch, that are read for the windows that end
     folded: int  # combine operations
     counts: Counts  # by the names of optimizer/plan/counts.py
-    added: dict[str, Kept]  # to the state, by label
-    rows: dict[str, Kept]  # windows in rows: all that is kept, in place of what was
+    added: dict[str, KeptTable]  # to the state, by label
+    rows: dict[str, KeptTable]  # windows in rows: all that is kept, in place of what was
     bounds: Bounds | None = None  # None: those that the watermark passes, in every group
 
 
@@ -98,7 +98,7 @@ def _gather_rows(
     numbered = number_rows(grouping, tree, retained, fresh, before, *clock)
     settled = int((numbered.bounds.until - numbered.bounds.after).sum())
     tables = {name: numbered.needed, dropped_label(name): numbered.before}
-    rows = {label: Kept(table, tree.reach, ROWS) for label, table in tables.items()}
+    rows = {label: KeptTable(table, tree.reach, ROWS) for label, table in tables.items()}
     folds = settled * len(tree.measures)
     loaded, new = (sum(table.num_rows for table in part) * len(tree.measures) for part in (retained, fresh))
     counts = {MERGED: loaded + new, LOADED: loaded, SAVED: new}
@@ -123,7 +123,7 @@ class TreeLevels:
         for number, of_level in enumerate(spans):
             needs[number] = min([needs[number], *(low for low, _ in of_level)])
         for number in range(1, len(self.tree.levels)):
-            self.added.append(self._late(number) + self._closing(number, min(needs[number:])))
+            self.added.append(self._late(number) + self._fold_closing_chunks(number, min(needs[number:])))
 
     def read(self, number: int, spans: Sequence[Span]) -> list[pa.Table]:
         """Return the slices or chunks of a level within some ascending spans."""
@@ -136,7 +136,7 @@ class TreeLevels:
         self.loaded += sum(table.num_rows for table in retained)
         return retained + [table for table in fresh if table.num_rows]
 
-    def additions(self) -> dict[str, Kept]:
+    def additions(self) -> dict[str, KeptTable]:
         """Return what the batch adds to the state."""
         name = label(self.grouping, self.tree)
         additions = {}
@@ -144,7 +144,7 @@ class TreeLevels:
             if tables:
                 table = pa.concat_tables(tables, promote_options="permissive")
                 needed = since(table, level.since(self.until))
-                additions[chunk_label(name, level.edges, number)] = Kept(
+                additions[chunk_label(name, level.edges, number)] = KeptTable(
                     needed, level.reach, shelf_name(number, level.reach)
                 )
         return additions
@@ -155,7 +155,7 @@ class TreeLevels:
         span = level.floor(level.since(self.emitted)), level.floor(self.emitted)
         return self._fold(number, [within(table, [span]) for table in self.added[0]])
 
-    def _closing(self, number: int, need: int) -> list[pa.Table]:
+    def _fold_closing_chunks(self, number: int, need: int) -> list[pa.Table]:
         """Fold the chunks that close, of the next finer level."""
         level = self.tree.levels[number]
         low, high = max(level.floor(self.emitted), level.floor(need)), level.floor(self.until)

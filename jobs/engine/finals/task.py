@@ -22,7 +22,7 @@ from jobs.engine.warehouse import late_files, result_files
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.state_files import (
     ROWS,
-    Kept,
+    KeptTable,
     StateFiles,
     pays_to_rewrite,
     save_state,
@@ -123,13 +123,13 @@ def retain_slices(
     new = save_state(state.storage, work.batch, bucket, added)
     levels = labelled_levels(program)
 
-    def merge(name: str, tables: list[pa.Table]) -> Kept:
+    def merge(name: str, tables: list[pa.Table]) -> KeptTable:
         grouping, tree, number, level = levels[name]
         rows = sum(table.num_rows for table in tables)
         tally(counts, tree.id, {REWRITTEN: rows * len(tree.partial_measures)})
         needed = merge_tables(grouping, tree, tables).since(level.since(work.until))
         table = to_table(needed) if number or not tree.kept_edges else _join_slices(tree, needed, work.until)
-        return Kept(table, level.reach, shelf_name(number, level.reach))
+        return KeptTable(table, level.reach, shelf_name(number, level.reach))
 
     in_time = [file for file in state.files if file.shelf != ROWS]
     rest = StateFiles(state.storage, [*in_time, *new])
@@ -169,5 +169,5 @@ def _retain_rows(
         return files
     if pays_to_rewrite(files, added, total):
         return save_state(state.storage, work.batch, bucket, parts, ROWS)
-    delta = {name: Kept(table, 0, ROWS) for name, table in new.items()}
+    delta = {name: KeptTable(table, 0, ROWS) for name, table in new.items()}
     return files + save_state(state.storage, work.batch, bucket, delta, ROWS)

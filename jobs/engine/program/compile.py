@@ -142,7 +142,7 @@ class Compiler:
         measures = {
             measure.key: measure
             for query in map(self.catalog.query, map(str, tree.queries))
-            for measure in self._needed(query)
+            for measure in self._needed_measures(query)
         }
         measures |= {measure.key: measure for child in below for measure in child.measures}
         bits = self._bits(measures.values()) if tree.sharded else ()
@@ -192,7 +192,7 @@ class Compiler:
         where = self.predicates.get(query.where, "")
         return Unshared(query.id, label_of(query), align(query.window), where, tuple(sorted(read | {*query.group_by})))
 
-    def _needed(self, query: Query) -> list[MeasureProgram]:
+    def _needed_measures(self, query: Query) -> list[MeasureProgram]:
         needed = demands_of(query)
         if query.where and not query.window.rows:  # every row of a window in rows passes
             needed.append(Measure("count", COUNT_ALL, query.where))

@@ -97,8 +97,8 @@ def of_lane(program: Program, lane: Lane) -> Program:
     names = {name for grouping in of_this_lane for tree in grouping.trees for name in _input_names(tree)}
     return replace(
         program,
-        values=_named(program.values, names),
-        predicates=_named(program.predicates, names),
+        values=_select_inputs(program.values, names),
+        predicates=_select_inputs(program.predicates, names),
         groupings=of_this_lane,
         unshared=(),
     )
@@ -112,7 +112,7 @@ def _input_names(tree: TreeProgram) -> Iterator[str]:
     yield tree.where
 
 
-def _named(inputs: Collection[Input], names: Collection[str]) -> tuple[Input, ...]:
+def _select_inputs(inputs: Collection[Input], names: Collection[str]) -> tuple[Input, ...]:
     return tuple(item for item in inputs if item.name in names)
 
 

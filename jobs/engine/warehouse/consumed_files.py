@@ -252,11 +252,11 @@ def raw_events(storage: Storage, manifest: Manifest, since: int) -> RawEvents:
     # a file that is gone held no event after the latest of its batch
     complete = max([BEGINNING, *(latest[path] + 1 for path in paths if path not in unchanged)])
     return RawEvents(
-        [PastBatch(batch, _emitted(manifest, batch), batches[batch]) for batch in sorted(batches)], complete
+        [PastBatch(batch, _watermark_at(manifest, batch), batches[batch]) for batch in sorted(batches)], complete
     )
 
 
-def _emitted(manifest: Manifest, batch: int) -> int:
+def _watermark_at(manifest: Manifest, batch: int) -> int:
     """Return the watermark when a batch came, or an earlier one where the marks do not tell any more."""
     return max((mark.watermark for mark in manifest.marks if mark.batch < batch), default=BEGINNING)
 

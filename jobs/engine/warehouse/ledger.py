@@ -89,13 +89,13 @@ def reopen(storage: Storage, since: int) -> Ledger:
 
 def release(storage: Storage, batch: int) -> Ledger:
     """Publish a batch that an audit refused."""
-    ledger, manifest, names = _refused(storage, batch, ("quarantined", "discarded"))
+    ledger, manifest, names = _find_refused(storage, batch, ("quarantined", "discarded"))
     return _next(storage, _without(ledger, names), manifest, (*ledger.published, *names))
 
 
 def discard(storage: Storage, batch: int) -> Ledger:
     """Never publish a quarantined batch; its files stay, so that it can still be released."""
-    ledger, manifest, names = _refused(storage, batch, ("quarantined",))
+    ledger, manifest, names = _find_refused(storage, batch, ("quarantined",))
     left = _without(ledger, names)
     return _next(storage, replace(left, discarded=(*left.discarded, *names)), manifest, ledger.published)
 
@@ -106,7 +106,7 @@ def batches_of(manifest: Manifest, names: Iterable[str]) -> list[int]:
     return sorted({file.batch for file in manifest.results if file.name in file_names})
 
 
-def _refused(storage: Storage, batch: int, states: tuple[str, ...]) -> tuple[Ledger, Manifest, tuple[str, ...]]:
+def _find_refused(storage: Storage, batch: int, states: tuple[str, ...]) -> tuple[Ledger, Manifest, tuple[str, ...]]:
     ledger = newest_ledger(storage)
     manifest = newest(storage)
     candidates = [name for state in states for name in getattr(ledger, state)]

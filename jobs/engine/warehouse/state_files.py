@@ -33,7 +33,7 @@ SMALL = 1 << 13  # rows of files that are merged in any case
 MOST_OF_SHELF = 4  # a file has at most this part of the rows of its shelf
 
 
-class Kept(NamedTuple):
+class KeptTable(NamedTuple):
     """A table of slices or chunks: how long they are kept behind the watermark, and on which shelf."""
 
     table: pa.Table
@@ -98,7 +98,7 @@ def in_order_of_time(table: pa.Table) -> pa.Table:
 
 
 def save_state(
-    storage: Storage, batch: int, bucket: int, slices: Mapping[str, Kept], shelf: str = ADDED
+    storage: Storage, batch: int, bucket: int, slices: Mapping[str, KeptTable], shelf: str = ADDED
 ) -> list[DataFile]:
     """Write one file of slices and chunks, unless there are none."""
     filled = {label: part for label, part in slices.items() if part.table.num_rows}
@@ -118,15 +118,15 @@ def save_state(
     return [DataFile(name, bucket, rows, batch, shelf=shelf, first=first, last=last, expires=expires)]
 
 
-def save_by_shelf(storage: Storage, batch: int, bucket: int, slices: Mapping[str, Kept]) -> list[DataFile]:
+def save_by_shelf(storage: Storage, batch: int, bucket: int, slices: Mapping[str, KeptTable]) -> list[DataFile]:
     """Write slices and chunks, a file per shelf."""
-    shelves: dict[str, dict[str, Kept]] = {}
+    shelves: dict[str, dict[str, KeptTable]] = {}
     for label, part in slices.items():
         shelves.setdefault(part.shelf, {})[label] = part
     return [file for name, shelf in shelves.items() for file in save_state(storage, batch, bucket, shelf, name)]
 
 
-Merge = Callable[[str, list[pa.Table]], Kept]  # by label: what is still needed of some tables, as one
+Merge = Callable[[str, list[pa.Table]], KeptTable]  # by label: what is still needed of some tables, as one
 
 
 def tidy_files(state: StateFiles, batch: int, bucket: int, watermark: int, merge: Merge) -> list[DataFile]:

@@ -84,10 +84,10 @@ class Catalog:
         sources += [_identity(self.tables[name]) for name in tables]
         named = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
         columns = [(name, *map(_shown, self.columns[name])) for name in sorted(named)]
-        published = self._published() if stream is None else []
+        published = self._published_fields() if stream is None else []
         return hashlib.sha256(repr((sources, columns, queries.digest(), *published)).encode()).hexdigest()
 
-    def _published(self) -> list[object]:
+    def _published_fields(self) -> list[object]:
         """Return what concerns published answers alone: it changes no plan and no slice."""
         sinks = [(name, replace(sink, path="")) for name in sorted(self.streams) for sink in self.streams[name].sinks]
         alerts = [("alert", *alert) for alert in sorted(self.alerts.items())]

@@ -256,11 +256,11 @@ def _combine(columns: tuple[Any, ...]) -> tuple[Any, Any]:
     codes = columns[0]
     for column in columns[1:]:
         # numbered again at every step, so that products stay below rows * rows
-        codes = _numbered(codes * (int(column.max()) + 1) + column)
+        codes = _number_values(codes * (int(column.max()) + 1) + column)
     first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return first, codes
 
 
-def _numbered(values: Any) -> Any:
+def _number_values(values: Any) -> Any:
     return pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)

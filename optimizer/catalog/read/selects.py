@@ -41,15 +41,15 @@ def selected(tree: exp.Expr) -> Selected:
     whole = inner.unnest()
     only = whole.expression.this if isinstance(whole, exp.Filter) else None
     aggregate, trees = _recognise(whole.this if only else whole)
-    arguments = _checked(aggregate, trees)
+    arguments = _check_arguments(aggregate, trees)
     if only:
-        arguments = _filtered(aggregate, arguments, only)
+        arguments = _filter_arguments(aggregate, arguments, only)
     elif aggregate == "sum" and (counted := split_count(arguments[0])):
         aggregate, arguments = "count", (add_filter("*", counted),)
     return Selected(aggregate, arguments, name or spark_name(whole))
 
 
-def _filtered(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tuple[str, ...]:
+def _filter_arguments(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tuple[str, ...]:
     """Turn FILTER into an argument that is null elsewhere: a WHERE would lose the windows in which nothing passes."""
     if aggregate in ("first", "last", "any_value"):
         raise Mistake(f"FILTER is refused on {aggregate}", "write it as a query of its own, with WHERE")
@@ -117,18 +117,18 @@ def _within_group(tree: exp.WithinGroup) -> tuple[str, list[exp.Expr]]:
 
 def _range(tree: exp.Sub) -> tuple[str, list[exp.Expr]]:
     high, low = tree.this, tree.expression
-    if _named(high, "max") and _named(low, "min") and canonical_all(high) == canonical_all(low):
+    if _is_call_of(high, "max") and _is_call_of(low, "min") and canonical_all(high) == canonical_all(low):
         return "range", high.expressions
     raise Mistake(f"{show(tree.sql('spark'))} is not one aggregate", "of differences only max(x) - min(x) is known")
 
 
 def _geometric_mean(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
-    if _named(tree, "avg", "mean") and _named(tree.expressions[0], "ln"):
+    if _is_call_of(tree, "avg", "mean") and _is_call_of(tree.expressions[0], "ln"):
         return "geometric_mean", tree.expressions[0].expressions
     raise Mistake("exp(...) is not an aggregate", "of exp only exp(avg(ln(x))), the geometric mean, is known")
 
 
-def _named(tree: exp.Expr, *names: str) -> bool:
+def _is_call_of(tree: exp.Expr, *names: str) -> bool:
     return isinstance(tree, exp.Anonymous) and str(tree.this).lower() in names and len(tree.expressions) == 1
 
 
@@ -137,7 +137,7 @@ def canonical_all(tree: exp.Expr) -> list[str]:
     return [canonical(argument) for argument in tree.expressions]
 
 
-def _checked(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, ...]:
+def _check_arguments(aggregate: str, arguments: list[exp.Expr]) -> tuple[str, ...]:
     card = AGGREGATES[aggregate]
     most = card.arguments + bool(card.default) + card.optional
     if not card.arguments <= len(arguments) <= most:

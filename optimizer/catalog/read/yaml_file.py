@@ -29,17 +29,17 @@ def read_yaml(text: str) -> Any:
     >>> read_yaml("a: 1\nb: [x, null]")
     {'a': '1', 'b': ['x', None]}
     """
-    return _guarded(text, _Reader())
+    return _read_guarded(text, _Reader())
 
 
 def lines_of(text: str) -> dict[Place, int]:
     """Return the line of every key and list item; this reads again, because only a catalog with mistakes needs it."""
     reader = _LineReader()
-    _guarded(text, reader)
+    _read_guarded(text, reader)
     return reader.lines
 
 
-def _guarded(text: str, reader: _Reader) -> Any:
+def _read_guarded(text: str, reader: _Reader) -> Any:
     if len(text) > LARGEST:
         raise YamlMistake(0, "the file is too large", "use the bulk form (Parquet or CSV) for machine-made queries")
     try:

@@ -40,7 +40,7 @@ def _widest(types: list[str]) -> str:
     return reduce(wider, types)
 
 
-def _whole(types: list[str]) -> str:
+def _whole_type(types: list[str]) -> str:
     """ceil and floor give whole numbers; to a number of digits, their type depends on its value."""
     if len(types) > 1:
         return UNKNOWN
@@ -69,7 +69,7 @@ FUNCTION_TYPES: dict[str, Rule] = {
     **dict.fromkeys(("unix_seconds", "unix_millis", "unix_micros"), "bigint"),
     **dict.fromkeys(("greatest", "least", "coalesce", "nvl", "ifnull"), _widest),
     **dict.fromkeys(("abs", "nullif"), _first),
-    **dict.fromkeys(("ceil", "ceiling", "floor"), _whole),
+    **dict.fromkeys(("ceil", "ceiling", "floor"), _whole_type),
     **dict.fromkeys(("round", "bround"), _rounded),
     **dict.fromkeys(("mod", "pmod"), lambda types: arithmetic("Mod", *types)),
     **dict.fromkeys(("shiftleft", "shiftright"), lambda types: "bigint" if types[0] == "bigint" else "int"),
@@ -247,7 +247,7 @@ NEEDS: dict[Callable[[str], bool], str] = {
 }
 
 
-def _same(kind: str) -> str:
+def _same_type(kind: str) -> str:
     return kind
 
 
@@ -272,9 +272,9 @@ PAIRS = tuple(name for name, card in AGGREGATES.items() if card.needs and card.n
 RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     **dict.fromkeys(AGGREGATES, (numeric, _double)),
     **dict.fromkeys(("count", "count_distinct", "approx_count_distinct"), (_any, _becomes("bigint"))),
-    **dict.fromkeys(("min", "max", "first", "last", "any_value", "argmax", "argmin", "mode"), (_any, _same)),
-    **dict.fromkeys(("bool_and", "bool_or"), (_boolean, _same)),
-    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), (_integral, _same)),
+    **dict.fromkeys(("min", "max", "first", "last", "any_value", "argmax", "argmin", "mode"), (_any, _same_type)),
+    **dict.fromkeys(("bool_and", "bool_or"), (_boolean, _same_type)),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), (_integral, _same_type)),
     **dict.fromkeys(("sum", "try_sum"), (numeric, _sum)),
     "sum_distinct": (numeric, _sum),
     "avg_distinct": (numeric, _avg),
@@ -282,7 +282,7 @@ RESULTS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     "sum_squares": (numeric, lambda kind: _sum(arithmetic("Mul", kind, kind))),
     **dict.fromkeys(("avg", "try_avg", "regr_avgx", "regr_avgy"), (numeric, _avg)),
     "range": (numeric, lambda kind: arithmetic("Sub", kind, kind)),
-    "percentile_approx": (_ordered, _same),
+    "percentile_approx": (_ordered, _same_type),
     **{name: (_any, _becomes(UNKNOWN)) for name, card in AGGREGATES.items() if not card.shared},
     "count_distinct_rows": (_any, _becomes("bigint")),
     "percentile_by_frequency": (numeric, _double),

@@ -73,13 +73,13 @@ def spark_name(tree: exp.Expr) -> str:
     return printer(tree) if printer else tree.sql("spark")
 
 
-def _listed(trees: list[exp.Expr]) -> str:
+def _list_names(trees: list[exp.Expr]) -> str:
     return ", ".join(map(spark_name, trees))
 
 
 def _function(tree: Any) -> str:
     name = str(tree.this).lower()
-    arguments = "1" if _is_star(tree) else _listed(tree.expressions)
+    arguments = "1" if _is_star(tree) else _list_names(tree.expressions)
     special = SPECIAL.get((name, len(tree.expressions)))
     if special:
         return special.format(arguments)
@@ -144,7 +144,7 @@ def _like(tree: Any) -> str:
 
 
 def _ilike(tree: Any) -> str:
-    text = f"ilike({_listed([tree.this, tree.expression])})"
+    text = f"ilike({_list_names([tree.this, tree.expression])})"
     return f"(NOT {text})" if tree.args.get("negate") else text
 
 
@@ -159,15 +159,15 @@ PRINTERS: dict[type[exp.Expr], Callable[[Any], str]] = {
     exp.Literal: _literal,
     exp.Boolean: lambda tree: "true" if tree.this else "false",
     exp.Null: lambda tree: "NULL",
-    exp.Distinct: lambda tree: f"DISTINCT {_listed(tree.expressions)}",
+    exp.Distinct: lambda tree: f"DISTINCT {_list_names(tree.expressions)}",
     exp.Neg: lambda tree: f"-{spark_name(tree.this)}" if number_of(tree) else f"(- {spark_name(tree.this)})",
     exp.BitwiseNot: lambda tree: f"~{spark_name(tree.this)}",
     exp.Not: _not,
     exp.NullSafeNEQ: lambda tree: f"(NOT ({spark_name(tree.this)} <=> {spark_name(tree.expression)}))",
-    exp.Between: lambda tree: f"between({_listed([tree.this, tree.args['low'], tree.args['high']])})",
-    exp.DPipe: lambda tree: f"concat({_listed([tree.this, tree.expression])})",
+    exp.Between: lambda tree: f"between({_list_names([tree.this, tree.args['low'], tree.args['high']])})",
+    exp.DPipe: lambda tree: f"concat({_list_names([tree.this, tree.expression])})",
     exp.NEQ: lambda tree: f"(NOT ({spark_name(tree.this)} = {spark_name(tree.expression)}))",
-    exp.In: lambda tree: f"({spark_name(tree.this)} IN ({_listed(tree.expressions)}))",
+    exp.In: lambda tree: f"({spark_name(tree.this)} IN ({_list_names(tree.expressions)}))",
     exp.Is: _is,
     exp.Like: _like,
     exp.ILike: _ilike,

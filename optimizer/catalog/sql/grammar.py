@@ -169,11 +169,11 @@ def add_brackets(tree: exp.Expr) -> None:
         if level is None:
             continue
         for part, value in list(node.args.items()):
-            if isinstance(value, exp.Expr) and BINDING.get(type(value), UNARY) < _least(level, part):
+            if isinstance(value, exp.Expr) and BINDING.get(type(value), UNARY) < _least_binding(level, part):
                 node.set(part, exp.Paren(this=value))
 
 
-def _least(level: int, part: str) -> int:
+def _least_binding(level: int, part: str) -> int:
     """Return how tight a part of a node must bind at least; of two operands, the right one tighter than the node."""
     if level == PREDICATE:
         return VALUE

@@ -75,16 +75,16 @@ class Pricing:
 
     def measures(self, mask: int) -> int:
         """Return how many measures a tree of these units serves; it is fed once for each."""
-        return self._parted(mask)[1]
+        return self._price_parts(mask)[1]
 
     def finals(self, mask: int) -> float:
         """Final operations per tick of a tree of these units, each measure by its cheapest technique."""
-        return self._parted(mask)[0]
+        return self._price_parts(mask)[0]
 
     def tree(self, mask: int) -> float:
         """Return what a tree of these units costs."""
         if mask not in self._trees:
-            finals, served = self._parted(mask)
+            finals, served = self._price_parts(mask)
             self._trees[mask] = float(self.feeds(np.array(self.rate(mask)), np.array(served))) + finals
         return self._trees[mask]
 
@@ -96,7 +96,7 @@ class Pricing:
         """Return what trees cost together."""
         return sum(map(self.tree, sorted(masks)))
 
-    def _parted(self, mask: int) -> tuple[float, int]:
+    def _price_parts(self, mask: int) -> tuple[float, int]:
         if mask not in self._parts:
             self._parts[mask] = self._price(mask)
         return self._parts[mask]

@@ -119,7 +119,7 @@ def make_measures_problem(
     classes, class_of = collapse(windows.range, windows.slide, windows.offset, options.slicing)
     _, first = np.unique(class_of, return_index=True)
     rows = _make_rows(windows, classes, class_of, np.argsort(first), per_query)
-    asking = tuple(_asking(rows, column) for column in needed_by)
+    asking = tuple(_asking_windows(rows, column) for column in needed_by)
     problem = replace(rows.problem, measures=tuple(measures), asking=asking, options=options)
     return replace(rows, problem=problem, needed_by=tuple(needed_by))
 
@@ -154,7 +154,7 @@ def _smallest_windows(windows: WindowSet, class_of: IntArray, count: int) -> tup
     return windows.range[first], windows.slide[first], windows.offset[first]
 
 
-def _asking(rows: Rows, needed_by: BoolArray) -> BoolArray | None:
+def _asking_windows(rows: Rows, needed_by: BoolArray) -> BoolArray | None:
     asking = np.zeros(len(rows.problem.windows), dtype=np.bool_)
     asking[rows.window_of[needed_by]] = True
     return None if asking.all() else asking
@@ -184,9 +184,9 @@ class Packed:
 
 def pack(*columns: IntArray) -> Packed:
     """Pack the columns; where their values are too large for one key, their ranks are packed instead."""
-    coded = [_coded(column, dense=False) for column in columns]
+    coded = [_code_column(column, dense=False) for column in columns]
     if _product([base for _, base, _ in coded]) >= 1 << 62:
-        coded = [_coded(column, dense=True) for column in columns]
+        coded = [_code_column(column, dense=True) for column in columns]
     keys = np.zeros(len(columns[0]), dtype=np.int64)
     for codes, base, _ in coded:
         if base > 1:
@@ -195,7 +195,7 @@ def pack(*columns: IntArray) -> Packed:
     return Packed(keys, distinct_sorted(keys), bases, values)
 
 
-def _coded(column: IntArray, dense: bool) -> tuple[IntArray, int, IntArray | None]:
+def _code_column(column: IntArray, dense: bool) -> tuple[IntArray, int, IntArray | None]:
     """Codes in the order of the values, how many there may be, and what they stand for."""
     low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
     if low >= 0 and high < DENSE and high > 0:

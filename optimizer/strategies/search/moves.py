@@ -34,11 +34,11 @@ def _move_pass(trees: list[int], price: Price, watch: Watch) -> list[int]:
     for unit in sorted(bits(sum(trees))):
         if watch.stopped:
             break
-        trees = _moved(trees, 1 << unit, price)
+        trees = _move_unit(trees, 1 << unit, price)
     return trees
 
 
-def _moved(trees: list[int], unit: int, price: Price) -> list[int]:
+def _move_unit(trees: list[int], unit: int, price: Price) -> list[int]:
     """Return the trees with the unit where it is cheapest; it stays where it is unless moving pays."""
     home = next(tree for tree in trees if tree & unit)
     rest = home & ~unit

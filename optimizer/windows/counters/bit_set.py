@@ -98,7 +98,7 @@ def atoms(classes: Sequence[Edges]) -> Atoms | None:
     groups = _tell_apart(scaled, size)
     if groups is not None:
         weights = groups[1]
-        return Atoms(length, [_grouped(edges, *groups) for edges in scaled], len(weights), weights.tolist())
+        return Atoms(length, [_groups_of_edges(edges, *groups) for edges in scaled], len(weights), weights.tolist())
     if size * len(classes) > MOST_BITS:
         return None
     return Atoms(length, [marks(edges, size) for edges in scaled], size)
@@ -130,7 +130,7 @@ def _ticks(edges: Edges, size: int) -> Integers:
     return np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0]
 
 
-def _grouped(edges: Edges, group: Integers, weights: Integers) -> int:
+def _groups_of_edges(edges: Edges, group: Integers, weights: Integers) -> int:
     """Return the groups that hold the edges, as bits."""
     flags = np.zeros(len(weights), dtype=np.uint8)
     for step, residue in edges:

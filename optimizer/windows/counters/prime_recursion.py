@@ -102,7 +102,7 @@ class Recursion(Generic[Number]):
         for branch in branches.values():
             for digits, miss in free.items():
                 _add(branch, digits, miss)
-            total = total + self._none(_reduced(branch))
+            total = total + self._none(_drop_contained(branch))
         return total / prime
 
 
@@ -124,7 +124,7 @@ def _add(system: System[Number], digits: Digits, miss: Number) -> None:
     system[digits] = system[digits] * miss if digits in system else miss
 
 
-def _reduced(system: System[Number]) -> System[Number]:
+def _drop_contained(system: System[Number]) -> System[Number]:
     """Without the progressions that a certain one contains; a certain one hits whenever its digits fit."""
     certain: dict[int, list[Digits]] = {}  # by largest prime, which whatever it contains has too
     for digits, miss in system.items():

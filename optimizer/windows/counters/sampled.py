@@ -46,15 +46,15 @@ def estimate(edges: Edges, budget: int) -> Estimate:
     (Fraction(1, 3), Fraction(1, 3), True)
     """
     ordered = drop_contained(edges)
-    counted, exact = _counted(ordered, budget)
+    counted, exact = _count_densest(ordered, budget)
     others = ordered[counted:]
-    low = max(exact, _least(ordered)) if len(ordered) <= MOST_PAIRED else exact
+    low = max(exact, _least_rate(ordered)) if len(ordered) <= MOST_PAIRED else exact
     high = min(Fraction(1), exact + _most_added(others, ordered[:counted]))
-    middle = exact + _sampled(ordered[:counted], others)
+    middle = exact + _sample_others(ordered[:counted], others)
     return Estimate(min(max(middle, low), high), low, high)
 
 
-def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction]:
+def _count_densest(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction]:
     """Return how many progressions, from the densest on, could be counted, and their rate."""
     many = min(len(ordered), budget)  # a progression takes a visit, at least
     while many > 1:
@@ -65,7 +65,7 @@ def _counted(ordered: Sequence[Progression], budget: int) -> tuple[int, Fraction
     return 1, Fraction(1, ordered[0][0])
 
 
-def _least(edges: Sequence[Progression]) -> Fraction:
+def _least_rate(edges: Sequence[Progression]) -> Fraction:
     """Return all edges less those that any two share: too little as soon as three share one (Bonferroni)."""
     meetings = (intersection(left, right) for left, right in combinations(edges, 2))
     shared = Counter(meeting[0] for meeting in meetings if meeting)
@@ -91,7 +91,7 @@ def _most_by(other: Progression, densest: Sequence[Progression]) -> Fraction:
     return Fraction(1, other[0]) - shared
 
 
-def _sampled(densest: Sequence[Progression], others: Sequence[Progression]) -> Fraction:
+def _sample_others(densest: Sequence[Progression], others: Sequence[Progression]) -> Fraction:
     """Return what the others add, on average over random edges of theirs; an edge that k of them share counts 1/k."""
     if not others:
         return Fraction(0)

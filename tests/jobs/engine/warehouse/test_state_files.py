@@ -12,7 +12,7 @@ from jobs.engine.warehouse.state_files import (
     FOLDER,
     MERGE_AT,
     MOST_DELTAS,
-    Kept,
+    KeptTable,
     StateFiles,
     pays_to_rewrite,
     save_state,
@@ -22,8 +22,8 @@ from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 
 
-def kept(*starts: int, reach: int = 10, shelf: str = "0.4") -> Kept:
-    return Kept(pa.table({"start": pa.array(starts, pa.int64())}), reach, shelf)
+def kept(*starts: int, reach: int = 10, shelf: str = "0.4") -> KeptTable:
+    return KeptTable(pa.table({"start": pa.array(starts, pa.int64())}), reach, shelf)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_shelves_are_merged_and_dropped_by_name(storage: Storage) -> None:
     for batch in range(64):
         files += save_state(storage, batch, 0, {"k|t": kept(batch, reach=8)})
 
-        def merge(_: str, tables: list[pa.Table], since: int = batch - 7) -> Kept:
+        def merge(_: str, tables: list[pa.Table], since: int = batch - 7) -> KeptTable:
             starts = [start for table in tables for start in table["start"].to_pylist() if start >= since]
             return kept(*starts, reach=8)
 
