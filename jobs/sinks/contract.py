@@ -68,12 +68,12 @@ def column_texts(schema: pa.Schema) -> list[str]:
     return [text.replace("<item: ", "<element: ").replace("large_", "").replace(" not null", "") for text in texts]
 
 
-def refuse_columns(place: Place, table: SinkTable, there: Sequence[str], wanted: Sequence[str]) -> None:
+def refuse_columns(place: Place, table: SinkTable, there: Sequence[str], expected: Sequence[str]) -> None:
     """Refuse a table that is there with other columns; both are texts like "k string"."""
-    if list(there) == list(wanted):
+    if list(there) == list(expected):
         return
-    strange = [column for column in there if column not in wanted]
-    missing = [column for column in wanted if column not in there]
+    strange = [column for column in there if column not in expected]
+    missing = [column for column in expected if column not in there]
     what = f"has {strange[0]}" if strange else f"lacks {missing[0]}" if missing else "has its columns in another order"
     raise HeddleError(
         f"sink {place.sink.name}: the table {table.name} {what}; "

@@ -63,9 +63,9 @@ class IcebergSink:
             schema = _storable(table.schema)
             there = there or self.catalog.create_table((self.namespace, table.name), schema)
             step("sink written")
-            told = {WAREHOUSE: self.place.warehouse, NUMBER: str(number), BATCH: str(batch)}
+            properties = {WAREHOUSE: self.place.warehouse, NUMBER: str(number), BATCH: str(batch)}
             with there.transaction() as transaction:
-                transaction.append(answers.cast(schema), snapshot_properties=told)
+                transaction.append(answers.cast(schema), snapshot_properties=properties)
                 # of the table, too: snapshots expire
                 transaction.set_properties({WAREHOUSE: self.place.warehouse, NUMBER: str(number)})
             step("sink committed")

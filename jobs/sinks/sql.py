@@ -60,9 +60,9 @@ class SqlSink:
             for table in tables:
                 if table.name in there:
                     existing = inspector.get_columns(table.name, schema=self.metadata.schema)
-                    wanted = [self._text(column.name, column.type) for column in self._table(table).columns]
+                    expected = [self._text(column.name, column.type) for column in self._table(table).columns]
                     refuse_columns(
-                        self.place, table, [self._text(one["name"], one["type"]) for one in existing], wanted
+                        self.place, table, [self._text(one["name"], one["type"]) for one in existing], expected
                     )
             if BATCHES in there:
                 with self.engine.connect() as connection:
@@ -73,7 +73,7 @@ class SqlSink:
 
     def write(self, number: int, batch: int, rows: Rows) -> None:
         """Write rows and batch by one transaction."""
-        told = {"stream": self.place.stream, "publication": number, "batch": batch, "warehouse": self.place.warehouse}
+        entry = {"stream": self.place.stream, "publication": number, "batch": batch, "warehouse": self.place.warehouse}
         with self._reached():
             self.metadata.create_all(self.engine, [self.batches])
             with self.engine.begin() as connection:
@@ -81,7 +81,7 @@ class SqlSink:
                 if connection.execute(sa.select(self.batches.c.batch).where(own)).first():
                     return
                 connection.execute(
-                    sa.insert(self.batches).values(told)
+                    sa.insert(self.batches).values(entry)
                 )  # first: a second writer waits for it, and fails
                 for table, answers in rows:
                     if answers.num_rows:

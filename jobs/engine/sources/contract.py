@@ -54,8 +54,8 @@ class TableColumns:
         if numbers:
             return {name: numbers[id] for name, id in self.ids.items() if id in numbers}
         own = set(schema.names)
-        held = {name: self.names.get(name, name) for name in self.types}
-        return {name: physical for name, physical in held.items() if physical in own}
+        physical_names = {name: self.names.get(name, name) for name in self.types}
+        return {name: physical for name, physical in physical_names.items() if physical in own}
 
 
 def _field_ids(schema: pa.Schema) -> list[tuple[int, str]]:

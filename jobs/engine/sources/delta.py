@@ -69,9 +69,9 @@ def _open(stream: Stream, version: int | None = None) -> Any:
             f"{stream.path}: there is no Delta table; create it or mend `path` of stream {stream.name}"
         ) from None
     except (DeltaError, OSError) as error:
-        wanted = "" if version is None else f" at version {version}, with which the stream began"
+        at_version = "" if version is None else f" at version {version}, with which the stream began"
         raise HeddleError(
-            f"{stream.path}: the Delta table cannot be read{wanted} ({str(error).splitlines()[0][:160]})"
+            f"{stream.path}: the Delta table cannot be read{at_version} ({str(error).splitlines()[0][:160]})"
         ) from None
 
 

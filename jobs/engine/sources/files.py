@@ -59,8 +59,8 @@ def data_files(source: Stream, files: Sequence[File]) -> list[File]:
     """Return those of some files that are data of a stream; where Spark has listed them, not all are."""
     prefix = len(Storage(source.path).path("").rstrip("/")) + 1
     names = {file.path[prefix:]: file for file in files}
-    found = (Found(name, file.modified // 1_000_000 * 1000) for name, file in names.items())
-    return [names[name] for name in select_files(source, found)]
+    candidates = (Found(name, file.modified // 1_000_000 * 1000) for name, file in names.items())
+    return [names[name] for name in select_files(source, candidates)]
 
 
 def folder_types(source: Stream, files: Iterable[File]) -> dict[str, str]:

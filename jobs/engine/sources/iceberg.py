@@ -102,20 +102,20 @@ def _names_without_ids(table: Any, fields: Mapping[str, Any]) -> dict[str, str]:
     return {name: by_id[field.field_id] for name, field in fields.items() if field.field_id in by_id}
 
 
-def _since(stream: Stream, table: Any, head: Any, done: int) -> list[Any]:
+def _since(stream: Stream, table: Any, head: Any, last_read: int) -> list[Any]:
     """Return the snapshots after one, the oldest first; refuse a history that it is no part of."""
     snapshots = []
     current = head
-    while current is not None and current.snapshot_id != done:
+    while current is not None and current.snapshot_id != last_read:
         snapshots.append(current)
         parent = current.parent_snapshot_id
-        if parent == done:
+        if parent == last_read:
             return snapshots[::-1]
         current = table.snapshot_by_id(parent) if parent is not None else None
     if current is None:
         raise HeddleError(
-            f"{stream.written}: snapshot {done}, the last that was read, is no ancestor of the table's newest: rolled "
-            f"back, or expired too soon; {ANEW}"
+            f"{stream.written}: snapshot {last_read}, the last that was read, is no ancestor of the table's newest: "
+            f"rolled back, or expired too soon; {ANEW}"
         )
     return []
 
@@ -145,8 +145,8 @@ def _appended(stream: Stream, table: Any, snapshot: Any) -> list[File]:
     return [_file(stream, table, file) for file in sorted(added, key=lambda file: str(file.file_path))]
 
 
-def _entries(stream: Stream, table: Any, snapshot: Any, wanted: Any) -> list[Any]:
-    manifests = [manifest for manifest in snapshot.manifests(table.io) if wanted(manifest)]
+def _entries(stream: Stream, table: Any, snapshot: Any, is_needed: Any) -> list[Any]:
+    manifests = [manifest for manifest in snapshot.manifests(table.io) if is_needed(manifest)]
     if any(int(manifest.content) != 0 and _is_alive(manifest) for manifest in manifests):
         raise HeddleError(
             f"{stream.written}: snapshot {snapshot.snapshot_id} has delete files: rows were deleted, a stream takes "

@@ -115,8 +115,8 @@ def _logic(a: Vector, b: Vector, decisive: bool) -> Vector:
     values = a.values | b.values if decisive else a.values & b.values
     errors, reason = a.errors, a.reason or b.reason
     if b.errors is not None:
-        seen = b.errors & ~_is(a, decisive)
-        errors = seen if errors is None else errors | seen
+        errors_of_b = b.errors & ~_is(a, decisive)
+        errors = errors_of_b if errors is None else errors | errors_of_b
     if a.valid is None and b.valid is None:
         return Vector(TRUTH, values, None, errors, reason)
     decided = _is(a, decisive) | _is(b, decisive)
@@ -157,8 +157,8 @@ def select(kind: pa.DataType, true: Bools, met: Vector, otherwise: Vector, test:
     if kind == TEXT:
         rows = max(len(true), len(met), len(otherwise))
         test_rows = pa.array(np.broadcast_to(true, rows))
-        chosen = pc.if_else(test_rows, _text_side(met, rows), _text_side(otherwise, rows))
-        return of_texts(chosen, errors, reason)
+        texts = pc.if_else(test_rows, _text_side(met, rows), _text_side(otherwise, rows))
+        return of_texts(texts, errors, reason)
     values = np.where(true, met.values, otherwise.values)
     valid = None
     if met.valid is not None or otherwise.valid is not None:
@@ -223,8 +223,8 @@ def _extreme(kind: pa.DataType, beats: Any, parts: tuple[Vector, ...]) -> Vector
         wins = beats(kind, part, answer)
         true = wins.values if wins.valid is None else wins.values & wins.valid
         true = (true & is_valid(part)) | ~is_valid(answer)
-        chosen = select(kind, true, part, answer)
+        winner = select(kind, true, part, answer)
         errors = [each.errors for each in (answer, part) if each.errors is not None]
         merged = np.logical_or.reduce(np.broadcast_arrays(*errors)) if errors else None
-        answer = Vector(kind, chosen.values, chosen.valid, merged, answer.reason or part.reason)
+        answer = Vector(kind, winner.values, winner.valid, merged, answer.reason or part.reason)
     return answer

@@ -138,11 +138,11 @@ def _write_date(days: int) -> str:
 def _write_time(micros: int) -> str:
     days, rest = divmod(micros, DAY)
     seconds, fraction = divmod(rest, SECOND)
-    shown = f"{_write_date(days)} {seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return f"{shown}.{fraction:06d}".rstrip("0") if fraction else shown
+    text = f"{_write_date(days)} {seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{text}.{fraction:06d}".rstrip("0") if fraction else text
 
 
 def _write_decimal(scale: int, value: int) -> str:
     digits = str(abs(value)).rjust(scale + 1, "0")
-    shown = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
-    return f"-{shown}" if value < 0 else shown
+    text = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
+    return f"-{text}" if value < 0 else text
