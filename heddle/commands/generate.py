@@ -62,13 +62,9 @@ def debs2012(
     """The manufacturing events of the DEBS 2012 challenge, which the papers measure on, from your copy of the file."""
     from jobs.generate.debs2012 import replay_debs2012
 
-    events = [0]  # events
-
-    def count(rows: int) -> None:
-        events[0] += rows
-
-    parts = replay_debs2012(file, out, file_events, count)
-    tell("debs2012", events[0], len(parts), out)
+    block_rows: list[int] = []
+    parts = replay_debs2012(file, out, file_events, block_rows.append)
+    tell("debs2012", sum(block_rows), len(parts), out)
 
 
 @generate.command()

@@ -39,10 +39,10 @@ def read_blocks(file: Path) -> Iterator[pa.Table]:
     options = csv.ReadOptions(autogenerate_column_names=True, block_size=BLOCK)
     times = csv.ConvertOptions(column_types={"f0": pa.string()})
     for batch in csv.open_csv(texts, options, csv.ParseOptions(delimiter="\t"), times):
-        yield named(pa.Table.from_batches([batch]), file)
+        yield name_columns(pa.Table.from_batches([batch]), file)
 
 
-def named(block: pa.Table, file: Path) -> pa.Table:
+def name_columns(block: pa.Table, file: Path) -> pa.Table:
     """Return a block with the columns' names, its first column as a time and its states as booleans."""
     states = block.num_columns - 1 - len(READINGS)
     if states < 0:

@@ -41,7 +41,7 @@ def slots(weights: Doubles) -> Codes:
 
 
 def pick(rng: np.random.Generator, table: Codes, count: int) -> Codes:
-    """Ranks drawn from a table of slots."""
+    """Draw ranks from a table of slots."""
     return table[rng.integers(0, SLOTS, count, dtype=np.uint32)]
 
 
@@ -69,7 +69,7 @@ def plain_array(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def strings(names: list[str]) -> pa.Array:
-    """From buffers, as pa.array would first import pandas: two seconds for a handful of names."""
+    """Return names as Arrow holds them: from buffers, as pa.array would first import pandas (two seconds)."""
     ends = np.cumsum([0, *(len(name.encode()) for name in names)], dtype=np.int32)
     return pa.Array.from_buffers(
         pa.string(), len(names), [None, pa.py_buffer(ends), pa.py_buffer("".join(names).encode())]
@@ -108,7 +108,7 @@ def blocks(events: int) -> Iterator[tuple[int, int, int]]:
 
 
 def event_times(options: Options, first: int, count: int, block: int, jitter: bool = False) -> Integers:
-    """Microseconds of the events `first` to `first + count`: steady, then stretched by gaps, then some moved back."""
+    """Return the times of events `first` to `first + count`: steady, then stretched by gaps, then some moved back."""
     step = SECOND / options.rate
     ticks = np.arange(first, first + count, dtype=np.float64)
     if jitter:
@@ -142,7 +142,7 @@ def delays(options: Options, count: int, block: int) -> Integers:
 
 
 def keys_in_turn(options: Options, table: Codes, first: int, count: int, block: int) -> Codes:
-    """One key per event: in turn without skew, drawn by Zipf's law with it."""
+    """Draw one key per event: in turn without skew, drawn by Zipf's law with it."""
     if options.key_skew == 0:
         return (np.arange(first, first + count) % options.keys).astype(np.uint16)
     return pick(generator(options.seed, "keys", block), table, count)

@@ -80,7 +80,7 @@ def trades(options: Options) -> Iterator[pa.Table]:
 
 
 def prices(rng: np.random.Generator, symbol: Codes, level: Doubles) -> Doubles:
-    """One step of its symbol's walk per trade, in cents; `level` carries each walk on to the next block."""
+    """Return one step of its symbol's walk per trade, in cents; `level` carries each walk on to the next block."""
     order = np.argsort(symbol, kind="stable")
     walk = np.cumsum(rng.normal(0, STEP, len(symbol))[order])
     counts = np.bincount(symbol, minlength=len(level))
