@@ -182,7 +182,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An audit, where its page is, and what batches of the batches that waited for it."""
+    """An audit, where its page is, and which of the batches that waited for it are published or quarantined."""
 
     audit: Audit
     page: str

@@ -47,7 +47,7 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """What came of it: nothing, where no row was there to look at."""
+        """The verdict of the expectation: nothing, where no row was there to look at."""
         if not self.passed:
             return "failed" if self.blocks else "warning"
         return "passed" if self.rows else "not applicable"

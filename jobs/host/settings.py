@@ -26,7 +26,7 @@ SCHEMES = ("hdfs://", "s3a://")
 
 @dataclass(frozen=True)
 class Settings:
-    """The places. Paths are absolute."""
+    """Where the platform keeps things. Paths are absolute."""
 
     home: str
     catalog: str

@@ -31,7 +31,7 @@ Span = tuple[int, datetime, datetime]  # rows, first time, last time
 
 @dataclass(frozen=True)
 class Measured:
-    """What a stream is like."""
+    """What was measured of a stream: its rate, its keys, how far events are out of order."""
 
     rate: float  # events per second
     how_known: str

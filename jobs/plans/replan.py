@@ -124,7 +124,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Replanned:
-    """What came of it."""
+    """What a replan decided: the plan, whether it is promoted, and why."""
 
     stream: str
     run: str

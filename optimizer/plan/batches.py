@@ -35,7 +35,7 @@ class Step:
 
     @property
     def answers(self) -> bool:
-        """Whether any window ends."""
+        """Whether any window ends in the batch."""
         return self.until > self.after
 
     @property

@@ -155,7 +155,7 @@ class Traffic:
         return self.rate if rows else float(self.ticks)
 
     def events_per_tick(self, rows: bool) -> float:
-        """Lambda, by a clock."""
+        """Return the papers' lambda: events per tick of a clock."""
         return 1.0 if rows else self.rate / self.ticks
 
     def keys_of(self, group_by: tuple[str, ...], rows: bool) -> float:

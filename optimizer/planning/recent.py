@@ -20,7 +20,7 @@ class Passing:
 
 
 class Recent(Protocol):
-    """Events that came lately."""
+    """What recent events tell a planner of keys and predicates."""
 
     def keys(self, group_by: tuple[str, ...], slide: int) -> float:
         """Return how many groups are active in a slice of this length, on average."""

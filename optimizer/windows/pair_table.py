@@ -11,7 +11,7 @@ from optimizer.windows.atoms import Atoms, Floats, Words
 
 
 class PairTable(Protocol):
-    """One row per tree."""
+    """A table with an edge set per tree, for the rates of merged pairs."""
 
     def rates(self, row: int) -> Floats:
         """Return the edge rate of `row` merged with every row, itself included."""

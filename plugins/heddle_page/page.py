@@ -59,7 +59,7 @@ class Running:
 
 @dataclass
 class Page:
-    """One stream."""
+    """What the page of a stream shows."""
 
     at: datetime
     streams: list[str]

@@ -72,7 +72,7 @@ class RootColumns:
 
     @property
     def root(self) -> RootColumns:
-        """Itself."""
+        """The slices that a root's columns come from: these."""
         return self
 
     def tally(self, measure: MeasureProgram) -> Tally:

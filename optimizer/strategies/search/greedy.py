@@ -86,7 +86,7 @@ class Loom:
 
 
 def greedy(pricing: Pricing, watch: Watch) -> list[int]:
-    """Merge while it pays."""
+    """Merge the two trees whose merge saves most, while one saves anything."""
     loom = Loom(pricing, watch)
     count = len(loom.masks)
     for merged in range(count - 1):
