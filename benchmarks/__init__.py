@@ -5,6 +5,7 @@
 - catalogs: What expressions cost: the example catalog against a scan, odd expressions added to a catalog.
 - churn: Queries that join and leave a running plan: how far it strays from a build, and what a change takes.
 - cliffs: What must not grow: the price of a row with the keys, of a measure with the measures, of events with files.
+- covers: Whether a query would save by reading the windows of another instead of slices, in the engine.
 - edge_rates: How much quicker divisor masks count edges than marking bits or F1 does.
 - engine: The engine against a scan by plain Spark, against native Spark and against polars, in CPU seconds.
 - estimates: How far estimated CPU seconds are from measured ones, for techniques, strategies and catalogs.

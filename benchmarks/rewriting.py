@@ -1,7 +1,7 @@
 """Rewritten statements against the originals on plain Spark: CPU seconds of both, as boosts.
 
     python -m benchmarks.rewriting [--events 10000000] [--windows 5,10,15,20] [--seeds 1] [--strategy factor_windows]
-                                   [--sets random_gen,sequential_gen] [--kinds tumbling,hopping]
+                                   [--sets random_gen,sequential_gen] [--kinds tumbling,hopping] [--covers]
 
 The window sets are RandomGen and SequentialGen of Factor Windows, tumbling and hopping. Both sides are measured in one
 run, warm, by the CPU of the whole process tree; each statement writes all its rows to nowhere.
@@ -80,6 +80,25 @@ def both(spark: SparkSession, catalog: Catalog, strategy: str, times: int) -> tu
     return before, cpu_seconds(lambda: run_script(spark, script), times)
 
 
+def covered(spark: SparkSession, folder: Path, times: int) -> None:
+    """Maxima over windows that cover each other, which read slices, and which read each other's windows."""
+    for ranges, slide in (((60, 120), 10), ((60, 90, 120), 5), ((300, 330, 600), 10), ((600, 900, 1200, 3600), 10)):
+        windows = [
+            f"{{id: q{r}, stream: {STREAM}, select: max(energy_1), range: {r} s, slide: {slide} s}}" for r in ranges
+        ]
+        source = f"streams:\n  {STREAM}: {{source: {{path: {folder / 'data'}}}, time: ts}}\n"
+        place = folder / f"covered-{'-'.join(map(str, ranges))}"
+        place.mkdir()
+        (place / "catalog.yaml").write_text(source + "queries:\n" + "".join(f"  - {line}\n" for line in windows))
+        catalog = load_catalog(place)
+        plan = plan_stream(catalog, STREAM, RATE, "shared", technique="auto")
+        scripts = [rewrite(catalog, plan, answer_types(catalog, STREAM), may_cover) for may_cover in (False, True)]
+        slices, others = (cpu_seconds(lambda script=script: run_script(spark, script), times) for script in scripts)
+        reading = "" if scripts[0].text != scripts[1].text else ", the same"
+        named = ", ".join(map(str, ranges))
+        print(f"  {named} s every {slide}: {slices:.2f} of slices, {others:.2f} of windows{reading}", flush=True)
+
+
 def numbers(text: str) -> list[int]:
     """Numbers between commas."""
     return [int(part) for part in text.split(",")]
@@ -114,6 +133,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--times", type=int, default=2)
     parser.add_argument("--strategy", default="factor_windows")
     parser.add_argument("--sets", default="random_gen,sequential_gen")
+    parser.add_argument("--covers", action="store_true", help="only windows that read the windows of others")
     parser.add_argument("--kinds", default="tumbling,hopping")
     return parser.parse_args()
 
@@ -125,6 +145,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_events(folder / "data", given.events)
+        if given.covers:
+            print("windows that cover others, CPU seconds", flush=True)
+            covered(spark, folder, given.times)
+            return
         for generator, kind in product(given.sets.split(","), given.kinds.split(",")):
             print(f"{generator}, {kind}", flush=True)
             catalogs = window_sets(folder, generator, kind == "hopping", given.windows, given.seeds)

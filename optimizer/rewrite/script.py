@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.model.query import Column, Query, Statement
+from optimizer.catalog.model.query import UTC, Column, Query, Statement
 from optimizer.catalog.model.render import script_sql, window_call
-from optimizer.catalog.sql.expressions import quote
+from optimizer.catalog.sql.expressions import free_name, quote
 from optimizer.plan.definition import EVENTS, Demand, Plan, Tree
 from optimizer.plan.measures import demands_of
 from optimizer.rewrite.answer_types import may_widen
+from optimizer.rewrite.covers import (
+    Covers,
+    Fold,
+    Members,
+    choose_covers,
+    end_sql,
+    fold_windows,
+    group_sql,
+    lateral_sql,
+    start_sql,
+    where_sql,
+    window_of,
+    windows_sql,
+)
 from optimizer.rewrite.partials import finish_query
 from optimizer.rewrite.views import Names, count_passing, select_sql, source_views, tree_view
 
@@ -34,29 +48,80 @@ class Script:
         return "".join(f"{sql};\n\n" for sql in (*self.views, *self.answers.values())).rstrip("\n") + "\n"
 
 
-def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str]) -> Script:
-    """Rewrite a plan as plain Spark SQL; `types` are Spark's types of the answers by query id, where they are known."""
-    plan = merge_copies(with_demands(catalog, plan))
-    members = members_of(catalog, plan.stream)
-    answering = answering_trees(plan, members, types)
-    sources = _sources(plan, members, answering)
-    readers = _readers(plan, sources)
-    names = Names.of(plan, [*catalog.streams, *catalog.tables])
-    time = catalog.streams[plan.stream].time
+def rewrite(catalog: Catalog, plan: Plan, types: Mapping[str, str], may_cover: bool = True) -> Script:
+    """Rewrite a plan as plain Spark SQL; `types` are Spark's types of the answers by query id, where they are known.
+
+    Where windows may cover others, statements read each other's windows where that pays."""
+    layout = lay_out(catalog, plan, types, may_cover)
+    names, time = layout.names, catalog.streams[plan.stream].time
     views = [CLOCK.format(catalog.streams[plan.stream].zone), *source_views(catalog, plan.stream)]
-    for tree in _feeders_first(plan):
-        if readers[tree.id]:
-            views += _cache_if_shared(names.trees[tree.id], tree_view(plan, tree, names, time), readers[tree.id])
+    for tree, readers in layout.trees:
+        views += _cache_if_shared(names.trees[tree.id], tree_view(layout.plan, tree, names, time), readers)
+    for view, sql in layout.windows.items():
+        views += _cache_if_shared(view, f"CREATE OR REPLACE TEMPORARY VIEW {quote(view)} AS\n{sql}", readers=2)
+    return Script(tuple(views), layout.answers, layout.as_written)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is shared and who reads it: the trees with their readers, feeders first, and the answers by statement."""
+
+    plan: Plan
+    names: Names
+    trees: tuple[tuple[Tree, int], ...]
+    sources: Mapping[str, str]  # the tree whose slices, or windows made of them, a statement folds
+    answers: Mapping[str, str]
+    windows: Mapping[str, str]  # the windows of a statement that others read, by view
+
+    @property
+    def as_written(self) -> tuple[str, ...]:
+        """The statements that read the events."""
+        return tuple(statement for statement in self.answers if statement not in self.sources)
+
+
+def lay_out(catalog: Catalog, plan: Plan, types: Mapping[str, str], may_cover: bool) -> Layout:
+    """Choose the trees that are written, and rewrite the statements over them, or over each other's windows."""
+    plan = merge_copies(with_demands(catalog, plan))
+    stream = catalog.streams[plan.stream]
+    members = members_of(catalog, plan.stream)
+    sources = _sources(plan, members, answering_trees(plan, members, types))
+    # where clocks change, a day is no number of microseconds that SQL adds to a time
+    covers = choose_covers(plan, members, sources) if may_cover and stream.zone == UTC else Covers()
+    readers = _readers(plan, {name: tree for name, tree in sources.items() if name not in covers.covering})
+    names = Names.of(plan, [*catalog.streams, *catalog.tables])
+    used = {name.lower() for name in (*catalog.streams, *catalog.tables, *names.trees.values())}
+    views = {name: free_name(f"{plan.stream}_{name}_windows", used) for name in covers.measures}
+    folds, windows = _fold_windows(members, sources, covers, names, views)
     answers = {
         statement: _with_having(
             catalog.statements[statement],
-            answer(catalog.statements[statement], queries, names.trees[sources[statement]], names)
+            answer(catalog.statements[statement], queries, folds[statement], names)
             if statement in sources
-            else script_sql({query.id: query for query in queries}, catalog.statements[statement].columns, time),
+            else script_sql({query.id: query for query in queries}, catalog.statements[statement].columns, stream.time),
         )
         for statement, queries in members.items()
     }
-    return Script(tuple(views), answers, tuple(name for name in members if name not in sources))
+    trees = tuple((tree, readers[tree.id]) for tree in _feeders_first(plan) if readers[tree.id])
+    return Layout(plan, names, trees, sources, answers, windows)
+
+
+def _fold_windows(
+    members: Members, sources: Mapping[str, str], covers: Covers, names: Names, views: Mapping[str, str]
+) -> tuple[dict[str, Fold], dict[str, str]]:
+    """Return what every statement folds, and the views of windows that others read, in the order they are made."""
+    folds: dict[str, Fold] = {}
+    windows: dict[str, str] = {}
+    for name in sorted(sources, key=lambda name: (window_of(members, name), name)):  # those that are read first
+        window, by = window_of(members, name), covers.covering.get(name, "")
+        if by:
+            folds[name] = fold_windows(views[by], window, window_of(members, by))
+        else:
+            folds[name] = Fold(names.trees[sources[name]], window)
+        if name in views:
+            keys = members[name][0].group_by
+            windows[views[name]] = windows_sql(folds[name], keys, covers.measures[name], names)
+            folds[name] = fold_windows(views[name], window, window)
+    return folds, windows
 
 
 def _with_having(statement: Statement, sql: str) -> str:
@@ -152,12 +217,9 @@ def _feeders_first(plan: Plan) -> list[Tree]:
     return list(ordered.values())
 
 
-Members = dict[str, list[Query]]  # the queries of every statement
-
-
-def members_of(catalog: Catalog, stream: str) -> Members:
+def members_of(catalog: Catalog, stream: str) -> dict[str, list[Query]]:
     """Return the statements over a stream, in the catalog's order, with their queries."""
-    members: Members = {}
+    members: dict[str, list[Query]] = {}
     for query in catalog.of_stream(stream):
         members.setdefault(query.statement, []).append(query)
     return members
@@ -176,23 +238,31 @@ def answering_trees(plan: Plan, members: Members, types: Mapping[str, str]) -> d
     return answering
 
 
-def answer(statement: Statement, members: list[Query], view: str, names: Names) -> str:
-    """Return the statement over slices: its windows end at edges, so each window holds the slices that begin in it."""
+def answer(statement: Statement, members: list[Query], fold: Fold, names: Names) -> str:
+    """Return the statement over slices, of which a window holds those that begin in it, or over other windows."""
     queries = {query.id: query for query in members}
     query = members[0]
-    window = window_call(query.window, names.slice)
-    name = window if "window" in map(str.lower, query.group_by) else "window"
-    columns = [_column(column, queries, names, name) for column in statement.columns]
-    where = f"{quote(names.measures[count_passing(query.where)])} > 0" if query.where else ""
-    grouped = [*map(quote, query.group_by), window]
-    return select_sql(columns, view, where, grouped, statement.id)
+    columns = [_column(column, queries, names, fold) for column in statement.columns]
+    passing = f"{quote(names.measures[count_passing(query.where)])} > 0" if query.where else ""
+    where = " AND ".join(filter(None, (passing, where_sql(fold, names))))
+    grouped = group_sql(fold, map(quote, query.group_by), names)
+    return select_sql(columns, fold.view, where, grouped, statement.id, lateral_sql(fold, names))
 
 
-def _column(column: Column, queries: Mapping[str, Query], names: Names, window: str) -> str:
+def _column(column: Column, queries: Mapping[str, Query], names: Names, fold: Fold) -> str:
     if column.kind == "answer":
         source = finish_query(queries[column.source], names.measures)
     elif column.kind == "window":
-        source = window + column.source.removeprefix("window")
+        source = _window_column(column.source, queries[next(iter(queries))].group_by, names, fold)
     else:
         source = quote(column.source)
     return source if source == quote(column.name) else f"{source} AS {quote(column.name)}"
+
+
+def _window_column(source: str, keys: Sequence[str], names: Names, fold: Fold) -> str:
+    """Return a window, its start or its end."""
+    if not fold.distances:
+        call = window_call(fold.window, names.slice)
+        return source.replace("window", call, 1) if "window" in map(str.lower, keys) else source
+    start, end = start_sql(fold, names), end_sql(fold, names)
+    return {"window.start": start, "window.end": end}.get(source, f"named_struct('start', {start}, 'end', {end})")

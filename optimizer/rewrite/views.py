@@ -26,6 +26,7 @@ class Names:
     """The names of views and columns, all different from the user's own columns and sources."""
 
     slice: str
+    window: str
     measures: Mapping[Measure, str]
     trees: Mapping[str, str]
 
@@ -37,6 +38,7 @@ class Names:
         measures = sorted({measure for tree in plan.trees for measure in slice_measures(tree)})
         return cls(
             free_name("slice_start", columns),
+            free_name("window_start", columns),
             {measure: free_name(f"{measure.component}_{n}", columns) for n, measure in enumerate(measures, 1)},
             {tree.id: free_name(f"{plan.stream}_{tree.id}", views) for tree in plan.trees},
         )
@@ -60,6 +62,12 @@ def slice_measures(tree: Tree) -> list[Measure]:
 
 def tree_view(plan: Plan, tree: Tree, names: Names, time: str) -> str:
     """Return the statement that defines a tree's view, over the events or over the view of the tree that feeds it."""
+    body = slices_sql(plan, tree, names, time)
+    return f"CREATE OR REPLACE TEMPORARY VIEW {quote(names.trees[tree.id])} AS\n{body}"
+
+
+def slices_sql(plan: Plan, tree: Tree, names: Names, time: str) -> str:
+    """Return the statement that selects a tree's slices."""
     raw = tree.feed == EVENTS
     clock, source = (time, plan.stream) if raw else (names.slice, names.trees[tree.feed])
     keys = [quote(key) for key in tree.group_by]
@@ -67,8 +75,7 @@ def tree_view(plan: Plan, tree: Tree, names: Names, time: str) -> str:
     for measure in slice_measures(tree):
         name = names.measures[measure]
         columns.append(f"{make_partial(measure, time) if raw else merge_partials(measure, name)} AS {quote(name)}")
-    body = select_sql(columns, source, _conditions(tree, time) if raw else "", [*keys, _group_by_slice(tree, clock)])
-    return f"CREATE OR REPLACE TEMPORARY VIEW {quote(names.trees[tree.id])} AS\n{body}"
+    return select_sql(columns, source, _conditions(tree, time) if raw else "", [*keys, _group_by_slice(tree, clock)])
 
 
 def _group_by_slice(tree: Tree, clock: str) -> str:
@@ -84,7 +91,9 @@ def _conditions(tree: Tree, time: str) -> str:
     return f"{quote(time)} IS NOT NULL{predicate}"
 
 
-def select_sql(columns: list[str], source: str, where: str, group_by: list[str], about: str = "") -> str:
+def select_sql(
+    columns: list[str], source: str, where: str, group_by: list[str], about: str = "", lateral: str = ""
+) -> str:
     """Return a SELECT over several lines, with a comment that names the statement it is about.
 
     >>> print(select_sql(["key", "sum(x) AS s"], "events", "x > 0", ["key"]))
@@ -96,6 +105,8 @@ def select_sql(columns: list[str], source: str, where: str, group_by: list[str],
     GROUP BY key
     """
     lines = [f"SELECT{f' /* {about} */' if about else ''}", "  " + ",\n  ".join(columns), f"FROM {quote(source)}"]
+    if lateral:
+        lines.append(lateral)
     if where:
         lines.append(f"WHERE {where}")
     return "\n".join([*lines, f"GROUP BY {', '.join(group_by)}"])

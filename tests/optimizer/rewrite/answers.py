@@ -35,7 +35,7 @@ def assert_same_answers(spark: SparkSession, catalog: Catalog, plan: Plan) -> Sc
         expected = spark.sql(script_sql(queries, statement.columns, catalog.streams[plan.stream].time))
         assert found.dtypes == expected.dtypes, name
         keys = {column.name for column in statement.columns if column.kind != "answer"}
-        assert_same_rows(_by_place(found, keys), _by_place(expected, keys), name)
+        assert_same_rows(rows_by_place(found, keys), rows_by_place(expected, keys), name)
     return script
 
 
@@ -46,7 +46,7 @@ def assert_same_rows(found: Mapping[Any, Any], expected: Mapping[Any, Any], name
         assert all(map(_same, found[place], values)), (name, place, found[place], values)
 
 
-def _by_place(frame: DataFrame, keys: set[str]) -> dict[Any, list[Any]]:
+def rows_by_place(frame: DataFrame, keys: set[str]) -> dict[Any, list[Any]]:
     """Rows by their keys and window; NaN is made a text, since it does not equal itself."""
     rows = frame.collect()
     names = frame.columns

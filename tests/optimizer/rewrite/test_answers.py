@@ -51,6 +51,24 @@ def test_what_slices_cannot_answer_stays_as_written(spark: SparkSession, tmp_pat
     assert all("odd_" not in script.answers[name] for name in script.as_written)  # no view of a tree
 
 
+def test_windows_of_other_windows(spark: SparkSession, tmp_path: Path) -> None:
+    """Overlapping windows that cover others: with gaps, keys, predicates, residues and an offset."""
+    (tmp_path / "data").mkdir()
+    pq.write_table(events(150, 11), tmp_path / "data" / "part.parquet")
+    clock = {"stream": "odd", "slide": "1 second", "offset": "250 milliseconds", "group_by": "k"}
+    queries: list[dict[str, Any]] = [
+        {"id": "short", "select": ["max(n)", "avg(x)"], "range": "12500 milliseconds", **clock},
+        {"id": "long", "select": ["max(n) - min(n)", "last(s)"], "range": "27500 milliseconds", **clock},
+        {"id": "some", "select": "min(x)", "where": "n > 9", "range": "30500 milliseconds", **clock},
+        {"id": "seldom", "select": "bool_or(b)", "range": "45500 milliseconds", **clock | {"slide": "5 seconds"}},
+    ]
+    queries[-1]["offset"] = "3250 milliseconds"
+    catalog = catalog_of(tmp_path, queries)
+    script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 1000.0, "shared", technique="auto"))
+    reading = [name for name, sql in script.answers.items() if "_windows" in sql]
+    assert reading == ["short", "long", "some", "seldom"]
+
+
 def test_a_stream_by_sql_comes_with_what_it_reads(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     pq.write_table(events(200, 10), tmp_path / "data" / "it's.parquet")

@@ -43,9 +43,33 @@ def test_a_long_hopping_window_alone_folds_its_own_slices(tmp_path: Path) -> Non
 
 
 def test_windows_with_equal_slices_read_one_view(tmp_path: Path) -> None:
-    script = script_of(tmp_path, [(10, 2), (20, 2), (40, 2)], "factor_windows")
+    script = script_of(tmp_path, [(10, 2), (20, 2), (40, 2)], "factor_windows", select="count(*)")
     assert script.text.count("CREATE OR REPLACE TEMPORARY VIEW odd_t") == 1
     assert script.text.count("CACHE LAZY TABLE") == 1
+
+
+@pytest.mark.parametrize(
+    ("windows", "select", "read"),
+    [
+        ([(300, 2), (600, 2)], "max(x)", {"q1": "q0"}),
+        ([(300, 2), (600, 2), (1200, 4)], "max(x)", {"q1": "q0", "q2": "q1"}),  # of those that cover it, the longest
+        ([(300, 2), (600, 2)], "count(*)", {}),  # an event would count twice
+        ([(300, 2), (600, 3)], "max(x)", {}),  # not all windows begin where the others do
+        ([(4, 2), (6, 2)], "max(x)", {}),  # to keep the windows costs more than it saves
+    ],
+)
+def test_windows_that_others_cover_read_them(
+    tmp_path: Path, windows: list[tuple[int, int]], select: str, read: dict[str, str]
+) -> None:
+    script = script_of(tmp_path, windows, "factor_windows", select=select)
+    assert script.text.count("_windows AS") == len(set(read.values()))
+    sources = {name: sql.split("FROM ")[1].split()[0] for name, sql in script.answers.items()}
+    for name in sources:
+        by = name if name in read.values() else read.get(name)
+        assert sources[name] == f"odd_{by}_windows" if by else "_windows" not in sources[name]
+    for name, by in read.items():
+        if name in read.values():
+            assert f"FROM odd_{by}_windows" in next(sql for sql in script.views if f"odd_{name}_windows AS" in sql)
 
 
 @pytest.mark.parametrize("key", ["slice_start", "MAX_1"])
