@@ -2,7 +2,8 @@
 
     python -m benchmarks.cliffs [--files 5000]
 
-Prints one line each: CPU seconds of this process, or a ratio of them, the least of three rounds.
+Prints one line each: CPU seconds of this process, or a ratio of them, the least of three rounds; on Spark, of all its
+processes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.engine_world import show, world
+from benchmarks.engine_world import measured, show, world
 from jobs.engine.events.columns import Predicates
 from jobs.engine.events.predicate_index import index_predicates
 from jobs.engine.finals.answers import Answer, result_tables
@@ -25,6 +26,7 @@ from jobs.engine.slices.slices import from_tables
 from jobs.engine.warehouse.result_files import write_results
 from jobs.host.storage import Storage
 from jobs.kernels.algebra.operators import SUM_FLOAT
+from jobs.spark.session import spark_session
 from optimizer.windows.window import Window
 
 MINUTE = 60_000_000
@@ -78,13 +80,15 @@ def many_predicates() -> None:
 
 
 def small_files(files: int) -> None:
-    """Evaluate the same events from many files, and from one."""
+    """Evaluate the same events from many files, and from one: in this process, then on Spark."""
     windows = [Window(60, 10), Window(120, 30), Window(600, 60), Window(30, 10)]
-    spent = []
-    for count in (1, files):
-        with world(200 * files, 10, windows, files=count) as here:
-            spent.append(least(here.local))
-    show(f"{files:,} files of 200 events against one, in one process", spent[1] / spent[0], "at most 10")
+    with world(200 * files, 10, windows, files=1) as one, world(200 * files, 10, windows, files=files) as many:
+        ratio = least(many.local) / least(one.local)
+        show(f"{files:,} files of 200 events against one, in one process", ratio, "at most 10")
+        spark = spark_session("local[2,4]")
+        in_one, in_many = measured(lambda: one.job(spark), lambda: many.job(spark), times=3, warm=3)
+        detail = f"{in_many:.2f} and {in_one:.2f} CPU s"
+        show(f"{files:,} files of 200 events against one, on Spark", in_many / in_one, "at most 2", detail)
 
 
 def main() -> None:
