@@ -16,7 +16,7 @@ import numpy as np
 from optimizer.algebra.techniques import BLOCK
 from optimizer.plan.batches import Handled
 from optimizer.plan.cost import omega_of
-from optimizer.plan.definition import Demand, Measure, Tree
+from optimizer.plan.definition import EVENTS, Demand, Measure, Tree
 from optimizer.plan.forest import Forest
 from optimizer.windows.window import FloatArray, IntArray, WindowSet
 
@@ -24,7 +24,7 @@ EVENT = "event"  # an event that is read
 READ = "event.read"  # a value of an event, read or computed: a time, a key, an argument
 TESTED = "event.tested"  # an event that is tested by a predicate
 CELL = "event.cell"  # an event that is given its slice in a tree
-KEYED = "event.keyed"  # the same in a tree that has keys
+KEYED = "event.keyed"  # an event that is given its key in a grouping, whatever the trees
 SIGNED = "event.signed"  # the same in a tree that keeps shards
 PARTIAL = "partial"  # an event folded into one measure of a tree
 MASKED = "partial.masked"  # an event that is looked at for one measure with a predicate
@@ -98,7 +98,10 @@ def count_stream(forest: Forest) -> dict[str, float]:
     measures = {measure for tree in trees for measure in tree.measures}
     arguments = {argument for measure in measures for argument in measure.arguments if measure.arguments != EVERYTHING}
     wheres = {measure.where for measure in measures} - {""}
-    return {EVENT: rate, READ: rate * (1 + len(columns) + len(arguments)), TESTED: rate * len(wheres)}
+    fed = [tree for tree in trees if tree.feed == EVENTS and not tree.windows.rows]
+    keyed = {tree.group_by for tree in fed if tree.group_by}
+    reads = rate * (1 + len(columns) + len(arguments))
+    return {EVENT: rate, READ: reads, TESTED: rate * len(wheres), KEYED: rate * len(keyed)}
 
 
 def count_tree(tree: Tree, forest: Forest) -> dict[str, float]:
@@ -152,7 +155,6 @@ def _fed_by_events(tree: Tree, forest: Forest, columns: int) -> Iterator[tuple[s
     """Yield what it takes to fold the events into the slices of a tree, or into shards that hold so many measures."""
     rate, demands = forest.traffic.rate, folded_demands(tree)
     yield CELL, rate
-    yield KEYED, rate if tree.group_by else 0.0
     if tree.sharded:
         yield SIGNED, rate
         yield PARTIAL, rate * columns

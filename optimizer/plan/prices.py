@@ -120,7 +120,7 @@ class Prices:
         keys, ticks = traffic.keys_of(group_by, rows), traffic.ticks_per_second(rows)
         retained = self.each.get(MERGED, 0.0) + self.each.get(SAVED, 0.0)
         return Currency(
-            event=self.each.get(CELL, 0.0) + (self.each.get(KEYED, 0.0) if group_by else 0.0),
+            event=self.each.get(CELL, 0.0),
             fold=self.each.get(PARTIAL, 0.0),
             slice=self.each.get(SLICE, 0.0) + self.each.get(MADE, 0.0) + retained,
             level=self.each.get(LEVEL, 0.0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import to_array
+from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.predicate_index import truth_of
 from jobs.engine.events.signatures import Signatures, join_signatures, signatures, signatures_of_classes
 from jobs.engine.program.program import NO_KEY, TIME, Program
@@ -88,6 +89,14 @@ class Events:
     predicates: Predicates
     without_time: int
     arrival: pa.Table  # where every event stood; without columns unless some windows are in rows
+    _codes: dict[tuple[str, ...], Keys] = field(default_factory=dict, repr=False, compare=False)
+
+    def keys_of(self, columns: Sequence[str]) -> Keys:
+        """Return the key of every event in some columns; trees of one grouping share the numbers."""
+        names = tuple(columns)
+        if names not in self._codes:
+            self._codes[names] = key_codes(self.keys.select(list(names)))
+        return self._codes[names]
 
     @cached_property
     def signatures(self) -> Signatures:
@@ -138,13 +147,13 @@ def with_arrivals(table: pa.Table, places: Iterable[tuple[str, int, int]]) -> pa
 
 def _as_spark_groups(keys: pa.Table) -> pa.Table:
     """Return the keys with one value for all that Spark groups together: 0.0 for -0.0, one NaN for all their bits."""
-    for number, field in enumerate(keys.schema):
-        if pa.types.is_floating(field.type):
-            numbers = pc.add(keys[number], pa.scalar(0.0, field.type))
-            one_nan = pc.if_else(pc.is_nan(numbers), pa.scalar(math.nan, field.type), numbers)
-            keys = keys.set_column(number, field.name, one_nan)
-        elif plain_type(field.type) == pa.binary() != field.type:  # Spark knows bytes of any length only
-            keys = keys.set_column(number, field.name, keys[number].cast(pa.binary()))
+    for number, column in enumerate(keys.schema):
+        if pa.types.is_floating(column.type):
+            numbers = pc.add(keys[number], pa.scalar(0.0, column.type))
+            one_nan = pc.if_else(pc.is_nan(numbers), pa.scalar(math.nan, column.type), numbers)
+            keys = keys.set_column(number, column.name, one_nan)
+        elif plain_type(column.type) == pa.binary() != column.type:  # Spark knows bytes of any length only
+            keys = keys.set_column(number, column.name, keys[number].cast(pa.binary()))
     return keys
 
 

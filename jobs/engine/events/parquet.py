@@ -28,7 +28,7 @@ BATCH_ROWS = 1 << 20
 LARGE = 64 << 20  # bytes; a larger file is split by its row groups
 SMALL = 1 << 20  # bytes; in a smaller file, dictionaries of texts take longer to read than they save
 UNEVEN = 1.5  # of the mean work of a task: more leaves the others idle
-GATHER = 1 << 15  # rows: smaller tables are evaluated and folded together
+GATHER = 1 << 18  # rows: smaller tables are evaluated and folded together
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from jobs.engine.events.arrow import decode_dictionary
 from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, Value
-from jobs.engine.events.keys import Keys, key_codes
+from jobs.engine.events.keys import Keys
 from jobs.engine.events.signatures import sign_keys
 from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
 from jobs.engine.slices.cells import Cells, find_cells
@@ -24,7 +24,7 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
 
     Events whose windows were all emitted are left out; the late table names them."""
     tree = feed.tree
-    keys = key_codes(events.keys.select(list(feed.grouping.columns)))
+    keys = events.keys_of(feed.grouping.columns)
     may_count = events.times > emitted - feed.reach
     if tree.bits:
         signatures = events.signatures_of([test.name for test in tree.bits])

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import Events, value_of
-from jobs.engine.events.keys import key_codes
 from jobs.engine.events.signatures import sign_keys, signature_column
 from jobs.engine.feed.task import partials_by_tree
 from jobs.engine.program.program import NO_KEY, SIGNATURE, Grouping, Input, MeasureProgram, Program, TreeProgram
@@ -125,7 +124,7 @@ def pass_edges(edges: Edges) -> Edges:
 
 def count_partials(events: Events, aggregation: Aggregation) -> int:
     """Return how many partials the events would become in one pass."""
-    keys = key_codes(events.keys.select(list(aggregation.grouping.columns)))
+    keys = events.keys_of(aggregation.grouping.columns)
     if aggregation.bits:
         keys = sign_keys(keys, events.signatures_of([test.name for test in aggregation.bits]))
     edges = pass_edges(aggregation.edges)

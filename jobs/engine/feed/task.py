@@ -66,6 +66,7 @@ def fold_tables(
 ) -> Iterator[tuple[Grouping, TreeProgram, Slices | pa.Table]]:
     """Fold tables of events and yield the partials of every tree; the report is complete after the last of them."""
     ordered = feeds(program)
+    keyed = {feed.grouping.columns for feed in ordered if feed.grouping.keys and not (feed.finer or feed.tree.rows)}
     tables: dict[str, list[pa.Table]] = {}
     for raw, inputs in pairs:
         step("read")
@@ -75,6 +76,7 @@ def fold_tables(
         rows = inputs.num_rows
         tally(report.counts, "", {EVENT: rows, READ: rows * columns, TESTED: rows * tests})
         events = events_from(inputs, program)
+        tally(report.counts, "", {KEYED: len(events.times) * len(keyed)})
         if work.counts:
             _count_events(report, events)
         if work.kind == "batch" and work.finds_late:
@@ -144,10 +146,10 @@ def _count_folds(events: Events, feed: Feed) -> int:
 
 
 def _count_lookups(events: Events, feed: Feed) -> dict[str, int]:
-    """Return how many events had their key, their signature or the predicate of a measure looked up."""
+    """Return how many events had their signature or the predicate of a measure looked up."""
     total, signed = len(events.times), bool(feed.tree.bits)
     masked = 0 if signed else sum(bool(measure.where) for measure in feed.folded_measures)
-    return {KEYED: total * bool(feed.grouping.keys), SIGNED: total * signed, MASKED: total * masked}
+    return {SIGNED: total * signed, MASKED: total * masked}
 
 
 def _count_events(report: FeedReport, events: Events) -> None:
