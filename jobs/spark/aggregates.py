@@ -91,7 +91,19 @@ def _parts(measure: MeasureProgram, names: dict[str, str]) -> list[Column]:
     """Return Spark's aggregates that make up a measure's partial, as `rows_of` takes them."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
+    if measure.carries:
+        return [F.expr(sql) for sql in _picks(measure, names)]
     value = only_where(names[measure.order] if measure.order else "1", names[measure.where] if measure.where else "")
     if measure.op == PRODUCT:  # SQL has no name for it
         return [F.product(F.expr(value))]
+    if measure.coding == "decimal" and measure.op == SUM_INT:  # of ten digits more: no slice has so many events
+        return [F.expr(f"sum({value})")]
     return [F.expr(sql) for sql in make_exact_parts(EXACT_NAMES[measure.op], value, LIMB_BITS)]
+
+
+def _picks(measure: MeasureProgram, names: dict[str, str]) -> list[str]:
+    """Return SQL for what orders the values of a measure, and for the value that it picks by that."""
+    where = names[measure.where] if measure.where else ""
+    order, pick = only_where(names.get(measure.order, MOMENT), where), "min" if measure.op == MIN else "max"
+    picked = [f"{pick}_by({only_where(names[measure.payload], where)}, {order})"] if measure.payload else []
+    return [f"{pick}({order})", *picked]

@@ -2,6 +2,7 @@
 
 - arrow: Arrow tables: whole columns, and several tables in one stream, each with its label.
 - columns: A batch of events as the columns the fold needs: times, keys, values with their nulls, predicates.
+- decimal_words: Decimals without their point, as Arrow keeps them: whole numbers of 128 bits, of two words each.
 - expressions: Evaluates an expression on Arrow columns where that gives exactly what Spark gives.
 - file_constants: File constants: columns whose value is one for a whole file, from its folders or from its table.
 - file_types: The types of a stream's expressions and columns, as the schema of one of its Parquet files gives them.

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import to_array
+from jobs.engine.events.decimal_words import split_words
 from jobs.engine.events.keys import Keys, key_codes
 from jobs.engine.events.predicate_index import truth_of
 from jobs.engine.events.signatures import Signatures, join_signatures, signatures, signatures_of_classes
-from jobs.engine.program.program import NO_KEY, TIME, Program
-from jobs.engine.program.spark_types import plain_type
+from jobs.engine.program.program import NO_KEY, TIME, Coding, Program
+from jobs.engine.program.spark_types import is_short, plain_type
 from jobs.kernels.arrays import Bools, Ints, Rows
 
 FILE, POSITION, BATCH = (
@@ -29,11 +30,28 @@ FILE, POSITION, BATCH = (
 
 @dataclass(frozen=True)
 class Value:
-    """One input column: numbers that order as Spark orders the values, which are not null, and the column itself."""
+    """One input column, and which of its values are not null (None: all)."""
 
-    numbers: Rows
-    valid: Bools | None
     column: pa.Array
+    valid: Bools | None
+
+    @cached_property
+    def numbers(self) -> Rows:
+        """Numbers that order as Spark orders the values."""
+        return _numbers(self.column)
+
+    def coded(self, coding: Coding) -> Rows:
+        """Return the numbers that a measure folds; of decimals that are added, the low word with a sign, or the rest.
+
+        >>> from decimal import Decimal
+        >>> value = value_of(pa.array([Decimal(2**64 - 1)], pa.decimal128(20, 0)))
+        >>> value.coded("decimal").tolist(), value.coded("high").tolist()  # 1 * 2**64 - 1
+        ([-1], [1])
+        """
+        if coding == "high":
+            low, high = split_words(self.column)
+            return high + (low < 0)
+        return split_words(self.column).low if coding == "decimal" else self.numbers
 
 
 class Predicates(Mapping[str, Bools]):
@@ -167,7 +185,7 @@ def value_of(column: pa.Array) -> Value:
     if pa.types.is_timestamp(column.type):
         column = column.cast(plain_type(column.type))
     valid = pc.is_valid(column).to_numpy(zero_copy_only=False) if column.null_count else None
-    return Value(_numbers(column), valid, column)
+    return Value(column, valid)
 
 
 def microseconds(column: pa.Array) -> Ints:
@@ -191,6 +209,8 @@ def _numbers(column: pa.Array) -> Rows:
         return microseconds(_fill_nulls(column, pa.scalar(0, kind)))
     if pa.types.is_date32(kind):
         return np.asarray(_fill_nulls(column.view(pa.int32()).cast(pa.int64()), 0))
+    if pa.types.is_decimal(kind) and is_short(kind):
+        return split_words(column).low
     return text_ranks(column)
 
 
@@ -200,6 +220,8 @@ def _fill_nulls(column: pa.Array, value: Any) -> pa.Array:
 
 def text_ranks(values: pa.Array) -> Ints:
     """Return a number per text, ordered as Spark orders texts: byte by byte in UTF-8. Equal texts have equal numbers.
+
+    Bytes and long decimals are numbered in the same way, in their own order.
 
     >>> text_ranks(pa.array(["b", "a", "é", "b"])).tolist()
     [1, 0, 2, 1]

@@ -20,6 +20,7 @@ from jobs.engine.events.language.build import Builder
 from jobs.engine.events.language.nodes import Node, evaluate_node
 from jobs.engine.events.language.text_casts import MALFORMED
 from jobs.engine.events.language.vectors import NULL, NotExact, RefusedRow, Vector, from_arrow, to_arrow
+from jobs.engine.program.spark_types import plain_type
 from optimizer.catalog.model.query import UTC
 from optimizer.catalog.sql.expressions import parse
 
@@ -59,8 +60,11 @@ def _names(sql: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8_192)
 def _compile(sql: str, types: tuple[tuple[str, pa.DataType], ...], zone: str) -> Node:
-    node = Builder(dict(types), zone).build(parse_cached(sql))
-    if pa.types.is_decimal(node.type) or node.type == NULL:  # no kernel folds them
+    tree, kinds = parse_cached(sql), dict(types)
+    if isinstance(tree, exp.Column) and not tree.args.get("table") and is_bytes(kinds.get(tree.name)):
+        return Node(pa.binary(), column=str(tree.name))  # bytes are compared and carried, and nothing else
+    node = Builder(kinds, zone).build(tree)
+    if node.type == NULL:  # no kernel folds them
         raise NotExact(sql)
     return node
 
@@ -98,7 +102,14 @@ def evaluate_some(sql: str, columns: Columns, rows: npt.NDArray[np.bool_]) -> Va
     return evaluate(sql, columns, rows)
 
 
+def is_bytes(kind: pa.DataType | None) -> bool:
+    """Return whether values of a type are bytes, of any or of a fixed length, to Spark."""
+    return kind is not None and plain_type(kind) == pa.binary()
+
+
 def _decode(column: Value) -> Value:
+    if is_bytes(column.type):
+        return column.cast(pa.binary())
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.engine.events.arrow import decode_dictionary
-from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, Value
+from jobs.engine.events.columns import BATCH, FILE, POSITION, Events
 from jobs.engine.events.keys import Keys
 from jobs.engine.events.signatures import sign_keys
 from jobs.engine.program.program import Grouping, MeasureProgram, TreeProgram
@@ -59,8 +59,10 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
 
 def measure_input(events: Events, measure: MeasureProgram, places: Ints | None) -> tuple[Rows, Bools | None]:
     """Return the numbers a measure folds and which of them count, of the chosen events or of all."""
-    value = events.values.get(measure.order) or Value(events.times, None, pa.nulls(0))
-    valid = value.valid
+    value = events.values.get(measure.order)
+    counts_only = value is None or measure.op == COUNT  # then the numbers do not matter
+    numbers = events.times if counts_only else value.coded(measure.coding)
+    valid = None if value is None else value.valid
     if measure.second and (both := events.values[measure.second].valid) is not None:
         valid = both if valid is None else valid & both
     if measure.where:
@@ -69,8 +71,8 @@ def measure_input(events: Events, measure: MeasureProgram, places: Ints | None) 
     if measure.op == COUNT and not measure.order and not measure.where:
         valid = None
     if places is None:
-        return value.numbers, valid
-    return value.numbers[places], None if valid is None else valid[places]
+        return numbers, valid
+    return numbers[places], None if valid is None else valid[places]
 
 
 def second_input(events: Events, measure: MeasureProgram, places: Ints | None) -> Rows | None:

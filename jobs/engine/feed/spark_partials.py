@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import Events, value_of
+from jobs.engine.events.decimal_words import split_words
 from jobs.engine.events.signatures import sign_keys, signature_column
 from jobs.engine.feed.task import partials_by_tree
 from jobs.engine.program.program import NO_KEY, SIGNATURE, Grouping, Input, MeasureProgram, Program, TreeProgram
@@ -93,9 +94,12 @@ def why_not(program: Program) -> str:
     if len(passes) > PASSES:
         return f"{len(passes)} groupings would take as many passes"
     for aggregation in passes:
-        carrying = [measure.key for measure in aggregation.measures if measure.carries]
-        if carrying:  # Spark sorts for these, and leaves open which of several equal events wins
-            return f"{carrying[0]} carries a value along"
+        carrying = [measure.key for measure in aggregation.measures if not _in_place(measure, program)]
+        if carrying:  # Spark sorts all events for these
+            return f"{carrying[0]} carries texts along"
+        longest = [measure.key for measure in aggregation.measures if measure.coding == "high"]
+        if longest:  # of a slice's sum that Spark refuses, a window may hold the opposite
+            return f"{longest[0]} may leave Spark's own sum"
         tallies = [measure.key for measure in aggregation.measures if measure.tally]
         if tallies:
             return f"{tallies[0]} has partials that Spark does not make"
@@ -105,6 +109,13 @@ def why_not(program: Program) -> str:
         if sum(PARTS.get(measure.op, 1) for measure in aggregation.measures) > COLUMNS:
             return f"{len(aggregation.measures)} measures are too many for one pass"
     return ""
+
+
+def _in_place(measure: MeasureProgram, program: Program) -> bool:
+    """Whether all that a measure carries has a fixed width: Spark keeps such values in a table of hashes."""
+    sql = {item.name: item.sql for item in program.values}
+    kinds = [program.types[sql[name]] for name in measure.carries.values()]
+    return not any(kind in (pa.string(), pa.binary()) for kind in kinds)
 
 
 def pass_edges(edges: Edges) -> Edges:
@@ -207,7 +218,14 @@ def _partials(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> pa.Table
     place = {measure.key: number for number, measure in enumerate(aggregation.measures)}
     for measure in feed.folded_measures:
         columns |= measure_columns(measure.key, rows_of(measure, place[measure.key], timed))
+        columns |= _carried(measure, place[measure.key], timed)
     return to_table(merge_tables(feed.grouping, feed.tree, [pa.table(columns)], feed.folded_measures))
+
+
+def _carried(measure: MeasureProgram, number: int, timed: pa.Table) -> dict[str, pa.ChunkedArray]:
+    """Return what a measure carries along: its first part is what orders the values, its second what it picks."""
+    parts = {f"order {measure.key}": 0, f"payload {measure.key}": 1}
+    return {name: timed[part_column(number, parts[name])] for name in measure.carries}
 
 
 def _signatures(timed: pa.Table, aggregation: Aggregation, tree: TreeProgram) -> pa.Array:
@@ -222,6 +240,9 @@ def _signatures(timed: pa.Table, aggregation: Aggregation, tree: TreeProgram) ->
 def rows_of(measure: MeasureProgram, number: int, timed: pa.Table) -> Rows:
     """Return the rows of a measure, from what Spark's aggregates gave; null where a slice has no value."""
     first, valid = _part(timed, number, 0)
+    if measure.coding == "decimal" and measure.op == SUM_INT:
+        low, high = split_words(to_array(timed[part_column(number, 0)]))
+        return _rows([(high << LIMB_BITS) | ((low >> LIMB_BITS) & LIMB_MASK), low & LIMB_MASK], valid)
     if measure.op == SUM_INT:
         low, _ = _part(timed, number, 1)
         return _rows([first + (low >> LIMB_BITS), low & LIMB_MASK], valid)

@@ -14,7 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.events.arrow import to_array
+from jobs.engine.events.decimal_words import Words, join_words
 from jobs.engine.events.keys import dictionary_column, renumber_used
+from jobs.engine.finals.decimal_answers import answer_decimals, too_large
 from jobs.engine.finals.fold import Finals, Folded
 from jobs.engine.finals.tally_answers import answer_from_tally
 from jobs.engine.program.program import Grouping, QueryProgram
@@ -22,7 +24,6 @@ from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.result_files import MOST_LABELS, QUERY, ROW_GROUP, START, value_column
 from jobs.kernels.algebra.finish import Part, finish
 from jobs.kernels.arrays import Bools, Ints, Rows
-from optimizer.errors import HeddleError
 from optimizer.plan.counts import ANSWER
 
 RARE = 4  # rows of a key in an answer, on average, below which a dictionary of the keys costs more than it saves
@@ -58,9 +59,11 @@ def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     if first.tally:
         return answer_from_tally(finals, query, first)
     folded = [finals.folded(key, query.window) for key in query.measures]
+    if query.summed is not None:
+        return answer_decimals(query, folded)
     folded = [_null_overflow(part) if query.aggregate == "try_sum" else part for part in folded]
     if any(part.overflow is not None and part.overflow.any() for part in folded):
-        raise _too_large(query)
+        raise too_large(query)
     value = _carried_value(finals, query, folded[0])
     if value is not None:
         return value
@@ -68,7 +71,7 @@ def _value(finals: Finals, query: QueryProgram) -> pa.Array:
     valid = None if valid is None or valid.all() else valid
     differences = numbers if valid is None else numbers[valid]
     if query.aggregate == "range" and pa.types.is_integer(query.type) and not _fits(differences, query.type):
-        raise _too_large(query)
+        raise too_large(query)
     return _arrow(numbers, valid, query.type)
 
 
@@ -77,13 +80,6 @@ def _null_overflow(sums: Folded) -> Folded:
         return sums
     fits = ~sums.overflow
     return sums._replace(valid=fits if sums.valid is None else sums.valid & fits, overflow=None)
-
-
-def _too_large(query: QueryProgram) -> HeddleError:
-    return HeddleError(
-        f"query {query.id}: the {query.aggregate} of a window does not fit into {query.type}, and Spark would refuse "
-        "it too; cast to double first"
-    )
 
 
 def _fits(difference: Rows, kind: pa.DataType) -> bool:
@@ -103,6 +99,8 @@ def _carried_value(finals: Finals, query: QueryProgram, folded: Folded) -> pa.Ar
 
 
 def _arrow(numbers: Rows, valid: Bools | None, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_decimal(kind):
+        return join_words(kind, Words(numbers, numbers >> 63), valid)
     mask = None if valid is None else ~valid
     if pa.types.is_boolean(kind):
         return pa.array(numbers != 0, kind, mask=mask)

@@ -14,7 +14,7 @@ import numpy as np
 from jobs.engine.finals.row_numbers import Bounds
 from jobs.engine.finals.tree_columns import Columns, TreeColumns
 from jobs.engine.program.program import MeasureProgram, TreeProgram
-from jobs.kernels.algebra.operators import VALUE_COLUMNS, lower
+from jobs.kernels.algebra.operators import SUM_INT, VALUE_COLUMNS, lower
 from jobs.kernels.arrays import Bools, Column, Ints, Rows
 from jobs.kernels.columns.bounds import WindowBounds, find_windows
 from jobs.kernels.columns.fold import Foldable, prepare
@@ -166,24 +166,26 @@ def _fold_block(measure: MeasureProgram, partials: Columns, windows: WindowBound
         index = pick_rows(measure.op, partials.columns[0], windows.lo, windows.hi, partials.valid)
         return Folded((), index >= 0, source=np.maximum(index, 0))
     answer = fold_block(measure.op, partials.columns, windows.lo, windows.hi, partials.valid)
-    return Folded(answer.columns, answer.valid, answer.overflow)
+    return Folded(answer.columns, answer.valid, answer.overflow, limbs=answer.limbs)
 
 
 def _lower(measure: MeasureProgram, rows: Rows) -> Folded:
     numbers, valid, overflow = lower(measure.op, rows)
     parts = VALUE_COLUMNS.get(measure.op)
     columns = tuple(rows[:, number] for number in parts) if parts else (numbers,)
-    return Folded(columns, valid, overflow, rows[:, 1].astype(np.int64) if measure.carries else None)
+    limbs = (rows[:, 0], rows[:, 1]) if measure.op == SUM_INT else None
+    return Folded(columns, valid, overflow, rows[:, 1].astype(np.int64) if measure.carries else None, limbs)
 
 
 class Folded(NamedTuple):
-    """One number per window (several for moments), which are not null (None: all), which sums left int64, and the
-    slice that is the source of a selective one, where its payload is read."""
+    """One number per window (several for moments), which are not null (None: all), which sums left int64, the
+    slice that is the source of a selective one, where its payload is read, and the limbs of sums that have them."""
 
     numbers: tuple[Column, ...]
     valid: Bools | None = None
     overflow: Bools | None = None
     source: Column | None = None
+    limbs: tuple[Ints, Ints] | None = None
 
 
 class OnGrid:
@@ -212,7 +214,7 @@ class OnGrid:
         self.counts[DENSE_QUERY] += 1
         self.counts[DENSE] += self.grid.groups * self.grid.run(window).windows * len(levels)
         folds = foldable.join([self._fold(level, window) for level in levels])
-        return Folded(folds.columns, folds.valid, folds.overflow)
+        return Folded(folds.columns, folds.valid, folds.overflow, limbs=folds.limbs)
 
     def operations(self, window: Window) -> int:
         """Return the combine operations that the block form of two stacks takes for a measure."""

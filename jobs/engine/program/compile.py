@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from jobs.engine.program.definition import (
+    ADDING,
     BY_TIME,
     COUNT_ALL,
+    add_decimals,
     align,
     answer_type,
     inputs_of,
@@ -28,7 +30,7 @@ from jobs.engine.program.program import (
     TreeProgram,
     Unshared,
 )
-from jobs.engine.program.spark_types import coding_of, plain_type, require_key
+from jobs.engine.program.spark_types import coding_of, is_short, plain_type, require_key, sum_type
 from jobs.engine.sources import table_columns
 from jobs.kernels.algebra.operators import COUNT, OPS
 from optimizer.algebra.aggregates import COMPONENTS
@@ -44,12 +46,15 @@ from optimizer.windows.edges import union
 from optimizer.windows.slicing import CUTTY
 
 
-def expressions(catalog: Catalog, plan: Plan) -> tuple[list[str], list[str]]:
-    """Return the expressions and the predicates that the plan's queries evaluate, without duplicates, sorted."""
+def expressions(
+    catalog: Catalog, plan: Plan, types: Mapping[str, pa.DataType] | None = None
+) -> tuple[list[str], list[str]]:
+    """Return the expressions and the predicates that the plan's queries evaluate, without duplicates, sorted; as far
+    as can be told before their types are known, if these are left out."""
     values, predicates = set(), set()
     for tree in plan.trees:
         for query in map(catalog.query, map(str, tree.queries)):
-            for measure in demands_of(query):
+            for measure in add_decimals(query, demands_of(query), types or {}):
                 values |= {*inputs_of(measure)}
                 predicates.add(measure.where)
     predicates |= {catalog.query(id).where for id in plan.unshared}
@@ -65,7 +70,7 @@ def compile_program(
     plan, frame_trees = split_by_lane(catalog, move_unfoldable(catalog, plan, types), frame)
     for name in group_by_columns(catalog, plan):
         require_key(name, types[quote(name)])
-    values, predicates = expressions(catalog, plan)
+    values, predicates = expressions(catalog, plan, types)
     compiler = Compiler(catalog, stream.time, types, dict(_name_all("__v", values)), dict(_name_all("__p", predicates)))
     groupings = dict.fromkeys(tree.group_by for tree in plan.trees)
     compiler.group_by.update({tree.id: tree.group_by for tree in plan.trees})
@@ -193,26 +198,34 @@ class Compiler:
         return Unshared(query.id, label_of(query), align(query.window), where, tuple(sorted(read | {*query.group_by})))
 
     def _needed_measures(self, query: Query) -> list[MeasureProgram]:
-        needed = demands_of(query)
+        needed = add_decimals(query, demands_of(query), self.types)
         if query.where and not query.window.rows:  # every row of a window in rows passes
             needed.append(Measure("count", COUNT_ALL, query.where))
-        return [self._measure(measure) for measure in needed]
+        return [word for measure in needed for word in self._words(measure)]
 
     def _query(self, query: Query) -> QueryProgram:
-        measures = measures_of(query)
+        measures = add_decimals(query, measures_of(query), self.types)
         counted = query.where and not query.window.rows
         passing = str(Measure("count", COUNT_ALL, query.where)) if counted else ""
         return QueryProgram(
             query.id,
             align(query.window),
             query.aggregate,
-            tuple(map(str, measures)),
+            tuple(word.key for measure in measures for word in self._words(measure)),
             self.predicates.get(query.where, ""),
             passing,
             answer_type(query, self.types),
             label_of(query),
             shares_of(query),
+            sum_type(self.types[inputs_of(measures[0])[0]]) if measures[0].component in ADDING else None,
         )
+
+    def _words(self, measure: Measure) -> list[MeasureProgram]:
+        """Return a measure, and behind it, where it adds decimals of two words, the same of their high words."""
+        program = self._measure(measure)
+        if program.coding != "decimal" or is_short(self.types[inputs_of(measure)[-1]]):
+            return [program]
+        return [program, replace(program, key=f"high word of {measure}", coding="high")]
 
     def _measure(self, measure: Measure) -> MeasureProgram:
         component, sources = measure.component, [self.values[sql] for sql in inputs_of(measure)]
@@ -226,8 +239,8 @@ class Compiler:
             key = str(measure)
             return MeasureProgram(key, component, COUNT, "int64", sources[0], "", where, deviation=deviation)
         kind = self.types[inputs_of(measure)[-1]]
-        coding: Coding = "int64" if component == "count" else coding_of(kind)
-        op = OPS.get((component, "int64" if coding == "text" else coding))
+        coding: Coding = "int64" if component == "count" else coding_of(kind, component in ADDING)
+        op = OPS.get((component, coding if coding == "float64" else "int64"))
         if op is None:
             raise HeddleError(f"{measure}: {component} is not defined for {kind}; cast it first")
         if component == "co_moments":

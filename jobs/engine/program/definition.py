@@ -19,6 +19,8 @@ from optimizer.windows.window import Window
 
 COUNT_ALL = ("*",)
 BY_TIME = ("first", "last")
+AVERAGES = ("avg", "try_avg")  # finished from a sum and a count
+ADDING = ("sum", "sum_squares")
 
 
 def align(window: Window) -> Window:
@@ -47,6 +49,17 @@ def inputs_of(measure: Measure) -> list[str]:
     if measure.component == "product":
         return [f"cast({measure.arguments[0]} AS DOUBLE)"]
     return list(measure.arguments[:1] if measure.component == "registers" else measure.arguments)
+
+
+def add_decimals(query: Query, measures: list[Measure], types: Mapping[str, pa.DataType]) -> list[Measure]:
+    """Return the measures of a query, where an average adds decimals as such, and other numbers as doubles."""
+    if query.aggregate not in AVERAGES:
+        return measures
+    total, count, *others = measures
+    kind = types.get(count.arguments[0])
+    if kind is None or not pa.types.is_decimal(kind):
+        return measures
+    return [replace(total, arguments=count.arguments), count, *others]
 
 
 def shares_of(query: Query) -> tuple[float, ...]:
@@ -83,7 +96,7 @@ def is_foldable(query: Query, types: Types) -> bool:
     """Return whether partials can hold a query's values, as far as `types` has their types."""
     if label_of(query) in types:  # then the type of its answers came from Spark, since nobody else has it
         return False
-    measures = measures_of(query)
+    measures = add_decimals(query, measures_of(query), types)
     if not all(sql in types for measure in measures for sql in inputs_of(measure)):
         return True
     try:
@@ -92,15 +105,15 @@ def is_foldable(query: Query, types: Types) -> bool:
             if COMPONENTS[measure.component].tally:
                 require_plain(types[inputs_of(measure)[0]])
             elif measure.component not in ("count", *BY_TIME) and inputs_of(measure):
-                coding_of(types[inputs_of(measure)[-1]])
+                coding_of(types[inputs_of(measure)[-1]], measure.component in ADDING)
     except Unfoldable:
         return False
     return True
 
 
 def move_unfoldable(catalog: Catalog, plan: Plan, types: Types) -> Plan:
-    """Return the plan with the queries that cannot be folded (their values are decimals, say) as unshared ones."""
-    if all(_is_codable(kind) and "@" not in name for name, kind in types.items()):  # "@": the label of a query
+    """Return the plan with the queries that cannot be folded (their values are intervals, say) as unshared ones."""
+    if all(_is_plain(kind) and "@" not in name for name, kind in types.items()):  # "@": the label of a query
         return plan
     queries = {str(id) for tree in plan.trees for id in tree.queries}
     unfoldable = {id for id in queries if not is_foldable(catalog.query(id), types)}
@@ -108,7 +121,10 @@ def move_unfoldable(catalog: Catalog, plan: Plan, types: Types) -> Plan:
     return replace(plan, trees=tuple(trees), unshared=(*plan.unshared, *sorted(unfoldable)))
 
 
-def _is_codable(kind: pa.DataType) -> bool:
+def _is_plain(kind: pa.DataType) -> bool:
+    """Return whether values of a type can be folded by every aggregate that takes them."""
+    if pa.types.is_decimal(kind):
+        return False
     try:
         coding_of(kind)
     except Unfoldable:

@@ -25,7 +25,8 @@ TIME = "__time__"  # of the table of inputs, whose other columns are keys and th
 NO_KEY = "key __all__"  # the one key column of a query without group-by
 SIGNATURE = "key __signature__"  # the column beside the group-by columns of a shard
 ALL = "__all__"  # how manifests call the grouping of queries without group-by
-Coding = Literal["int64", "float64", "text"]
+# "ranked": by their order among the others; "decimal" and "high": the low and the high word of a number without a point
+Coding = Literal["int64", "float64", "ranked", "decimal", "high"]
 Lane = Literal["file", "frame"]  # who reads the events: the tasks themselves, or Spark
 
 
@@ -102,7 +103,7 @@ class MeasureProgram:
     @property
     def carries(self) -> dict[str, str]:
         """The columns that travel beside the rows, by name, and the input each is made from."""
-        carried = {"order": self.order} if self.coding == "text" else {}
+        carried = {"order": self.order} if self.coding == "ranked" else {}
         if self.payload:
             carried["payload"] = self.payload
         return {f"{label} {self.key}": source for label, source in carried.items()}
@@ -121,6 +122,7 @@ class QueryProgram:
     type: pa.DataType
     label: str  # what result files call it
     shares: tuple[float, ...] = ()  # of percentiles: the constants that they are asked for
+    summed: pa.DataType | None = None  # where decimals are added: the type of Spark's sum, which may not leave it
 
 
 @dataclass(frozen=True)

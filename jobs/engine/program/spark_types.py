@@ -9,23 +9,40 @@ import pyarrow as pa
 
 from jobs.engine.program.program import Coding
 from jobs.engine.sources.contract import ARROW
+from optimizer.catalog.spark_types.numbers import DECIMAL
 from optimizer.catalog.spark_types.parquet import spark_type
 from optimizer.catalog.spark_types.results import NEEDS, RESULTS
 from optimizer.errors import HeddleError
 
 FOLDED_AS = {"sum_squares": "sum"}  # what is folded is no longer the argument
+SUMS = ("sum", "sum_squares", "try_sum", "avg", "try_avg")  # which add decimals, and give a decimal
+PICKS = ("min", "max", "first", "last", "any_value", "argmin", "argmax", "mode", "percentile_approx")
+WORD_DIGITS = 18  # of a decimal that fits into 64 bits without its point
 
 
 class Unfoldable(HeddleError):  # noqa: N818 (such values are answered by Spark)
     """Values that the kernels have no numbers for."""
 
 
-def coding_of(kind: pa.DataType) -> Coding:
-    """Return how values of a type become numbers that order as Spark orders the values.
+def is_short(kind: pa.DataType) -> bool:
+    """Return whether all decimals of a type, without their point, are 64-bit integers.
+
+    >>> is_short(pa.decimal128(18, 2)), is_short(pa.decimal128(19, 2))
+    (True, False)
+    """
+    return bool(kind.precision <= WORD_DIGITS)
+
+
+def coding_of(kind: pa.DataType, adds: bool = False) -> Coding:
+    """Return how values of a type become numbers that order as Spark orders the values, or add up to their sum.
 
     >>> coding_of(pa.date32()), coding_of(pa.float32()), coding_of(pa.string())
-    ('int64', 'float64', 'text')
+    ('int64', 'float64', 'ranked')
+    >>> coding_of(pa.decimal128(18, 2)), coding_of(pa.decimal128(19, 2)), coding_of(pa.decimal128(19, 2), adds=True)
+    ('decimal', 'ranked', 'decimal')
     """
+    if pa.types.is_decimal128(kind) and (adds or is_short(kind)):
+        return "decimal"
     if pa.types.is_floating(kind):
         return "float64"
     if (
@@ -35,8 +52,8 @@ def coding_of(kind: pa.DataType) -> Coding:
         or pa.types.is_timestamp(kind)
     ):
         return "int64"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "text"
+    if pa.types.is_decimal128(kind) or plain_type(kind) in (pa.string(), pa.binary()):
+        return "ranked"
     raise Unfoldable(f"values of type {kind} cannot be folded; cast them to double, bigint, string, date or timestamp")
 
 
@@ -58,9 +75,29 @@ def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType
     needs, finish = RESULTS[FOLDED_AS.get(aggregate, aggregate)]
     if not needs(argument):
         raise HeddleError(f"{aggregate} of a {argument}: it needs {NEEDS[needs]}; cast it first")
-    if finish(argument) not in ARROW:
+    kind = finish(argument)
+    decimal = re.fullmatch(DECIMAL, kind)
+    if decimal and _folds_decimals(aggregate, arguments[0]):
+        return pa.decimal128(*map(int, decimal.groups()))
+    if kind not in ARROW:
         raise Unfoldable(f"{aggregate} of a {argument} is not evaluated here; cast it to double or string first")
-    return ARROW[finish(argument)]
+    return ARROW[kind]
+
+
+def _folds_decimals(aggregate: str, kind: pa.DataType) -> bool:
+    """Return whether an aggregate of decimals is a decimal here, too."""
+    if aggregate == "range":
+        return bool(pa.types.is_decimal(kind) and is_short(kind))
+    return aggregate in (*SUMS, *PICKS)
+
+
+def sum_type(kind: pa.DataType) -> pa.DataType | None:
+    """Return the type of Spark's sum of decimals; None of other values.
+
+    >>> sum_type(pa.decimal128(12, 2)), sum_type(pa.decimal128(30, 2)), sum_type(pa.float64())
+    (Decimal128Type(decimal128(22, 2)), Decimal128Type(decimal128(38, 2)), None)
+    """
+    return result_type("sum", [kind]) if pa.types.is_decimal(kind) else None
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:

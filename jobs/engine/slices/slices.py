@@ -298,7 +298,7 @@ def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[Measur
     for measure in measures:
         rows[measure.key] = measure_rows(columns, measure.key, width_of(measure.op))
         carried |= {name: to_array(columns[name]) for name in measure.columns}
-        if measure.coding == "text":
+        if measure.coding == "ranked":
             rows[measure.key][:, 0] = text_ranks(carried[f"order {measure.key}"])
     return Partials(keys.codes, keys.distinct, _column(table, "start").to_numpy(), rows, carried)
 

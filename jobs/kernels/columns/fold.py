@@ -24,6 +24,7 @@ class Folded(NamedTuple):
     columns: tuple[Column, ...]
     valid: Bools | None
     overflow: Bools | None = None  # None: none did
+    limbs: tuple[Ints, Ints] | None = None  # of sums that may leave int64: the high and the low one
 
     @property
     def has_overflow(self) -> bool:
@@ -56,15 +57,15 @@ class Foldable(NamedTuple):
         """Join the folds of `parts`, in their order, to the partials of the windows.
 
         >>> sums = Foldable(SUM_INT, split_limbs(np.array([1 << 62, 5])), None)
-        >>> sums.join([2 * column for column in sums.columns])
-        Folded(columns=(array([ 0, 10]),), valid=None, overflow=array([ True, False]))
+        >>> sums.join([2 * column for column in sums.columns])[:3]
+        ((array([ 0, 10]),), None, array([ True, False]))
         """
         columns, valid = list(folds), None
         if self.presence is not None:
             valid = columns.pop() > 0
         if self.op == SUM_INT and len(columns) == 2:
             total, overflow = join_limbs(*columns)
-            return Folded((total,), valid, overflow)
+            return Folded((total,), valid, overflow, (columns[0], columns[1]))
         return Folded(tuple(columns), valid)
 
 

@@ -260,7 +260,7 @@ def _sum(kind: str) -> str:
 
 def _avg(kind: str) -> str:
     match = re.fullmatch(DECIMAL, kind)
-    return decimal(int(match[1]) + 4, int(match[2]) + 4) if match else "double"
+    return f"decimal({min(38, int(match[1]) + 4)},{min(38, int(match[2]) + 4)})" if match else "double"
 
 
 def _becomes(name: str) -> Callable[[str], str]:

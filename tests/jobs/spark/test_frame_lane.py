@@ -26,7 +26,7 @@ from tests.whole.against_spark.test_against_spark import LATENESS, WINDOWS, some
 from tests.worlds.streams import SECOND, odd_row
 from tests.worlds.warehouse import make_world, query
 
-CARRYING = {"first", "last", "any_value", "argmin", "argmax"}
+BY_ANOTHER = {"argmin", "argmax"}
 EVENT_BY_EVENT = ("central_moments", "co_moments", "value_counts")
 GROUPINGS: list[tuple[str, ...]] = [(), ("k",), ("b", "i")]
 
@@ -38,16 +38,17 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def questions(seed: int, windows: list[Window]) -> dict[str, Question]:
-    """A query for every aggregate that carries nothing along."""
+    """A query for every aggregate that Spark makes partials of, over values of a fixed width."""
     pick = random.Random(seed)
     asked = {}
     for name, aggregate in AGGREGATES.items():
         apart = aggregate.shared and aggregate.needs[0].component in EVENT_BY_EVENT
-        if aggregate.shared and not apart and name not in CARRYING | SPARK_ONLY:
+        if aggregate.shared and not apart and name not in SPARK_ONLY:
             of = [x for x in expressions.AGGREGATED[name] if x not in expressions.OTHERS or x in ("d", "ts")]
             where = pick.choice(["", *expressions.PREDICATES])
+            by = pick.choice(["i", "d", "x", "ts"]) if name in BY_ANOTHER else ""
             asked[f"q_{name}"] = Question(
-                name, pick.choice(of), "", where, pick.choice(GROUPINGS), pick.choice(windows)
+                name, pick.choice(of), by, where, pick.choice(GROUPINGS), pick.choice(windows)
             )
     return asked
 
@@ -86,7 +87,7 @@ def test_late_events(spark: SparkSession, tmp_path: Path) -> None:
 def test_what_is_folded_event_by_event(spark: SparkSession, tmp_path: Path) -> None:
     rows = [odd_row(number * SECOND // 10, number % 3) for number in range(60)]
     dense, sparse = query("dense", "sum(i)", 2 * SECOND), query("sparse", "sum(i)", SECOND // 10)
-    carried = query("carried", "last(i)", 2 * SECOND)
+    carried = query("carried", "last(s)", 2 * SECOND)
     for number, (asked, note) in enumerate([(dense, AGGREGATED), (sparse, FOLDED), (carried, FOLDED)]):
         world = make_world(tmp_path / str(number), [rows], [asked], 0)
         report = run_on_spark(spark, world, world.plan("shared"), "frame")[2]

@@ -7,11 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
@@ -22,16 +20,14 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.host.kill_points import KILL_AT
 from jobs.results import late_table, read_results, results_table
-from jobs.runs.in_process import evaluate_local
 from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
 from tests.whole.against_spark.test_against_spark import some_batches, until
 from tests.whole.faults.plan_runs import ROOT, write_plan
-from tests.worlds.streams import SECOND, odd_row, table_of, ticks
+from tests.worlds.streams import SECOND, odd_row, ticks
 from tests.worlds.warehouse import STREAM, add_batch
 
 WINDOW = "window(ts, '10 seconds', '3 seconds', '1 second')"
@@ -69,40 +65,6 @@ def ended(spark: SparkSession, sql: str, latest: int) -> Any:
     """The rows of the windows that ended, with the columns of the user's own SQL."""
     found = spark.sql(sql.replace("SELECT ", "SELECT unix_micros(window.end) AS the_end, ", 1))
     return found.where(f"the_end <= {latest}").drop("the_end")
-
-
-DECIMALS = {
-    "half": f"SELECT window, sum(i * 0.5) AS half FROM {STREAM} GROUP BY {WINDOW}",  # 0.5 is a decimal to Spark
-    "sums": f"SELECT k, window, sum(p) AS t, count(p) AS n, sum(i) AS i, avg(p) a FROM {STREAM} GROUP BY k, {WINDOW}",
-    "ends": f"SELECT window, max(p) AS t, max_by(k, p) AS k, first(p) AS f FROM {STREAM} WHERE p > 1 GROUP BY {WINDOW}",
-}
-
-
-def test_decimals(spark: SparkSession, tmp_path: Path) -> None:
-    batches = some_batches(8)
-    (tmp_path / "data").mkdir()
-    for number, batch in enumerate(batches):
-        prices = pa.array(
-            [None if row["i"] is None else Decimal(n * n + row["i"]) / 100 for n, row in enumerate(batch)]
-        )
-        add_batch(tmp_path, number, table_of(batch).append_column("p", prices.cast(pa.decimal128(12, 2))))
-    catalog, report = run(spark, tmp_path, [{"id": id, "sql": sql} for id, sql in DECIMALS.items()])
-    assert report.lane in ("file", "file and frame")  # count(p) is folded, by whoever reads decimals
-    assert report.queries["sums_i"]["lane"] == "file"
-    assert set(report.unshared) == {"half", "sums_t", "sums_a", "ends_t", "ends_k", "ends_f"}
-    spark.read.parquet(str(tmp_path / "data")).createOrReplaceTempView(STREAM)
-    for id, sql in DECIMALS.items():
-        expected = ended(spark, sql.replace("first(p)", "min_by(p, ts)"), until(batches))
-        found = read_results(spark, str(tmp_path / "warehouse"), catalog, id)
-        assert [(f.name, f.dataType) for f in found.schema] == [(f.name, f.dataType) for f in expected.schema]
-        assert rows(found) == rows(expected), id
-        assert results_table(str(tmp_path / "warehouse"), catalog, id).num_rows == expected.count()
-    outcome = check(spark, catalog, STREAM, str(tmp_path / "warehouse"), Choice(everything=True))
-    assert outcome.audit.passed, [each.examples for each in outcome.audit.checks]
-    plan = plan_stream(catalog, STREAM, 10.0, "shared", technique="auto")
-    with pytest.raises(HeddleError, match=r"only Spark evaluates that; leave out --local$"):
-        evaluate_local(catalog, plan, str(tmp_path / "local"))
-    assert not (tmp_path / "local").exists()
 
 
 @pytest.mark.parametrize("lane", ["file", "frame"])

@@ -17,10 +17,10 @@ from jobs.engine.events.language.vectors import (
     WIDTHS,
     Vector,
     dtype_of,
-    is_short,
     refuse,
     strict,
 )
+from jobs.engine.program.spark_types import is_short
 
 OVERFLOW, BY_ZERO = "overflow", "division by zero"
 DIVISION_SCALE = 39  # digits behind the point of a quotient before it is rounded to its type

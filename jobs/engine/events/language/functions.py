@@ -343,7 +343,6 @@ LEFT_TO_SPARK: dict[str, str] = {
     "s > 5": "texts beside numbers, which Spark casts",
     "s LIKE other": "patterns, parts of texts, digits of `round` and units of `date_trunc` that are not literals",
     "floor(x, 1) > 0": "`ceil` and `floor` to a number of digits, and decimals rounded by any function",
-    "price * 2": "values that are decimals, which run on plain Spark; inside an expression they are evaluated here",
     "1 / 0": "constants that Spark refuses",
     "n + 1 - 2 > 0": "sums or products of whole numbers with several constants, which Spark moves: other ones overflow",
 }

@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.engine.events.decimal_words import Words, join_words, split_words
+from jobs.engine.program.spark_types import is_short
 from jobs.kernels.arrays import Bools
 
 Values = Any  # a numpy array of numbers, or an Arrow array of texts, which may be a dictionary
@@ -106,10 +108,8 @@ def _bits(buffer: Any, array: pa.Array) -> Bools:
 
 def _unscaled(array: pa.Array) -> Values:
     """Return decimals as whole numbers: as int64 where all their digits fit, else as Python's."""
-    words = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)[array.offset : array.offset + len(array)]
-    if is_short(array.type):
-        return np.ascontiguousarray(words[:, 0])
-    return words[:, 1].astype(object) * (1 << 64) + words[:, 0].view(np.uint64).astype(object)
+    low, high = split_words(array)
+    return low if is_short(array.type) else high.astype(object) * (1 << 64) + low.view(np.uint64).astype(object)
 
 
 def to_arrow(vector: Vector, rows: int) -> pa.Array:
@@ -134,13 +134,11 @@ def to_arrow(vector: Vector, rows: int) -> pa.Array:
 
 
 def _decimals(kind: pa.DataType, values: Values, mask: Bools | None) -> pa.Array:
-    from decimal import Context, Decimal
-
-    exact, known = Context(prec=80), np.ones(len(values), np.bool_) if mask is None else mask
-    texts = [
-        Decimal(int(value)).scaleb(-kind.scale, exact) if ok else None for value, ok in zip(values, known, strict=True)
-    ]
-    return pa.array(texts, kind)
+    if values.dtype != object:
+        return join_words(kind, Words(values, values >> 63), mask)
+    known = values if mask is None else np.where(mask, values, 0)
+    low = (known & ((1 << 64) - 1)).astype(np.uint64).view(np.int64)
+    return join_words(kind, Words(low, (known >> 64).astype(np.int64)), mask)
 
 
 def _wide(values: Any, rows: int) -> Any:
@@ -149,11 +147,6 @@ def _wide(values: Any, rows: int) -> Any:
 
 def _and(left: Bools | None, right: Bools) -> Bools:
     return right if left is None else left & right
-
-
-def is_short(kind: pa.DataType) -> bool:
-    """Whether all decimals of a type, without their point, are 64-bit integers."""
-    return bool(kind.precision <= 18)
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -55,7 +55,8 @@ def test_groups_of_spark_become_partials(tmp_path: Path) -> None:
 
 def test_why_events_are_folded_one_by_one(tmp_path: Path) -> None:
     assert why_not(program_of(tmp_path / "1", query("q", "max(i)", SECOND))) == ""
-    assert "carries a value along" in why_not(program_of(tmp_path / "2", query("q", "last(i)", SECOND)))
+    assert "carries texts along" in why_not(program_of(tmp_path / "2", query("q", "last(s)", SECOND)))
+    assert why_not(program_of(tmp_path / "5", query("q", "last(i)", SECOND), query("r", "max_by(d, i)", SECOND))) == ""
     in_rows = {"id": "q", "stream": "events", "select": "sum(i)", "range": "2 rows", "slide": "1 row"}
     assert why_not(program_of(tmp_path / "3", in_rows)) == "some windows are measured in rows"
     groupings = [query(f"q{key}", "count(*)", SECOND, group_by=[key]) for key in ("k", "i", "d", "b")]

@@ -20,6 +20,8 @@ TYPES: dict[str, pa.DataType] = {
     "float": pa.float32(),
     "double": pa.float64(),
     "decimal(10,2)": pa.decimal128(10, 2),
+    "decimal(38,10)": pa.decimal128(38, 10),
+    "binary": pa.binary(),
     "string": pa.string(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", "UTC"),
@@ -43,7 +45,7 @@ def by_spark(frame: DataFrame, aggregate: str, kind: str) -> str | None:
 def ours(aggregate: str, kind: str) -> str | None:
     argument = TYPES[kind]
     if aggregate == "sum_squares" and kind.startswith("decimal"):
-        argument = pa.decimal128(21, 4)
+        argument = {10: pa.decimal128(21, 4), 38: pa.decimal128(38, 6)}[argument.precision]
     try:
         return spark_type(result_type(aggregate, [argument]))
     except HeddleError:

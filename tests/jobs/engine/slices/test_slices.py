@@ -47,7 +47,7 @@ def rows_by_place(slices: Slices, tree: TreeProgram) -> dict[object, list[str]]:
         for measure in tree.measures:
             row = slices.rows[measure.key][i]
             carried = [slices.carried[name][i].as_py() for name in measure.carries] if row[3] else []
-            numbers = [] if measure.coding == "text" else np.round(row[[0, 2, 3]].astype(float), 6)
+            numbers = [] if measure.coding == "ranked" else np.round(row[[0, 2, 3]].astype(float), 6)
             held.append(f"{measure.key} {numbers} {carried}")
         found[keys[group], int(slices.start[i])] = held
     assert len(found) == len(slices.start)
