@@ -19,9 +19,10 @@ from jobs.kernels.slices.accumulate import accumulate
 from jobs.kernels.slices.combine import fill_valid_rows, informative_columns, merge_rows
 from jobs.kernels.slices.edges import cell_numbers, renumber, slice_numbers
 from jobs.kernels.tallies.hashes import hash_ints, hash_longs, hash_texts
+from jobs.kernels.tallies.last_slices import count_distinct
 from jobs.kernels.tallies.merge import merge_entries
 from jobs.kernels.tallies.registers import estimate_windows, rank_hashes
-from jobs.kernels.tallies.values import Place, count_distinct, find_modes, find_places, rank_entries, sum_distinct
+from jobs.kernels.tallies.values import Place, find_modes, find_places, rank_entries, sum_distinct
 from jobs.kernels.techniques import KERNELS
 from jobs.kernels.techniques.stream import advance, make, run
 from optimizer.algebra.techniques import allowed
@@ -92,7 +93,7 @@ def _warm_tallies() -> None:
     estimate_windows(4, tally.offsets, registers[tally.entry], tally.numbers, codes[:1], codes[1:2])
     values = rank_entries(np.arange(FEW_ROWS + 1), codes, codes + 1, np.array([0, FEW_ROWS]))
     group, low, high = np.zeros(1, np.int64), codes[:1], codes[1:2]
-    count_distinct(values, low, high)
+    count_distinct(values, [(low, high)])
     find_places(values, group, low, high, Place(0.5))
     find_modes(values, group, low, high)
     for kind in KINDS:

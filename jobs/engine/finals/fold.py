@@ -51,6 +51,7 @@ class Finals:
         self._counts: dict[str, int] = {}
         self._ranges: dict[Window, WindowBounds] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
+        self.distinct: dict[tuple[str, Window], Ints] = {}  # values of the windows, by measure
 
     def emitted(self, window: Window) -> EndedWindows:
         """Return the windows that end and hold a slice."""

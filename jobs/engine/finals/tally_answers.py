@@ -14,11 +14,13 @@ from jobs.engine.finals.fold import Finals
 from jobs.engine.program.program import MeasureProgram, QueryProgram
 from jobs.kernels.arrays import Column, Ints
 from jobs.kernels.columns.bounds import WindowBounds
+from jobs.kernels.tallies.last_slices import count_distinct
 from jobs.kernels.tallies.registers import estimate_windows, precision_of
-from jobs.kernels.tallies.values import Place, RankedTally, count_distinct, find_modes, find_places, sum_distinct
+from jobs.kernels.tallies.values import Place, RankedTally, find_modes, find_places, sum_distinct
 from optimizer.errors import HeddleError
 from optimizer.plan.counts import FOLDED_WIDE
 
+COUNTING = ("count_distinct", "sum_distinct", "avg_distinct")  # different values
 LIMB_BITS, LIMB_MASK = 32, (1 << 32) - 1
 
 
@@ -27,7 +29,7 @@ class WindowValues:
 
     def __init__(self, finals: Finals, query: QueryProgram, measure: MeasureProgram) -> None:
         root = finals.slices.root
-        self.query = query
+        self.query, self._finals, self._measure = query, finals, measure
         self.windows: WindowBounds = finals.root_ranges(query.window)
         self.tally: RankedTally = root.ranked(measure)
         self._values = root.tally(measure).values
@@ -48,8 +50,14 @@ class WindowValues:
         return find_places(self.tally, self.windows.group, self.windows.lo, self.windows.hi, place)
 
     def distinct(self) -> Ints:
-        """Return how many different values every window holds."""
-        return count_distinct(self.tally, self.windows.lo, self.windows.hi)
+        """Return how many different values every window holds; one pass counts them for all windows of the tree."""
+        known = self._finals.distinct
+        if (self._measure.key, self.query.window) not in known:
+            windows = self._finals.tree.windows_of(self._measure.key, COUNTING)
+            bounds = [self._finals.root_ranges(window) for window in windows]
+            counts = count_distinct(self.tally, [(each.lo, each.hi) for each in bounds])
+            known |= {(self._measure.key, window): each for window, each in zip(windows, counts, strict=True)}
+        return known[self._measure.key, self.query.window]
 
     def sums(self, parts: Column) -> Column:
         """Return the sums over the different values of every window, by part."""

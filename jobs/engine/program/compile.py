@@ -204,6 +204,7 @@ class Compiler:
         return [word for measure in needed for word in self._words(measure)]
 
     def _query(self, query: Query) -> QueryProgram:
+        kind = answer_type(query, self.types)  # first: it says best which argument is of a wrong type
         measures = add_decimals(query, measures_of(query), self.types)
         counted = query.where and not query.window.rows
         passing = str(Measure("count", COUNT_ALL, query.where)) if counted else ""
@@ -214,7 +215,7 @@ class Compiler:
             tuple(word.key for measure in measures for word in self._words(measure)),
             self.predicates.get(query.where, ""),
             passing,
-            answer_type(query, self.types),
+            kind,
             label_of(query),
             shares_of(query),
             sum_type(self.types[inputs_of(measures[0])[0]]) if measures[0].component in ADDING else None,

@@ -169,6 +169,10 @@ class TreeProgram:
     def _by_key(self) -> dict[str, MeasureProgram]:
         return {measure.key: measure for measure in self.measures}
 
+    def windows_of(self, key: str, aggregates: Collection[str]) -> list[Window]:
+        """Return the windows of the queries that ask some aggregates of a measure, each once."""
+        return sorted({q.window for q in self.queries if key in q.measures and q.aggregate in aggregates})
+
     def measure(self, key: str) -> MeasureProgram:
         """Return the measure with this key."""
         return self._by_key[key]

@@ -69,18 +69,6 @@ def rank_entries(offsets: Ints, codes: Ints, numbers: Ints, groups: Ints) -> Ran
     return RankedTally(offsets, ranks, np.ascontiguousarray(numbers, np.int64), first, order[is_new])
 
 
-def count_distinct(tally: RankedTally, lo: Ints, hi: Ints) -> Ints:
-    """Return how many values every window [lo, hi) of slices holds; their bounds ascend.
-
-    >>> tally = rank_entries(np.array([0, 2, 3]), np.array([5, 9, 5]), np.ones(3, int), np.array([0, 2]))
-    >>> count_distinct(tally, np.array([0, 0, 1]), np.array([1, 2, 2])).tolist()
-    [2, 2, 1]
-    """
-    out = np.zeros(len(lo), np.int64)
-    _count_distinct(tally, np.zeros(len(tally.entry), np.int64), lo, hi, out)
-    return out
-
-
 def find_places(tally: RankedTally, group: Ints, lo: Ints, hi: Ints, place: Place) -> tuple[Ints, Ints]:
     """Return how many values every window holds, and two ranks: of the last value up to a place, the first from it on.
 
@@ -133,20 +121,6 @@ def _empty_blocks(tally: RankedTally, width: int, kind: np.dtype[np.generic] | N
     columns = np.zeros(ranks, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
     sums = np.zeros((size, width), kind or np.float64)
     return Blocks(*columns, np.zeros(size, np.bool_), sums, np.full(size, -1, np.int64)), shift
-
-
-@njit(cache=True, nogil=True)
-def _count_distinct(tally: RankedTally, counts: Ints, lo: Ints, hi: Ints, out: Ints) -> None:
-    low = high = distinct = 0
-    for i in range(lo.size):
-        for e in range(tally.offsets[low], tally.offsets[min(lo[i], high)]):
-            counts[tally.ranks[e]] -= 1
-            distinct -= counts[tally.ranks[e]] == 0
-        for e in range(tally.offsets[max(lo[i], high)], tally.offsets[hi[i]]):
-            distinct += counts[tally.ranks[e]] == 0
-            counts[tally.ranks[e]] += 1
-        low, high = lo[i], hi[i]
-        out[i] = distinct
 
 
 @njit(cache=True, nogil=True)

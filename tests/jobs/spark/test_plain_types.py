@@ -23,23 +23,24 @@ SQL = {
     "half": f"SELECT window, sum(i * 0.5) AS half FROM {STREAM} GROUP BY {WINDOW}",  # 0.5 is a decimal to Spark
     "sums": f"SELECT k, window, sum(p) AS t, count(p) AS n, sum(i) AS i, avg(p) a FROM {STREAM} GROUP BY k, {WINDOW}",
     "ends": f"SELECT window, max(p) AS t, max_by(k, p) AS k, first(p) AS f FROM {STREAM} WHERE p > 1 GROUP BY {WINDOW}",
-    "tried": f"SELECT k, window, try_sum(p) s, try_avg(p) a, max(p) - min(p) w FROM {STREAM} GROUP BY k, {WINDOW}",
+    "tried": f"SELECT k, window, try_sum(p) s, try_avg(p) a FROM {STREAM} GROUP BY k, {WINDOW}",
     "wide": f"SELECT k, window, sum(q) s, avg(q) a, min(q) l, max_by(q, u) m FROM {STREAM} GROUP BY k, {WINDOW}",
-    "bytes": f"SELECT window, max(y) m, min_by(y, u) b, max_by(p, u) p, max_by(u, q) u FROM {STREAM} GROUP BY {WINDOW}",
+    "bytes": f"SELECT window, max(raw) m, min_by(raw, u) b, max_by(p, u) p, max_by(u, q) u FROM {STREAM} "
+    f"GROUP BY {WINDOW}",
     "kinds": f"SELECT k, window, max_by(d, u) d, min_by(b, u) b, max_by(s, u) s, max_by(ts, u) t FROM {STREAM} "
     f"GROUP BY k, {WINDOW}",
 }
 
 
 def with_plain_types(number: int, batch: pa.Table) -> pa.Table:
-    """The batch with decimals of one word (p) and of two (q), bytes (y), and numbers that are never equal (u)."""
+    """The batch with decimals of one word (p) and of two (q), bytes (raw), and numbers that are never equal (u)."""
     wholes = batch["i"].to_pylist()
     price = [None if i is None else Decimal(n * n + i) / 100 for n, i in enumerate(wholes)]
     large = [None if i is None else Decimal((n * 10**20 + 7) * (i * 2 + 1)) / 10**7 for n, i in enumerate(wholes)]
     columns = {
         "p": pa.array(price, pa.decimal128(12, 2)),
         "q": pa.array(large, pa.decimal128(38, 7)),
-        "y": pa.array([None if i is None else bytes([n % 256, i % 256]) for n, i in enumerate(wholes)], pa.binary()),
+        "raw": pa.array([None if i is None else bytes([n % 256, i % 256]) for n, i in enumerate(wholes)], pa.binary()),
         "u": pa.array([n * 1_000 + number for n in range(len(wholes))]),
     }
     for name, column in columns.items():

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from jobs.kernels.arrays import Ints
-from jobs.kernels.tallies.values import Place, count_distinct, find_modes, find_places, rank_entries, sum_distinct
+from jobs.kernels.tallies.last_slices import count_distinct
+from jobs.kernels.tallies.values import Place, find_modes, find_places, rank_entries, sum_distinct
 from tests.oracle.naive_aggregates import modes, percentile, value_at
 
 SHARES = (0.0, 0.3, 0.5, 1.0)
@@ -45,7 +46,11 @@ def world(request: pytest.FixtureRequest) -> World:
 
 
 def test_distinct_values_are_counted_and_summed(world: World) -> None:
-    assert count_distinct(world.tally, world.lo, world.hi).tolist() == [len(set(values)) for values in world.held]
+    everything = np.arange(len(world.lo))
+    parts = [everything, everything[::2], everything[:0], everything[1::3]]  # as of queries with ranges of their own
+    counts = count_distinct(world.tally, [(world.lo[part], world.hi[part]) for part in parts])
+    right = np.array([len(set(values)) for values in world.held], np.int64)
+    assert [count.tolist() for count in counts] == [right[part].tolist() for part in parts]
     sums = sum_distinct(world.tally, world.values[:, np.newaxis], world.group, world.lo, world.hi)
     assert sums[:, 0].tolist() == [sum(set(values)) for values in world.held]
 
@@ -69,3 +74,17 @@ def test_places(world: World, share: float, is_descending: bool) -> None:
         place = (len(values) - 1) * share
         between = below + (above - below) * (place - math.floor(place))
         assert not values or percentile(values, share, is_descending) == (below if below == above else between)
+
+
+def test_windows_of_many_slices() -> None:
+    pick = np.random.default_rng(5)
+    sizes = pick.integers(0, 3, 9_000)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    codes = np.concatenate([np.sort(pick.choice(500, size, replace=False)) for size in sizes]).astype(np.int64)
+    tally = rank_entries(offsets, codes, np.ones_like(codes), np.array([0, 4_000, 9_000]))
+    hi = np.concatenate([np.arange(17, 4_001, 97), np.arange(4_001, 9_001, 211)])
+    for length in (1, 63, 64, 65, 4_100):
+        lo = np.maximum(hi - length, np.where(hi <= 4_000, 0, 4_000))
+        (counts,) = count_distinct(tally, [(lo, hi)])
+        expected = [len(set(codes[offsets[low] : offsets[high]].tolist())) for low, high in zip(lo, hi, strict=True)]
+        assert counts.tolist() == expected
