@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
 from benchmarks.engine_world import RATE, SECOND, World, cpu, show
+from benchmarks.verdict import Bound, print_verdict
 from jobs.results import read_results
 from jobs.runs.on_spark import evaluate
 from jobs.spark.session import spark_session
@@ -70,8 +71,8 @@ def count_differences(spark: SparkSession, world: World, query: str) -> int:
     return ours.exceptAll(theirs).count() + theirs.exceptAll(ours).count()
 
 
-def compare_and_measure(spark: SparkSession, root: Path, family: str, native: int, rounds: int) -> bool:
-    """Print how many times as much Spark takes for a family; return whether its answers are ours."""
+def compare_and_measure(spark: SparkSession, root: Path, family: str, native: int, rounds: int) -> list[Bound]:
+    """Print how many times as much Spark takes for a family; return that and how many answers differ, as bounds."""
     selects, bound = FAMILIES[family]
     world = make_world(root, selects)
     evaluate(spark, world.catalog, world.plan, str(root / "compared"))
@@ -83,8 +84,12 @@ def compare_and_measure(spark: SparkSession, root: Path, family: str, native: in
     ours = min(cpu(lambda: world.job(spark), world.clear) for _ in range(rounds))
     copies = sum(OVERLAPS) / sum(OVERLAPS[int(query[1:])] for query in some)
     detail = f"ours {ours:.1f} s, Spark's {theirs:.1f} s for {native} of 10, times {copies:.1f}; {differences} differ"
-    show(f"10 {family}: Spark against ours", theirs * copies / ours, f"at least {bound:g}", detail)
-    return not differences
+    name = f"10 {family}: Spark against ours"
+    show(name, theirs * copies / ours, f"at least {bound:g}", detail)
+    return [
+        Bound(name, theirs * copies / ours, bound, least=True),
+        Bound(f"{family}: rows that differ", differences, 0),
+    ]
 
 
 def main() -> int:
@@ -96,13 +101,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=FAMILIES)
     asked = parser.parse_args()
-    spark, equal = spark_session("local[2]"), True
+    spark, bounds = spark_session("local[2]"), list[Bound]()
     for family in [asked.only] if asked.only else FAMILIES:
         with tempfile.TemporaryDirectory() as folder:
             write_events(Path(folder) / "data", asked.events, asked.keys)
-            equal &= compare_and_measure(spark, Path(folder), family, asked.native, asked.rounds)
+            bounds += compare_and_measure(spark, Path(folder), family, asked.native, asked.rounds)
     spark.stop()
-    return 0 if equal else 1
+    return 0 if print_verdict(bounds) else 1
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import argparse
 import cProfile
 import pstats
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.verdict import Bound, print_verdict
 from jobs.engine.batch.run_batch import run_batch
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split
@@ -145,7 +147,7 @@ def show(text: str, steady: Steady) -> None:
 AGGREGATES = ("sum(value)", "max(value)", "avg(value)", "count(*)")
 
 
-def long_ranges(batches: int, keys: int, profile: bool) -> float:
+def long_ranges(batches: int, keys: int, profile: bool) -> list[Bound]:
     """Ranges of 30 days against ranges of one hour, at 1-minute slides."""
 
     def over(range_: int) -> Setting:
@@ -158,12 +160,13 @@ def long_ranges(batches: int, keys: int, profile: bool) -> float:
     show(f"ranges of 30 days, {keys} keys", long)
     slices = 30 * DAY // MINUTE * keys
     rows = sum(file.rows for file in long.manifest.state)
-    print(f"30 days against 1 hour: {long.mean / short.mean:.2f} (at most 1.5)")
-    print(f"state at rest against its slices: {rows / slices:.2f} (at most 2.5)")
-    return long.mean / short.mean
+    return [
+        Bound("ranges of 30 days against 1 hour", long.mean / short.mean, 1.5, ".2f"),
+        Bound("state at rest against its slices", rows / slices, 2.5, ".2f"),
+    ]
 
 
-def mixed_ranges(batches: int, slide: int, profile: bool) -> float:
+def mixed_ranges(batches: int, slide: int, profile: bool) -> Bound:
     """Queries of 10 s and of 1,000 s against those of 10 s alone, over 1-second slices, at 1,000 keys."""
     brief = [(select, 10, 1) for select in AGGREGATES]
     both = [*brief, *((select, 1000, slide) for select in AGGREGATES)]
@@ -171,21 +174,20 @@ def mixed_ranges(batches: int, slide: int, profile: bool) -> float:
     mixed = run_steadily(Setting(both, 1000, 10, past=1000), batches, profile)
     show("queries of 10 s by 1 s alone, 1,000 keys", short)
     show(f"with queries of 1,000 s by {slide} s", mixed)
-    print(f"with long queries against short ones alone: {mixed.mean / short.mean:.2f} (at most 1.3)")
-    return mixed.mean / short.mean
+    return Bound("queries of 10 s and 1,000 s against 10 s alone", mixed.mean / short.mean, 1.3, ".2f")
 
 
-def many_batches(batches: int, profile: bool) -> float:
+def many_batches(batches: int, profile: bool) -> Bound:
     """The last ten of many batches against the first ten."""
     queries = [("sum(value)", 10 * MINUTE, 10), ("max(value)", HOUR, MINUTE), ("avg(value)", 6 * HOUR, MINUTE)]
     steady = run_steadily(Setting(queries, 100, MINUTE, past=6 * HOUR), batches, profile)
     first, last = statistics.fmean(steady.seconds[:10]), statistics.fmean(steady.seconds[-10:])
     show(f"{batches} batches", steady)
-    print(f"files {steady.files}; last ten against first ten: {last / first:.2f} (at most 1.2)")
-    return last / first
+    print(f"files {steady.files}")
+    return Bound(f"the last ten of {batches} batches against the first ten", last / first, 1.2, ".2f")
 
 
-def main() -> None:
+def main() -> int:
     """Print what steady batches cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=["long", "mixed", "many"])
@@ -194,13 +196,15 @@ def main() -> None:
     parser.add_argument("--slide", type=int, default=10, help="of the long queries beside short ones")
     parser.add_argument("--profile", action="store_true")
     asked = parser.parse_args()
+    bounds: list[Bound] = []
     if asked.only in (None, "long"):
-        long_ranges(asked.batches, asked.keys, asked.profile)
+        bounds += long_ranges(asked.batches, asked.keys, asked.profile)
     if asked.only in (None, "mixed"):
-        mixed_ranges(asked.batches, asked.slide, asked.profile)
+        bounds.append(mixed_ranges(asked.batches, asked.slide, asked.profile))
     if asked.only in (None, "many"):
-        many_batches(300, asked.profile)
+        bounds.append(many_batches(300, asked.profile))
+    return 0 if print_verdict(bounds) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

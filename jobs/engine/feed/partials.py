@@ -60,9 +60,11 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
 def measure_input(events: Events, measure: MeasureProgram, places: Ints | None) -> tuple[Rows, Bools | None]:
     """Return the numbers a measure folds and which of them count, of the chosen events or of all."""
     value = events.values.get(measure.order)
-    counts_only = value is None or measure.op == COUNT  # then the numbers do not matter
-    numbers = events.times if counts_only else value.coded(measure.coding)
-    valid = None if value is None else value.valid
+    numbers, valid = events.times, None
+    if value is not None:
+        valid = value.valid
+        if measure.op != COUNT:  # which has no use for the numbers
+            numbers = value.coded(measure.coding)
     if measure.second and (both := events.values[measure.second].valid) is not None:
         valid = both if valid is None else valid & both
     if measure.where:

@@ -79,6 +79,8 @@ def result_type(aggregate: str, arguments: Sequence[pa.DataType]) -> pa.DataType
     decimal = re.fullmatch(DECIMAL, kind)
     if decimal and _folds_decimals(aggregate, arguments[0]):
         return pa.decimal128(*map(int, decimal.groups()))
+    if kind == "binary":
+        return pa.binary()
     if kind not in ARROW:
         raise Unfoldable(f"{aggregate} of a {argument} is not evaluated here; cast it to double or string first")
     return ARROW[kind]

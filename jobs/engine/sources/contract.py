@@ -21,7 +21,6 @@ ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that columns of 
     "float": pa.float32(),
     "double": pa.float64(),
     "string": pa.string(),
-    "binary": pa.binary(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),

@@ -41,7 +41,7 @@ def with_plain_types(number: int, batch: pa.Table) -> pa.Table:
         "p": pa.array(price, pa.decimal128(12, 2)),
         "q": pa.array(large, pa.decimal128(38, 7)),
         "raw": pa.array([None if i is None else bytes([n % 256, i % 256]) for n, i in enumerate(wholes)], pa.binary()),
-        "u": pa.array([n * 1_000 + number for n in range(len(wholes))]),
+        "u": pa.array([n * 1_000 + number for n in range(len(wholes))], pa.int64()),
     }
     for name, column in columns.items():
         batch = batch.append_column(name, column)
