@@ -53,7 +53,8 @@ def write_events(folder: Path, events: int, keys: int, files: int = 10) -> None:
 
 def make_world(root: Path, selects: tuple[str, ...]) -> World:
     """Write the catalog of a family beside the events; plan it as `heddle evaluate` plans a stream."""
-    lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
+    source = f"{{format: parquet, path: {root / 'data'}}}"
+    lines = ["streams:", f"  events: {{source: {source}, time: ts, lateness: 0 seconds}}", "queries:"]
     for number, overlap in enumerate(OVERLAPS):
         clock = f"range: {overlap * SLIDE} seconds, slide: {SLIDE} seconds"
         select = selects[number % len(selects)]
