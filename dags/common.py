@@ -14,7 +14,7 @@ from airflow.sdk.definitions.callback import AsyncCallback
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from dags.assets import DRIFT, QUARANTINE, RESULTS, results_asset
-from dags.notify import HeddleNotifier
+from dags.notify import HeddleNotifier, tell_alerts
 
 LOG = logging.getLogger("heddle")
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,6 +96,17 @@ def connection(url: str) -> str:
     return str(Connection.get(url.removeprefix("airflow:")).get_uri())
 
 
+def deliver_results(stream: str) -> None:
+    """Bring what a person's decision has published to the stream's sinks, and tell of the alerts in it."""
+    from jobs.host.settings import settings
+    from jobs.sinks.deliver import deliver
+    from optimizer.catalog.read.load import load_catalog
+
+    place = settings()
+    alerts = deliver(load_catalog(place.catalog), stream, place.warehouse, LOG.info, connection)
+    tell_alerts(alert.line for alert in alerts)
+
+
 def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make a task that ends with one line and without a retry on a user's mistake; other failures may be retried."""
     if function is None:
@@ -124,8 +135,7 @@ def publish(batch: Any) -> Any:
         from expectations.publish import act_on_verdict
 
         outcome = act_on_verdict(batch, LOG.info, address(), connection)
-        for alert in outcome.get("alerts", ()):
-            LOG.warning("alert: %s", alert)
+        tell_alerts(outcome.get("alerts", ()))
         asset = results_asset(batch["stream"]) if outcome["passed"] else QUARANTINE
         if outcome["batches"]:
             outlet_events[RESULTS].add(asset, extra=outcome)

@@ -1,10 +1,11 @@
-"""The notifier of all DAGs: what failed, or is late, in one line to the log and to the targets of HEDDLE_ALERTS."""
+"""The notifier of all DAGs: what failed, is late or raises an alert, in a line to the log and every target of
+HEDDLE_ALERTS."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from airflow.sdk import BaseNotifier
@@ -23,16 +24,26 @@ class HeddleNotifier(BaseNotifier):
 
     def notify(self, context: Any) -> None:
         """Send one line to every target."""
-        from jobs.host.alerts import send_alert
-
-        line = alert_line(context, self.message)
-        LOG.error(line)
-        for failure in send_alert(line, send_mail):
-            LOG.error(failure)
+        tell_people(alert_line(context, self.message), logging.ERROR)
 
     async def async_notify(self, context: Any) -> None:
         """Send it from the triggerer, where deadlines are looked after."""
         await asyncio.to_thread(self.notify, context)
+
+
+def tell_alerts(lines: Iterable[str]) -> None:
+    """Tell people of rows that passed the condition of their query."""
+    for line in lines:
+        tell_people(f"alert: {line}", logging.WARNING)
+
+
+def tell_people(line: str, severity: int) -> None:
+    """Write a line to the log and send it to every target; one that cannot be reached is named in the log."""
+    from jobs.host.alerts import send_alert
+
+    LOG.log(severity, line)
+    for failure in send_alert(line, send_mail):
+        LOG.error(failure)
 
 
 def alert_line(context: Mapping[str, Any], message: str = "") -> str:

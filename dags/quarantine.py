@@ -18,7 +18,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import dag, task_group
 
 from dags.assets import QUARANTINE
-from dags.common import DAG_OPTIONS, LOG, step
+from dags.common import DAG_OPTIONS, LOG, deliver_results, step
 
 PATIENCE = timedelta(days=30)
 OPTIONS = {**DAG_OPTIONS, "max_active_runs": 16, "dagrun_timeout": PATIENCE + timedelta(days=1)}
@@ -44,6 +44,7 @@ def quarantine() -> None:
         from expectations.publish import settle_question
 
         settle_question(question, answer, LOG.info)
+        deliver_results(question["stream"])
 
     @step(map_index_template=NAME)
     def wants_repair(question: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:

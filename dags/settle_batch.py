@@ -13,7 +13,7 @@ from typing import Any
 from airflow.sdk import Param, dag
 
 from dags import forms
-from dags.common import DAG_OPTIONS, LOG, connection, step
+from dags.common import DAG_OPTIONS, LOG, deliver_results, step
 
 DECISIONS = ["discard", "release"]
 PARAMS = {
@@ -31,15 +31,12 @@ def settle_batch() -> None:
     def decide(params: dict[str, Any]) -> None:
         from expectations.publish import settle_batch
         from jobs.host.settings import settings
-        from jobs.sinks.deliver import deliver
-        from optimizer.catalog.read.load import load_catalog
 
         release = params["decision"] == "release"
         place = settings()
         line = settle_batch(place.warehouse, params["stream"], params["batch"], release)
         LOG.info("%s: %s", params["stream"], line)
-        for alert in deliver(load_catalog(place.catalog), params["stream"], place.warehouse, LOG.info, connection):
-            LOG.warning("alert: %s", alert.line)
+        deliver_results(params["stream"])
 
     decide()
 

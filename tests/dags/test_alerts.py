@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from dags.assets import FilesTrigger
-from dags.notify import HeddleNotifier
+from dags.notify import HeddleNotifier, tell_alerts
 from jobs.host.alerts import alert_targets
 from optimizer.errors import HeddleError
 
@@ -92,3 +92,14 @@ def test_a_trigger_tells_of_files_that_arrive_and_of_nothing_else(tmp_path: Path
         return (await waiting).payload
 
     assert asyncio.run(watch()) == {"folder": str(tmp_path), "files": 1}
+
+
+def test_an_alert_of_a_query_reaches_the_targets(
+    webhook: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, texts = webhook
+    monkeypatch.setenv("HEDDLE_HOME", str(tmp_path))
+    monkeypatch.setenv("HEDDLE_ALERTS", f"log {address}")
+    tell_alerts(["peak_1m: 95.5 at 12:00", "peak_1m: 97 at 12:01"])
+    assert texts == ["alert: peak_1m: 95.5 at 12:00", "alert: peak_1m: 97 at 12:01"]
+    assert [line.split(" ", 1)[1] for line in (tmp_path / "alerts.log").read_text().splitlines()] == texts
