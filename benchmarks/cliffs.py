@@ -1,6 +1,6 @@
 """What must not grow: the price of a row with the keys, of a measure with the measures, of events with the files.
 
-    python -m benchmarks.cliffs [--files 5000]
+    python -m benchmarks.cliffs [--files 5000] [--only rows,measures,predicates,files]
 
 Prints one line each: CPU seconds of this process, or a ratio of them, the least of three rounds; on Spark, of all its
 processes.
@@ -44,8 +44,14 @@ def least(run: Callable[[], object], rounds: int = 3) -> float:
     return min(spent)
 
 
-def written_rows(folder: Path) -> None:
+def written_rows() -> None:
     """Lay out and write two million answers of one key, of a hundred thousand, of a million."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "results").mkdir()
+        _written_rows(Path(folder))
+
+
+def _written_rows(folder: Path) -> None:
     query = QueryProgram("q", Window(MINUTE, MINUTE), "sum", (), "", "", pa.float64(), "q@0")
     for keys in (1, 1_000, 100_000, 1_000_000):
         names = pa.table({"k": [f"machine-{number:07d}" for number in range(keys)]})
@@ -95,13 +101,16 @@ def main() -> None:
     """Measure one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=5_000)
-    files = parser.parse_args().files
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "results").mkdir()
-        written_rows(Path(folder))
-    many_measures()
-    many_predicates()
-    small_files(files)
+    parser.add_argument("--only", default="rows,measures,predicates,files")
+    arguments = parser.parse_args()
+    parts = {
+        "rows": written_rows,
+        "measures": many_measures,
+        "predicates": many_predicates,
+        "files": lambda: small_files(arguments.files),
+    }
+    for name in arguments.only.split(","):
+        parts[name]()
 
 
 if __name__ == "__main__":

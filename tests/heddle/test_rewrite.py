@@ -32,6 +32,15 @@ def test_writes_a_file(tmp_path: Path) -> None:
     assert out.read_text().startswith("SET TIME ZONE 'UTC';\n")
 
 
+def test_writes_a_program(tmp_path: Path) -> None:
+    out = tmp_path / "trades.py"
+    arguments = ["rewrite", str(CATALOG), "--stream", "trades", "--streaming", "--out", str(out)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert "left out, since no Structured Streaming query answers them: sizes_seen_10m" in result.stderr
+    assert f"spark-submit {out} FOLDER" in result.stderr
+    compile(out.read_text(), str(out), "exec")
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
