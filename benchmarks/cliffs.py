@@ -92,7 +92,7 @@ def small_files(files: int) -> None:
         ratio = least(many.local) / least(one.local)
         show(f"{files:,} files of 200 events against one, in one process", ratio, "at most 10")
         spark = spark_session("local[2,4]")
-        in_one, in_many = measured(lambda: one.job(spark), lambda: many.job(spark), times=3, warm=3)
+        in_one, in_many = measured(lambda: one.job(spark), lambda: many.job(spark), times=2, warm=2)
         detail = f"{in_many:.2f} and {in_one:.2f} CPU s"
         show(f"{files:,} files of 200 events against one, on Spark", in_many / in_one, "at most 2", detail)
 

@@ -26,6 +26,8 @@ StartFor = Callable[[bool], "SparkSession"]  # whether Spark has work of its own
 PLAIN_FILES = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
 STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
 ZONE = "spark.sql.session.timeZone"
+# of more than 32 files that a batch has or Spark reads, Spark looks for each by a task of its own, up to so many
+LISTING_TASKS = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 # the engine's answers depend on these, whatever the submitter says
 REQUIRED = {ZONE: "UTC"}
 DEFAULTS = {
@@ -34,10 +36,11 @@ DEFAULTS = {
     "spark.python.worker.reuse": "true",
     "spark.sql.streaming.checkpointFileManagerClass": f"{STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    LISTING_TASKS: "64",
     **PLAIN_FILES,
 }
 # one machine and a few cores: a cluster needs more partitions, and its users their page
-LOCAL_DEFAULTS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+LOCAL_DEFAULTS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", LISTING_TASKS: "2"}
 # one import of the engine for all workers of this machine
 WORKERS = {"spark.python.daemon.module": "jobs.spark.worker_daemon"}
 SHIPPED = ("spark.submit.pyFiles", "spark.files", "spark.archives")  # to the workers, not to what these are forked from

@@ -16,7 +16,7 @@ from optimizer.catalog.model.query import Query
 from optimizer.catalog.model.render import window_call
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Measure, Plan
-from optimizer.plan.measures import measures_of
+from optimizer.plan.measures import demands_of, measures_of
 from optimizer.rewrite.partials import merge_partials
 from optimizer.rewrite.slice_start import microseconds
 from optimizer.rewrite.views import Names, count_passing, select_sql, slice_measures
@@ -44,7 +44,8 @@ def choose_covers(plan: Plan, members: Members, sources: Mapping[str, str]) -> C
     covering: dict[str, str] = {}
     available = {name: set(slice_measures(plan.tree(tree))) for name, tree in sources.items()}
     for number, name in enumerate(order):
-        needed = needs_of(members[name])
+        # with a FILTER, a window has a row also where no event passes it: its slices are there by what is demanded
+        needed = needs_of(members[name]) | {measure for query in members[name] for measure in demands_of(query)}
         if not _may_overlap(members[name]):
             continue
         choices = [
