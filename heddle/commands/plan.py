@@ -50,7 +50,7 @@ def plan(
 
     Where the stream's newest files can be read, they tell the rate, how many keys there are and what predicates pass.
     """
-    from jobs.runs.lanes import expected_rows
+    from jobs.runs.lanes import expected_long_groups, expected_rows
     from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
 
@@ -69,7 +69,7 @@ def plan(
             typer.echo(json.dumps(_as_json(new_plan, seconds, stopped) | {"lanes": lanes}, indent=1))
         else:
             _explain(new_plan, how_known, seconds, stopped)
-            _show_lanes(lanes)
+            _show_lanes(lanes, expected_long_groups(catalog, new_plan))
             _next(folder, new_plan, out, picture)
 
 
@@ -202,12 +202,14 @@ def _explain(plan: Plan, how_known: str, seconds: float, stopped: bool) -> None:
         console.print(f"and {len(plan.trees) - LISTED} trees more; --out FILE or --json has them all", style="dim")
 
 
-def _show_lanes(lanes: Mapping[str, Mapping[str, str]]) -> None:
+def _show_lanes(lanes: Mapping[str, Mapping[str, str]], long_groups: list[str]) -> None:
     """Say how many queries take the file lane by the files that are there, and why the others do not."""
     from jobs.runs.lanes import lane_lines
 
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    for line in long_groups:
+        console.print(f"  {line}")
     if lanes:
-        console = Console(highlight=False, markup=False, soft_wrap=True)
         console.print(f"  file lane     {sum(row['lane'] == 'file' for row in lanes.values())} of {len(lanes)} queries")
         for line in lane_lines(lanes):
             console.print(f"  {line}")

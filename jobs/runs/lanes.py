@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import reasons_in_catalog
+from jobs.engine.events.parquet import name_long_groups, splits_of
 from jobs.engine.program.program import Program
 from jobs.engine.sources import list_input_files
 from jobs.spark.choose_lane import queries_by_lane
@@ -37,6 +39,17 @@ def expected_rows(catalog: Catalog, plan: Plan) -> Rows:
         return {}
     woven = [str(id) for tree in plan.trees for id in tree.queries]
     return _rows(woven, plan.unshared, reasons, plan.reasons)
+
+
+def expected_long_groups(catalog: Catalog, plan: Plan) -> list[str]:
+    """Return a line where the largest file that is there has a row group that keeps the cores of a machine waiting."""
+    source = catalog.streams[plan.stream]
+    cores = os.cpu_count() or 1
+    try:
+        largest = max(list_input_files(source), key=lambda file: file.size, default=None) if source.in_parquet else None
+        return name_long_groups(splits_of([largest], cores), cores) if largest else []
+    except HeddleError:  # the evaluation will complain about the file
+        return []
 
 
 def spark_has_work(catalog: Catalog, stream: str, lane: str = "auto") -> bool:

@@ -23,7 +23,7 @@ from jobs.measure.recent_events import MOST, RecentEvents, measuring_program
 from jobs.spark.choose_lane import frame_types
 from jobs.spark.errors import as_user_error
 from jobs.spark.executor import SparkExecutor
-from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason, frame_inputs, prepare_inputs
+from jobs.spark.frame_lane import choose_fold, frame_inputs, prepare_inputs
 from jobs.spark.result_frame import answers_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
@@ -73,7 +73,7 @@ def _run_frame(catalog: Catalog, events: DataFrame, folder: str) -> dict[str, Da
     woven = replace(move_unfoldable(catalog, plan, types), unshared=())
     program = compile_program(catalog, woven, types)
     storage = Storage(folder or _temporary_folder())
-    tasks = EventTasks(events) if fold_reason(events, program) else AggregateTasks(events)
+    tasks = choose_fold(events, program).tasks(events)
     empty = Manifest(buckets=context.defaultParallelism)
     manifest = run_batch(storage, empty, _closing_all(program), 0, SparkExecutor(context, tasks), last=True)
     answered = {str(id) for tree in woven.trees for id in tree.queries}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from jobs.runs.run import Prepared
 from jobs.spark.choose_lane import choose_lanes
 from jobs.spark.executor import SparkExecutor
 from jobs.spark.feed_tasks import BothLanes, FeedTasks, FileTasks, PastTasks
-from jobs.spark.frame_lane import AggregateTasks, EventTasks, fold_reason
+from jobs.spark.frame_lane import FrameFold, choose_fold
 from jobs.spark.stream_frames import stream_frame
 from jobs.spark.unshared import UnsharedLane
 from optimizer.catalog.model.catalog import Catalog
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 AGGREGATED = "Spark aggregates the events before they are folded"
+AGGREGATED_IN_ONE = f"{AGGREGATED}, in one pass for all groupings"
 FOLDED = "every event is folded on its own"
 
 
@@ -56,7 +57,7 @@ class SparkLane:
     reads_files: bool = False  # whether tasks read files themselves
     feeds_trees: bool = False  # whether Spark evaluates what some trees fold
     has_unshared: bool = False
-    folds_each: bool = False  # whether the frame lane folds every event on its own
+    frame_fold: FrameFold = field(default_factory=FrameFold)  # how the frame lane makes partials
 
     def execute(self, files: Sequence[File]) -> Executor:
         """Return an executor for these files; queries that are not woven run beside it."""
@@ -76,8 +77,9 @@ class SparkLane:
         context = self.reader.spark.sparkContext
         if not self.reads_files:
             return self._frame_tasks(files)
-        heaps = splits_of(files, context.defaultParallelism)
-        for line in name_long_groups(heaps):
+        tasks = context.defaultParallelism
+        heaps = splits_of(files, tasks)
+        for line in name_long_groups(heaps, tasks):
             self.note(line)
         from_files = FileTasks(context, heaps)
         if not self.feeds_trees and not self.has_unshared:
@@ -85,8 +87,7 @@ class SparkLane:
         return BothLanes(from_files, self._frame_tasks(files) if self.feeds_trees else None)
 
     def _frame_tasks(self, files: Sequence[File]) -> FeedTasks:
-        frame = self.reader.read(files)
-        return EventTasks(frame) if self.folds_each else AggregateTasks(frame)
+        return self.frame_fold.tasks(self.reader.read(files))
 
 
 def prepare_on_spark(lane: SparkLane, plan: Plan, files: Sequence[File], forced: str) -> Prepared:
@@ -105,6 +106,7 @@ def prepare_on_spark(lane: SparkLane, plan: Plan, files: Sequence[File], forced:
     if not feeds_trees:
         return Prepared(lanes.program, chosen_lane, lanes.name, queries)
     by_spark = of_lane(lanes.program, "frame") if lanes.reads_files else lanes.program
-    reason = fold_reason(chosen_lane.reader.read([max(files, key=lambda file: file.size)]), by_spark)
-    note = f"{FOLDED}, since {reason}" if reason else AGGREGATED
-    return Prepared(lanes.program, replace(chosen_lane, folds_each=bool(reason)), lanes.name, queries, (note,))
+    fold = choose_fold(chosen_lane.reader.read([max(files, key=lambda file: file.size)]), by_spark)
+    aggregated = AGGREGATED_IN_ONE if fold.in_one else AGGREGATED
+    note = f"{FOLDED}, since {fold.reason}" if fold.reason else aggregated
+    return Prepared(lanes.program, replace(chosen_lane, frame_fold=fold), lanes.name, queries, (note,))

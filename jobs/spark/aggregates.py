@@ -64,9 +64,7 @@ def aggregate_events(inputs: DataFrame, aggregation: Aggregation, names: Prepare
     """Return partials by key, slice and signature."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
-    keys = [
-        F.col(names.columns[name]).alias(spark_key(number)) for number, name in enumerate(aggregation.grouping.keys)
-    ]
+    keys = [F.col(names.columns[name]).alias(spark_key(number)) for number, name in enumerate(aggregation.keys)]
     words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(aggregation, names.inputs))]
     whole = [F.count(F.lit(1)).alias(EVENTS), F.max(MOMENT).alias(LATEST)]
     if emitted > BEGINNING:

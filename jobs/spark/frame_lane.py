@@ -12,7 +12,14 @@ import pyarrow as pa
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import FILE, POSITION, events_from
 from jobs.engine.events.parquet import columns_needed
-from jobs.engine.feed.spark_partials import Aggregation, aggregations, count_partials, feed_aggregated, why_not
+from jobs.engine.feed.spark_partials import (
+    Aggregation,
+    aggregations,
+    count_partials,
+    feed_aggregated,
+    is_one_pass_cheaper,
+    why_not,
+)
 from jobs.engine.feed.task import feed_late_events, feed_tables
 from jobs.engine.program.program import TIME, Input, Program, key_column
 from jobs.engine.work import (
@@ -28,7 +35,7 @@ from jobs.engine.work import (
     to_row,
 )
 from jobs.spark.aggregates import PreparedNames, aggregate_events
-from jobs.spark.feed_tasks import feed_messages
+from jobs.spark.feed_tasks import FeedTasks, feed_messages
 from optimizer.catalog.sql.expressions import quote
 from optimizer.windows.window import BEGINNING
 
@@ -43,15 +50,35 @@ Batches = Iterable[pa.RecordBatch]
 FeedResult = tuple[FeedReport, list[Parcel]]
 
 
-def fold_reason(sample: DataFrame, program: Program) -> str:
-    """Return why every event is folded on its own; "" when Spark aggregates them first."""
-    reason = why_not(program)
-    if reason:
-        return reason
+@dataclass(frozen=True)
+class FrameFold:
+    """How the frame lane makes partials: by Spark's own aggregates, in one pass or one per grouping, or by none."""
+
+    reason: str = ""  # why every event is folded on its own; "" when Spark aggregates them first
+    in_one: bool = False  # whether one pass serves all groupings
+
+    def tasks(self, frame: DataFrame) -> FeedTasks:
+        """Return the feed tasks for some events."""
+        return EventTasks(frame) if self.reason else AggregateTasks(frame, self.in_one)
+
+
+def choose_fold(sample: DataFrame, program: Program) -> FrameFold:
+    """Choose how partials are made, by the first of some events."""
+    reason, reason_in_one = why_not(program), why_not(program, in_one=True)
+    if reason and reason_in_one:
+        return FrameFold(reason)
     table = in_utc(prepare_inputs(sample.limit(SAMPLE), program).toArrow())
     events = events_from(frame_inputs(table, program), program)
-    partials = max((count_partials(events, aggregation) for aggregation in aggregations(program)), default=0)
-    return f"an event in {FEWER} would be a partial" if partials * FEWER > len(events.times) else ""
+    count = len(events.times)
+    (joint,) = (count_partials(events, aggregation) for aggregation in aggregations(program, in_one=True))
+    if not reason_in_one and joint * FEWER <= count:
+        partials = [] if reason else [count_partials(events, aggregation) for aggregation in aggregations(program)]
+        if reason or is_one_pass_cheaper(count, partials, joint):
+            return FrameFold(in_one=True)
+    if reason:
+        return FrameFold(reason)
+    most = max(count_partials(events, aggregation) for aggregation in aggregations(program))
+    return FrameFold(f"an event in {FEWER} would be a partial" if most * FEWER > count else "")
 
 
 @dataclass(frozen=True)
@@ -70,10 +97,11 @@ class AggregateTasks:
     """Spark also folds the events, where it can; only their partials cross to Python."""
 
     frame: DataFrame
+    in_one: bool = False  # whether one pass over the events serves all groupings
 
     def send(self, program: Program, work: Work) -> RDD[Message]:
-        """Return the messages of the tasks, of one pass over the events for every grouping."""
-        if why_not(program):  # a new plan takes over tree by tree
+        """Return the messages of the tasks, of one pass over the events or of one for every grouping."""
+        if why_not(program, self.in_one):  # a new plan takes over tree by tree
             return EventTasks(self.frame).send(program, work)
         inputs, names = prepare_inputs(self.frame, program), _prepared_names(program)
         emitted = work.emitted if work.kind == "batch" else BEGINNING
@@ -83,7 +111,7 @@ class AggregateTasks:
                 partial(_feed_aggregates, program, work, aggregation, counts_events=work.counts and not number),
                 work,
             )
-            for number, aggregation in enumerate(aggregations(program))
+            for number, aggregation in enumerate(aggregations(program, self.in_one))
         ]
         return passes[0] if len(passes) == 1 else self.frame.sparkSession.sparkContext.union(passes)
 

@@ -27,6 +27,7 @@ from optimizer.errors import HeddleError
 BATCH_ROWS = 1 << 20
 LARGE = 64 << 20  # bytes; a larger file is split by its row groups
 SMALL = 1 << 20  # bytes; in a smaller file, dictionaries of texts take longer to read than they save
+GROUP_ROWS = 1_000_000  # of a row group that splits well
 UNEVEN = 1.5  # of the mean work of a task: more leaves the others idle
 GATHER = 1 << 18  # rows: smaller tables are evaluated and folded together
 
@@ -69,19 +70,20 @@ def _split(file: File) -> list[Split]:
     return [Split(file.path, file.size // count, (group,), file.values) for group in range(count)]
 
 
-def name_long_groups(heaps: Sequence[Sequence[Split]]) -> list[str]:
-    """Return a line for every large row group that one task has to read alone while the others wait.
+def name_long_groups(heaps: Sequence[Sequence[Split]], tasks: int) -> list[str]:
+    """Return a line for every large row group that one of so many tasks has to read alone while others wait."""
+    fair = sum(split.size for heap in heaps for split in heap) / max(1, tasks)
+    alone = (heap[0] for heap in heaps if len(heap) == 1 and len(heap[0].row_groups) == 1)
+    return [_long_group(split) for split in alone if split.size > max(LARGE, UNEVEN * fair)]
 
-    >>> name_long_groups([[Split("a.parquet", 600 << 20, (0,))], [Split("b.parquet", 1 << 20)]])
-    ['a.parquet: 600 MB in one row group, which is read by one task; write smaller row groups']
-    """
-    fair = sum(split.size for heap in heaps for split in heap) / max(1, len(heaps))
-    alone = [heap[0] for heap in heaps if len(heap) == 1 and len(heap[0].row_groups) == 1]
-    return [
-        f"{split.path}: {split.size >> 20} MB in one row group, which is read by one task; write smaller row groups"
-        for split in alone
-        if split.size > max(LARGE, UNEVEN * fair)
-    ]
+
+def _long_group(split: Split) -> str:
+    with open_parquet(split.path) as opened:
+        rows = opened.metadata.row_group(split.row_groups[0]).num_rows
+    return (
+        f"{split.path}: {rows:,} events ({split.size >> 20} MB) in one row group, which one task reads while others "
+        f"wait; write row groups of about {GROUP_ROWS:,} rows (pyarrow: row_group_size, Spark: parquet.block.size)"
+    )
 
 
 @lru_cache(maxsize=256)

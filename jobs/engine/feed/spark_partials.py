@@ -16,7 +16,16 @@ from jobs.engine.events.columns import Events, value_of
 from jobs.engine.events.decimal_words import split_words
 from jobs.engine.events.signatures import sign_keys, signature_column
 from jobs.engine.feed.task import partials_by_tree
-from jobs.engine.program.program import NO_KEY, SIGNATURE, Grouping, Input, MeasureProgram, Program, TreeProgram
+from jobs.engine.program.program import (
+    NO_KEY,
+    SIGNATURE,
+    Input,
+    MeasureProgram,
+    Program,
+    TreeProgram,
+    key_column,
+    key_columns,
+)
 from jobs.engine.slices.cells import find_cells
 from jobs.engine.slices.exchange import merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds
@@ -44,6 +53,7 @@ SLOTS = 1 << 16  # of a lookup array
 WORD = 62  # predicates of a signature in one bigint
 COLUMNS = 96  # aggregates of one pass: Spark's generated code is slow beyond
 PASSES = 3  # over the same events; more cost as much as folding each event once
+ROW = 8  # events that another pass reads and aggregates for what one more row of a pass costs
 PARTS = {SUM_INT: 2, SUM_FLOAT: 2, MOMENTS: 4}  # columns of a measure, where there are several
 
 # Spark does not tell the means that these are around: of equal values, a slice's must be exactly the next one's
@@ -52,10 +62,14 @@ INEXACT = (CENTRAL_MOMENTS, CO_MOMENTS)
 
 @dataclass(frozen=True)
 class Aggregation:
-    """The trees of one grouping that read raw events, and what one pass makes for all of them."""
+    """Trees that read raw events, of one grouping or of several, and what one pass makes for all of them."""
 
-    grouping: Grouping
     feeds: tuple[Feed, ...]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The group-by columns of all trees together."""
+        return tuple(dict.fromkeys(key for feed in self.feeds for key in feed.grouping.keys))
 
     @cached_property
     def edges(self) -> Edges:
@@ -75,18 +89,29 @@ class Aggregation:
         return tuple(tests[name] for name in sorted(tests))
 
 
-def aggregations(program: Program) -> list[Aggregation]:
-    """Return a pass for every grouping whose trees read raw events; those rolled up from another's come later."""
+def aggregations(program: Program, in_one: bool = False) -> list[Aggregation]:
+    """Return a pass for every grouping whose trees read raw events, or one for all of them, by all their keys.
+
+    Trees that are rolled up from another's partials come later."""
     by_grouping: dict[str, list[Feed]] = {}
     for feed in feeds(program):
         if not feed.finer:
-            by_grouping.setdefault(feed.grouping.name, []).append(feed)
-    return [Aggregation(group[0].grouping, tuple(group)) for group in by_grouping.values()]
+            by_grouping.setdefault("" if in_one else feed.grouping.name, []).append(feed)
+    return [Aggregation(tuple(group)) for group in by_grouping.values()]
 
 
-def why_not(program: Program) -> str:
+def is_one_pass_cheaper(events: int, partials: Sequence[int], joint: int) -> bool:
+    """Whether one pass by all keys costs less than a pass per grouping: it reads once, and may make more rows.
+
+    >>> is_one_pass_cheaper(1_000, [10, 20], 100), is_one_pass_cheaper(1_000, [10, 20], 800)
+    (True, False)
+    """
+    return len(partials) > 1 and (joint - sum(partials)) * ROW < events * (len(partials) - 1)
+
+
+def why_not(program: Program, in_one: bool = False) -> str:
     """Return why Spark's own aggregates would not give the partials, exactly and sooner; "" when they do."""
-    passes = aggregations(program)
+    passes = aggregations(program, in_one)
     if not passes:
         return "no query is woven"
     if program.in_rows:
@@ -135,7 +160,7 @@ def pass_edges(edges: Edges) -> Edges:
 
 def count_partials(events: Events, aggregation: Aggregation) -> int:
     """Return how many partials the events would become in one pass."""
-    keys = events.keys_of(aggregation.grouping.columns)
+    keys = events.keys_of(key_columns(aggregation.keys))
     if aggregation.bits:
         keys = sign_keys(keys, events.signatures_of([test.name for test in aggregation.bits]))
     edges = pass_edges(aggregation.edges)
@@ -210,8 +235,10 @@ def _count_folds(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> int:
 def _partials(timed: pa.Table, aggregation: Aggregation, feed: Feed) -> pa.Table:
     """Return a tree's slices; Spark's groups come in any order, and several of them may fall into one slice."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
-    for number, name in enumerate(feed.grouping.columns):
-        columns[name] = pa.nulls(timed.num_rows, pa.bool_()) if name == NO_KEY else timed[spark_key(number)]
+    for name in feed.grouping.keys:
+        columns[key_column(name)] = timed[spark_key(aggregation.keys.index(name))]
+    if not feed.grouping.keys:
+        columns[NO_KEY] = pa.nulls(timed.num_rows, pa.bool_())
     if feed.tree.bits:
         columns[SIGNATURE] = _signatures(timed, aggregation, feed.tree)
     columns["start"] = pa.array(slice_starts(feed.tree.edges, timed[START].to_numpy()))

@@ -60,7 +60,11 @@ def test_why_events_are_folded_one_by_one(tmp_path: Path) -> None:
     in_rows = {"id": "q", "stream": "events", "select": "sum(i)", "range": "2 rows", "slide": "1 row"}
     assert why_not(program_of(tmp_path / "3", in_rows)) == "some windows are measured in rows"
     groupings = [query(f"q{key}", "count(*)", SECOND, group_by=[key]) for key in ("k", "i", "d", "b")]
-    assert why_not(program_of(tmp_path / "4", *groupings)) == "4 groupings would take as many passes"
+    program = program_of(tmp_path / "4", *groupings)
+    assert why_not(program) == "4 groupings would take as many passes"
+    assert why_not(program, in_one=True) == ""
+    (joint,) = aggregations(program, in_one=True)
+    assert sorted(joint.keys) == ["b", "d", "i", "k"]
 
 
 def test_a_pass_slices_finer_where_a_round_is_long() -> None:
