@@ -53,7 +53,11 @@ def _contains_one(edges: Edges, period: int, residue: int) -> bool:
 
 def retained_slices_of(grouping: Grouping, tree: TreeProgram, since: int = BEGINNING) -> RetainedTree:
     """Return what the slices of a tree hold when all events since a time are in them."""
-    measures = tuple(f"{measure.key} by {measure.op} as {measure.coding}" for measure in tree.partial_measures)
+    codings = {"ranked": "text"}  # as manifests have called it since texts alone were ranked
+    measures = tuple(
+        f"{measure.key} by {measure.op} as {codings.get(measure.coding, measure.coding)}"
+        for measure in tree.partial_measures
+    )
     cut = "rows" if tree.rows else json.dumps([test.sql for test in tree.bits])
     cut += f" kept by {json.dumps(tree.kept_edges)}" if tree.kept_edges else ""
     return RetainedTree(grouping.name, cut, tree.edges, measures, tree.reach, since, tree.levels)
