@@ -1,8 +1,9 @@
 """Tries random cases for some minutes; writes the first wrong one, made small, as a folder that can be run again.
 
-python -m tests.fuzz [--minutes 1] [--seed 1] [--into run/fuzz] [--oracle python|spark]
+python -m tests.fuzz [--minutes 1] [--seed 1] [--into run/fuzz] [--oracle python|spark|others]
 
-By default a slow and obvious oracle in Python judges; with --oracle spark, plain Spark judges by the user's own SQL.
+By default a slow and obvious oracle in Python judges; with --oracle spark, plain Spark judges by the user's own SQL;
+with --oracle others, DuckDB and polars do, where they mean the same.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,6 +98,18 @@ def try_on_spark(minutes: float, first: int, into: Path) -> None:
     sys.stdout.write(f"seeds {first} to {number - 1}: {rows:,} rows equal Spark's; {coverage.summary()}\n")
 
 
+def try_on_others(minutes: float, first: int) -> None:
+    """Hold cases against DuckDB and polars for some minutes; the first wrong one is raised, made small."""
+    from tests.fuzz import against_others
+
+    until, number, confirmed = time.monotonic() + 60 * minutes, first, Counter[str]()
+    while time.monotonic() < until:
+        confirmed.update(against_others.try_cases(10, number))
+        number += 1
+    rows = ", ".join(f"{count:,} rows equal {name}'s" for name, count in confirmed.items())
+    sys.stdout.write(f"seeds {first} to {number - 1}, 10 cases each: {rows}\n")
+
+
 def is_wrong(spark: SparkSession, case: WholeCase) -> bool:
     """Whether a case is still wrong; whatever is raised, it is."""
     from tests.fuzz.against_spark import check_case
@@ -121,10 +135,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--into", type=Path, default=Path("run/fuzz"))
-    parser.add_argument("--oracle", choices=("python", "spark"), default="python")
+    parser.add_argument("--oracle", choices=("python", "spark", "others"), default="python")
     options = parser.parse_args()
     if options.oracle == "spark":
         try_on_spark(options.minutes, options.seed, options.into)
+        return
+    if options.oracle == "others":
+        try_on_others(options.minutes, options.seed)
         return
     coverage, until, number = Coverage(), time.monotonic() + 60 * options.minutes, options.seed
     while time.monotonic() < until:
