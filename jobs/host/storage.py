@@ -92,10 +92,10 @@ class Storage:
         """Remove a file."""
         self.filesystem.delete_file(self.path(name))
 
-    def create(self, name: str, content: bytes) -> bool:
+    def create(self, name: str, content: bytes, durable: bool = True) -> bool:
         """Write a file by one step, unless it is there already: then False, and nothing is touched.
 
-        On a local disk the step is atomic against other runs, too."""
+        On a local disk the step is atomic against other runs, too, and outlives the machine where it is durable."""
         if not self.local:
             return self._create_remote(name, content)
         path = Path(self.path(name))
@@ -105,7 +105,8 @@ class Storage:
             with draft.open("xb") as stream:
                 stream.write(content)
                 stream.flush()
-                os.fsync(stream.fileno())
+                if durable:
+                    os.fsync(stream.fileno())
             step("drafted")
             os.link(draft, path)  # unlike rename, link never replaces what another run has put there
         except FileExistsError:

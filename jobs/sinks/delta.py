@@ -1,16 +1,21 @@
 """Delta tables, one per statement; the transaction (app id, publication) makes a batch exist once.
 
 Files are written with pyarrow and entered in the table's log with the transaction, by one commit: the library's own
-writer takes several times as long for a small batch.
+writer takes several times as long for a small batch. A table whose newest commit is our own, of a plain table, is not
+even opened: that commit says all that the next one needs, and the next one is a small file that is created if absent.
+Whatever else stands there (another writer's commit, a table with features, a checkpoint that is due, a remote store)
+goes by the library.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,7 +24,19 @@ from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
-from jobs.sinks.contract import Place, Rows, SinkTable, refuse_columns, refuse_stranger
+from jobs.sinks.contract import Place, Rows, SinkTable, column_texts, refuse_columns, refuse_stranger
+
+LOG = "_delta_log"
+OWN = "heddle"  # the mark of our own commits: a digest of the columns
+CHECKPOINT_EVERY = 100  # commits, as the library has it
+PLAIN_WRITER = 2  # the version of a table without features
+
+
+class Head(NamedTuple):
+    """The newest commit of a table, which is our own: its version, and the publication that it brought."""
+
+    version: int
+    number: int
 
 
 def open_sink(place: Place) -> DeltaSink:
@@ -35,11 +52,13 @@ class DeltaSink:
         self.storage = Storage(place.sink.path)
         self.app = f"heddle/{place.warehouse}"
         self.tables: dict[str, DeltaTable | None] = {}
+        self.heads: dict[str, Head | None] = {}
 
     def check(self, tables: Sequence[SinkTable]) -> None:
         """Refuse tables with other columns, or with rows of someone else."""
         for table in tables:
-            there = self._open(table.name)
+            self.heads[table.name] = self._read_head(table)
+            there = self._open(table.name) if self.heads[table.name] is None else None
             if there is None:
                 continue
             columns = ([f"{field.name} {_type_text(field.type)}" for field in schema.fields] for schema in
@@ -51,8 +70,9 @@ class DeltaSink:
     def write(self, number: int, batch: int, rows: Rows) -> None:
         """Commit the rows of every table that lacks them."""
         for table, answers in rows:
-            there = self._open(table.name)
-            got = there.transaction_version(self.app) if there else None
+            head = self.heads.get(table.name)
+            there = None if head else self._open(table.name)
+            got = head.number if head else there.transaction_version(self.app) if there else None
             if answers.num_rows and (got is None or got < number):
                 self._commit(there, table, answers, number)
 
@@ -64,15 +84,55 @@ class DeltaSink:
         step("sink written")
         size = self.storage.filesystem.get_file_info(path).size
         counted = json.dumps({"numRecords": answers.num_rows})
-        added = [AddAction(name, size, {}, time.time_ns() // 1_000_000, True, counted)]
-        once = CommitProperties(app_transactions=[Transaction(self.app, number)])
+        added = AddAction(name, size, {}, time.time_ns() // 1_000_000, True, counted)
+        head = self.heads.get(table.name)
+        if head is None or not self._append(head, table, added, number):
+            self._commit_by_library(there, table, added, number)
+        step("sink committed")
+
+    def _append(self, head: Head, table: SinkTable, added: AddAction, number: int) -> bool:
+        """Create the commit after our own; False where somebody else has, or where a checkpoint is due."""
+        version = head.version + 1
+        if (version + 1) % CHECKPOINT_EVERY == 0:
+            return False
+        operation = {"operation": "WRITE", "operationParameters": {"mode": "Append", "partitionBy": "[]"}}
+        file = {"path": added.path, "partitionValues": {}, "size": added.size, "stats": added.stats}
+        actions = [
+            {"commitInfo": {"timestamp": added.modification_time, **operation, OWN: _digest(table)}},
+            {"add": {**file, "modificationTime": added.modification_time, "dataChange": True}},
+            {"txn": {"appId": self.app, "version": number}},
+        ]
+        content = "\n".join(map(json.dumps, actions)).encode()
+        # as durable as the library's commits are
+        is_ours = self.storage.create(f"{table.name}/{LOG}/{version:020d}.json", content, durable=False)
+        self.heads[table.name] = Head(version, number) if is_ours else None
+        return is_ours
+
+    def _commit_by_library(self, there: DeltaTable | None, table: SinkTable, added: AddAction, number: int) -> None:
+        there = there or self._open(table.name)
+        is_plain = there is None or _is_plain(there)
+        mark = {OWN: _digest(table)} if is_plain else None
+        once = CommitProperties(custom_metadata=mark, app_transactions=[Transaction(self.app, number)])
         schema = Schema.from_arrow(table.schema)
         if there is None:
-            create_table_with_add_actions(self._uri(table.name), schema, added, mode="error", commit_properties=once)
+            create_table_with_add_actions(self._uri(table.name), schema, [added], mode="error", commit_properties=once)
         else:
-            there.create_write_transaction([*added], "append", schema, commit_properties=once)
+            there.create_write_transaction([added], "append", schema, commit_properties=once)
         self.tables.pop(table.name, None)
-        step("sink committed")
+        self.heads[table.name] = self._read_head(table)
+
+    def _read_head(self, table: SinkTable) -> Head | None:
+        """Return the newest commit of a table where it is our own, of these columns; None where only the log tells."""
+        folder = Path(self.storage.path(f"{table.name}/{LOG}"))
+        if not self.storage.local or not folder.is_dir():
+            return None
+        newest = max((name for name in os.listdir(folder) if name[:20].isdigit()), default="")
+        if not newest.endswith(".json"):
+            return None
+        actions = [json.loads(line) for line in (folder / newest).read_text().splitlines() if line]
+        is_ours = any(action.get("commitInfo", {}).get(OWN) == _digest(table) for action in actions)
+        numbers = [action["txn"]["version"] for action in actions if action.get("txn", {}).get("appId") == self.app]
+        return Head(int(newest[:20]), int(numbers[0])) if is_ours and numbers else None
 
     def _open(self, name: str) -> DeltaTable | None:
         """Open a table as it is now; it is kept open until this process writes to it."""
@@ -84,6 +144,15 @@ class DeltaSink:
 
     def _uri(self, name: str) -> str:
         return self.storage.uri(name).replace("s3a://", "s3://", 1)
+
+
+def _digest(table: SinkTable) -> str:
+    return hashlib.sha256("\n".join(column_texts(table.schema)).encode()).hexdigest()
+
+
+def _is_plain(table: DeltaTable) -> bool:
+    """Whether a commit needs to know nothing of a table: it has no features and no settings."""
+    return table.protocol().min_writer_version <= PLAIN_WRITER and not table.metadata().configuration
 
 
 def _encoding(schema: pa.Schema) -> dict[str, Any]:

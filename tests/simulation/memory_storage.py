@@ -107,7 +107,7 @@ class MemoryStorage(Storage):
             raise FileNotFoundError(name)
         self.scheduler.step()
 
-    def create(self, name: str, content: bytes) -> bool:
+    def create(self, name: str, content: bytes, durable: bool = True) -> bool:
         """Write a file by one step, unless it is there already."""
         self.scheduler.step()
         if name in self.files:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.engine.sources.contract import TableColumns
@@ -32,6 +33,7 @@ from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 
+Ints = npt.NDArray[np.int64]
 AT_ONCE = 1 << 20  # messages of a landing
 DECODED_AT_ONCE = 1 << 15
 CONSUMED_AT_ONCE = 1 << 13
@@ -134,15 +136,15 @@ class Topic:
         tables: list[pa.Table] = []
         malformed: list[pa.Table] = []
         reached = {number: start for number, (start, _) in spans.items()}
-        for partitions, offsets, values in self._consume(spans, reached):
-            decoded = decode_messages(self.stream, values)
-            if before is None and not tables and values and not decoded.places:
+        for consumed in self._consume(spans, reached):
+            decoded = decode_messages(self.stream, consumed.values)
+            if before is None and not tables and consumed.values and not decoded.places:
                 raise HeddleError(
                     f"stream {self.stream.name}: no message of {self.name} fits `schema` of its source "
                     f"({next(iter(decoded.malformed.values()))}); mend it"
                 )
-            tables.append(_with_places(decoded, partitions, offsets))
-            malformed.append(_quarantine(decoded, partitions, offsets, values))
+            tables.append(_with_places(decoded, consumed))
+            malformed.append(_quarantine(decoded, consumed))
         ends = {number: (start, reached[number]) for number, (start, _) in spans.items()}
         if all(start == end for start, end in ends.values()):
             return before
@@ -150,65 +152,84 @@ class Topic:
         quarantined = pa.concat_tables([MALFORMED_SCHEMA.empty_table(), *malformed])
         return commit_landing(self.stream, before, self.identity, ends, events, quarantined)
 
-    def _consume(
-        self, spans: Mapping[int, SPAN], reached: dict[int, int]
-    ) -> Iterator[tuple[list[int], list[int], list[bytes | None]]]:
-        """Yield messages as partitions, offsets and values, so many at once; `reached` follows them."""
+    def _consume(self, spans: Mapping[int, SPAN], reached: dict[int, int]) -> Iterator[Consumed]:
+        """Yield messages, so many at once; `reached` follows them."""
         from confluent_kafka import KafkaError, TopicPartition
 
         self.consumer.assign([TopicPartition(self.name, number, start) for number, (start, _) in spans.items()])
-        ends = {number: end for number, (_, end) in spans.items()}
+        ends = np.zeros(max(spans) + 1, np.int64)
+        ends[list(spans)] = [end for _, end in spans.values()]
         open_partitions, silent = set(spans), 0.0
-        partitions: list[int] = []
-        offsets: list[int] = []
-        values: list[bytes | None] = []
+        parts: list[Consumed] = []
         while open_partitions:
             messages = self.consumer.consume(CONSUMED_AT_ONCE, POLL)
             silent = 0.0 if messages else silent + POLL
             if silent > PATIENCE:
                 raise _down(self.stream, "it sends no messages")
-            for message in messages:
-                number, offset, error = message.partition(), message.offset(), message.error()
-                if number not in open_partitions:
-                    continue
-                if error is None and offset < ends[number]:
-                    partitions.append(number)
-                    offsets.append(offset)
-                    values.append(message.value())
-                    reached[number] = offset + 1
-                    if offset + 1 == ends[number]:
-                        open_partitions.discard(number)
-                elif error is None:  # the last offsets of the span are no messages: marks of transactions, compaction
-                    reached[number] = ends[number]
-                    open_partitions.discard(number)
-                elif error.code() == KafkaError._PARTITION_EOF:
-                    reached[number] = max(reached[number], min(offset, ends[number]))
-                    open_partitions.discard(number)
-                else:
-                    raise _down(self.stream, error.str())
-            if len(values) >= DECODED_AT_ONCE or (values and not open_partitions):
-                yield partitions, offsets, values
-                partitions, offsets, values = [], [], []
+            events = [message for message in messages if message.error() is not None]
+            consumed = _columns_of([message for message in messages if message.error() is None] if events else messages)
+            for number in np.unique(consumed.partitions).tolist():
+                # the last offsets of a span may be no messages, but marks of transactions: a later message shows it
+                last = int(consumed.offsets[consumed.partitions == number].max())
+                reached[number] = max(reached[number], min(last + 1, int(ends[number])))
+            for event in events:
+                if event.error().code() != KafkaError._PARTITION_EOF:
+                    raise _down(self.stream, event.error().str())
+                number = event.partition()
+                reached[number] = max(reached[number], min(event.offset(), int(ends[number])))
+                open_partitions.discard(number)
+            open_partitions = {number for number in open_partitions if reached[number] < ends[number]}
+            parts.append(consumed.below(ends))
+            if sum(len(part.values) for part in parts) >= DECODED_AT_ONCE or not open_partitions:
+                yield _join(parts)
+                parts = []
         self.consumer.unassign()
+
+
+class Consumed(NamedTuple):
+    """Messages in columns."""
+
+    partitions: Ints
+    offsets: Ints
+    values: list[bytes | None]
+
+    def below(self, ends: Ints) -> Consumed:
+        """Return the messages before the ends of their partitions."""
+        is_below = self.offsets < ends[self.partitions]
+        if is_below.all():
+            return self
+        values = [self.values[place] for place in np.flatnonzero(is_below).tolist()]
+        return Consumed(self.partitions[is_below], self.offsets[is_below], values)
+
+
+def _columns_of(messages: Sequence[Any]) -> Consumed:
+    count = len(messages)
+    partitions = np.fromiter((message.partition() for message in messages), np.int64, count)
+    offsets = np.fromiter((message.offset() for message in messages), np.int64, count)
+    return Consumed(partitions, offsets, [message.value() for message in messages])
+
+
+def _join(parts: Sequence[Consumed]) -> Consumed:
+    partitions, offsets = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
+    return Consumed(partitions, offsets, [value for part in parts for value in part.values])
 
 
 def _empty_events(stream: Stream) -> pa.Table:
     return pa.schema([*event_types(stream).items(), *PLACE]).empty_table()
 
 
-def _with_places(decoded: Decoded, partitions: list[int], offsets: list[int]) -> pa.Table:
-    numbers, places = np.asarray(partitions, np.int32)[decoded.places], np.asarray(offsets)[decoded.places]
-    table = decoded.events.append_column(PLACE.field(0), pa.array(numbers, pa.int32()))
-    return table.append_column(PLACE.field(1), pa.array(places, pa.int64()))
+def _with_places(decoded: Decoded, consumed: Consumed) -> pa.Table:
+    partitions, offsets = consumed.partitions[decoded.places], consumed.offsets[decoded.places]
+    table = decoded.events.append_column(PLACE.field(0), pa.array(partitions, pa.int32()))
+    return table.append_column(PLACE.field(1), pa.array(offsets, pa.int64()))
 
 
-def _quarantine(decoded: Decoded, partitions: list[int], offsets: list[int], values: list[bytes | None]) -> pa.Table:
-    rows = [(partitions[place], offsets[place], why, values[place]) for place, why in decoded.malformed.items()]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(MALFORMED_SCHEMA)
-    return pa.Table.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, MALFORMED_SCHEMA, strict=True)],
-        schema=MALFORMED_SCHEMA,
-    )
+def _quarantine(decoded: Decoded, consumed: Consumed) -> pa.Table:
+    places = np.fromiter(decoded.malformed, np.int64, len(decoded.malformed))
+    values = [consumed.values[place] for place in decoded.malformed]
+    columns = (consumed.partitions[places], consumed.offsets[places], list(decoded.malformed.values()), values)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, MALFORMED_SCHEMA, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=MALFORMED_SCHEMA)
 
 
 def _settings(stream: Stream) -> dict[str, Any]:

@@ -130,6 +130,23 @@ def test_a_sink_that_is_down_stops_nothing_and_is_caught_up(tmp_path: Path) -> N
     assert {file.name for file in newest(storage).results} <= live
 
 
+def test_commits_of_others_to_a_delta_table_are_kept(tmp_path: Path) -> None:
+    """Our own commit is followed without a look at the log; one of somebody else, or a feature, is not passed over."""
+    catalog, table = make_sinks_world(tmp_path, ("delta",)), str(tmp_path / "lake" / "total")
+    heads = []
+    for number in range(7):
+        arrive(tmp_path, number)
+        deliver(catalog, STREAM, evaluate(tmp_path, catalog), pytest.fail)
+        if number == 2:
+            DeltaTable(table).optimize.compact()
+        if number == 4:
+            DeltaTable(table).alter.set_table_properties({"delta.appendOnly": "true"})
+        if number:
+            heads.append("heddle" in DeltaTable(table).history(1)[0])
+    assert heads == [True, False, True, False, False, False], "followed, compacted, followed, and then with a setting"
+    assert_delivered(tmp_path, catalog, "delta")
+
+
 def test_a_sink_that_joins_later_gets_all_that_is_published(tmp_path: Path) -> None:
     catalog = make_sinks_world(tmp_path, ())
     arrive(tmp_path, 0, 1, 2)
