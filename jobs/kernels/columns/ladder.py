@@ -34,10 +34,10 @@ def _ladder(op: int, column: Column, out: Column) -> None:
         out[0, k] = column[k]
     for a in range(0, column.size, STRIP):
         for low in range(1, min(out.shape[0], column.size - a), GROUP):
-            done = _fold_group(op, column, low, a, out) if low + GROUP <= out.shape[0] else a
+            next_row = _fold_group(op, column, low, a, out) if low + GROUP <= out.shape[0] else a
             for r in range(low, min(low + GROUP, out.shape[0])):
                 row, before = out[r], out[r - 1]
-                for k in range(done, min(a + STRIP, column.size - r)):
+                for k in range(next_row, min(a + STRIP, column.size - r)):
                     row[k] = fuse(op, before[k], column[k + r])
 
 

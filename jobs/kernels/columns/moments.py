@@ -56,7 +56,7 @@ def _shift(rows: Rows, i: int, level: Column, sign: float) -> None:
 
 @njit(cache=True, nogil=True)
 def _fold_rows(op: int, rows: Rows, lo: Ints, hi: Ints, stack: Rows, out: Rows) -> None:
-    """Every mean is measured from a level of its own; see `_fold_moments`."""
+    """Fold the rows of every window, every mean measured from a level of its own; see `_fold_moments`."""
     means = 2 if op == CO_MOMENTS else 1
     level, levelled = np.zeros(means), np.zeros(means, np.bool_)
     front, new = np.zeros((1, rows.shape[1])), np.zeros((1, rows.shape[1]))
@@ -141,8 +141,9 @@ def _last_finite(count: Column, mean: Column, low: int, high: int) -> int:
 def _fold_moments(
     count: Column, mean: Column, m2: Column, lo: Ints, hi: Ints, stack: Column, out: tuple[Column, Column, Column]
 ) -> None:
-    """Means are measured from a level, since around 1e9 a mean itself has only seven decimals. The level is the mean
-    of a slice that every window up to the flip holds: one that has left may have been a spike."""
+    """Fold the moments of every window. Means are measured from a level, since around 1e9 a mean itself has only seven
+    decimals. The level is the mean of a slice that every window up to the flip holds: one that has left may have been
+    a spike."""
     base = flip = end = 0
     level, levelled, front = 0.0, False, (0.0, 0.0, 0.0)
     for i in range(lo.size):

@@ -64,9 +64,15 @@ def fold_one_row_apart(op: int, column: Column, width: int, out: Column) -> None
             a += min(width, out.size - a)
         else:
             a = _answer_blocks(quick, column, a, width, block, out)
+    _fold_rest(op, column, a, width, out)
+
+
+@njit(cache=True, nogil=True)
+def _fold_rest(op: int, column: Column, a: int, width: int, out: Column) -> None:
+    """Fold the windows from row a on, for which there is no whole block or tile left."""
     if a < out.size:
         rest = column[a:]
-        fold_by_flips(op if has_nan(rest) else quick, rest, width, out[a:])
+        fold_by_flips(op if has_nan(rest) else quick_operator(op), rest, width, out[a:])
 
 
 @njit(cache=True, nogil=True)
@@ -82,7 +88,10 @@ def _choose_block(width: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _answer_blocks(op: int, column: Column, a: int, width: int, block: int, out: Column) -> int:
-    """Answer blocks from row a on, up to the first that a NaN is in; return the row where it ended."""
+    """Answer blocks from row a on, up to the first that a NaN is in; return the row where it ended.
+
+    As in `_answer_tiles`, every branch compiles its own loop with a constant operator. A function as an argument
+    would make one branching of both, and numba would compile it anew in every process."""
     if op <= SUM_FLOAT:
         return _blocks(SUM_FLOAT, column, a, width, block, out)
     if op == QUICK_MAX:
@@ -156,9 +165,7 @@ def fold_short_windows(op: int, column: Column, width: int, out: Column) -> None
             a += TILE
         else:
             a = _answer_tiles(quick, column, a, pieces, scratch, out)
-    if a < out.size:
-        rest = column[a:]
-        fold_by_flips(op if has_nan(rest) else quick, rest, width, out[a:])
+    _fold_rest(op, column, a, width, out)
 
 
 @njit(cache=True, nogil=True)

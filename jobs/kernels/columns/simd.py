@@ -227,8 +227,8 @@ def _compare(builder: Any, kind: Any, sign: str, a: Any, b: Any) -> Any:
     return builder.fcmp_ordered(sign, a, b) if _is_float(kind) else builder.icmp_signed(sign, a, b)
 
 
-def _or_nan(builder: Any, kind: Any, chosen: Any, value: Any) -> Any:
-    return builder.or_(chosen, builder.fcmp_unordered("uno", value, value)) if _is_float(kind) else chosen
+def _or_nan(builder: Any, kind: Any, condition: Any, value: Any) -> Any:
+    return builder.or_(condition, builder.fcmp_unordered("uno", value, value)) if _is_float(kind) else condition
 
 
 def _larger(builder: Any, kind: Any, a: Any, b: Any) -> Any:

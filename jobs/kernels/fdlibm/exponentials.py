@@ -126,7 +126,7 @@ def _expm1_of_parts(x: float, c: float, k: int) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def _is_within_exp(x: float) -> Any:
-    """Whether half of the exponential of a large number does not overflow, though the exponential may."""
+    """Return whether half of the exponential of a large number does not overflow, though the exponential may."""
     size = high_word(x) & MAGNITUDE
     return size < 0x408633CE or (size == 0x408633CE and low_word(x) <= 0x8FB9F87D)
 

@@ -110,7 +110,7 @@ def _first_partial(clock: Clock, q: int, start: int) -> int:
 
 @njit(cache=True)
 def _room(steps: Steps, used: int) -> Steps:
-    """The same steps with room for one more."""
+    """Return the same steps with room for one more."""
     size = len(steps.query)
     if used < size:
         return steps

@@ -124,7 +124,7 @@ def _carry(accumulator: Ints) -> None:
 
 @njit(cache=True)
 def _read_float(accumulator: Ints, out: Floats, k: int) -> None:
-    """Horner's rule from the top in double-double, until it holds more bits than the answer needs."""
+    """Read a sum as a float by Horner's rule in double-double, until it holds more bits than the answer needs."""
     _carry(accumulator)
     high, low, limb = 0.0, 0.0, accumulator[TOP] + 1
     while limb > LIMBS and abs(high) < 2.0**96:

@@ -9,8 +9,8 @@ from jobs.kernels.algebra.operators import COUNT, SUM_FLOAT, VALID, WIDTH, combi
 from jobs.kernels.arrays import Bools, Ints, Rows
 
 
-def merge_rows(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Rows:
-    """Combine rows[chosen[i]] into the cell cell[i], one after another; a cell without any is null.
+def merge_rows(op: int, rows: Rows, places: Ints, cell: Ints, cells: int) -> Rows:
+    """Combine rows[places[i]] into the cell cell[i], one after another; a cell without any is null.
 
     >>> rows = np.array([[3.0, 0, 0, 1], [1.0, 0, 0, 1], [5.0, 0, 0, 1]])
     >>> merge_rows(SUM_FLOAT, rows, np.array([0, 2]), np.array([1, 1]), 2).tolist()
@@ -18,24 +18,24 @@ def merge_rows(op: int, rows: Rows, chosen: Ints, cell: Ints, cells: int) -> Row
     """
     out = np.zeros((cells, rows.shape[1]), rows.dtype)
     if op == SUM_FLOAT:
-        _add_floats(rows, chosen, cell, out)
+        _add_floats(rows, places, cell, out)
     elif op == COUNT:
-        _add_counts(rows, chosen, cell, out)
+        _add_counts(rows, places, cell, out)
     else:
-        _combine(op, rows, chosen, cell, out)
+        _combine(op, rows, places, cell, out)
     return out
 
 
 @njit(cache=True, nogil=True)
-def _combine(op: int, rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
-    for i in range(chosen.size):
-        combine(op, out, cell[i], rows, chosen[i], out, cell[i])
+def _combine(op: int, rows: Rows, places: Ints, cell: Ints, out: Rows) -> None:
+    for i in range(places.size):
+        combine(op, out, cell[i], rows, places[i], out, cell[i])
 
 
 @njit(cache=True, nogil=True)
-def _add_floats(rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
-    for i in range(chosen.size):
-        j, c = np.uint64(chosen[i]), np.uint64(cell[i])
+def _add_floats(rows: Rows, places: Ints, cell: Ints, out: Rows) -> None:
+    for i in range(places.size):
+        j, c = np.uint64(places[i]), np.uint64(cell[i])
         if rows[j, VALID]:
             x, y = out[c, 0], rows[j, 0]
             total = x + y
@@ -45,9 +45,9 @@ def _add_floats(rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _add_counts(rows: Rows, chosen: Ints, cell: Ints, out: Rows) -> None:
-    for i in range(chosen.size):
-        j, c = np.uint64(chosen[i]), np.uint64(cell[i])
+def _add_counts(rows: Rows, places: Ints, cell: Ints, out: Rows) -> None:
+    for i in range(places.size):
+        j, c = np.uint64(places[i]), np.uint64(cell[i])
         out[c, 0] += rows[j, 0]
         out[c, VALID] = 1
 

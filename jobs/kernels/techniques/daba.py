@@ -36,7 +36,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
 
 @njit(cache=True)
 def _shrink(memory: Memory, p: Ints, layer: Words) -> None:
-    """One more place on either side of the unfinished middle gets its aggregate up to B."""
+    """Give one more place on either side of the unfinished middle its aggregate up to B."""
     op, mask = memory.scalars[OP], len(layer) - 1
     left, right = p[L] & mask, (p[A] - 1) & mask
     if p[A] > p[R]:
