@@ -100,11 +100,11 @@ def _measures_kept(
     members: Members, covering: Mapping[str, str], order: Iterable[str]
 ) -> dict[str, frozenset[Measure]]:
     """Return what the windows of every statement that is read hold: its own measures, and those of all its readers."""
-    kept: dict[str, frozenset[Measure]] = {by: frozenset(needs_of(members[by])) for by in covering.values()}
+    measures: dict[str, frozenset[Measure]] = {by: frozenset(needs_of(members[by])) for by in covering.values()}
     for name in reversed(list(order)):  # readers before those that they read
         if name in covering:
-            kept[covering[name]] |= kept.get(name, frozenset(needs_of(members[name])))
-    return kept
+            measures[covering[name]] |= measures.get(name, frozenset(needs_of(members[name])))
+    return measures
 
 
 @dataclass(frozen=True)

@@ -215,12 +215,12 @@ def to_table(slices: Slices, positions: Ints | None = None) -> pa.Table:
     >>> to_table(slices, np.array([1])).to_pydict()
     {'key k': ['a'], 'start': [10], 'rows count(x) 0': [5]}
     """
-    chosen = slices if positions is None else slices.take(positions)
-    columns = _keys_of(chosen)
-    columns["start"] = pa.array(chosen.start)
-    for key, rows in chosen.rows.items():
+    part = slices if positions is None else slices.take(positions)
+    columns = _keys_of(part)
+    columns["start"] = pa.array(part.start)
+    for key, rows in part.rows.items():
         columns |= measure_columns(key, rows)
-    return pa.table(columns | chosen.carried)
+    return pa.table(columns | part.carried)
 
 
 def measure_columns(key: str, rows: Rows) -> dict[str, pa.Array]:

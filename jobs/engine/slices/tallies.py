@@ -38,15 +38,18 @@ class Tally(NamedTuple):
         return order_codes(value_of(self.values).numbers)
 
 
-def tally_events(measure: MeasureProgram, value: Value, valid: Bools | None, chosen: Ints | None) -> tuple[Ints, Tally]:
-    """Return the events that count, by their places among the chosen ones, and a tally of one entry for each.
+def tally_events(
+    measure: MeasureProgram, value: Value, valid: Bools | None, positions: Ints | None
+) -> tuple[Ints, Tally]:
+    """Return the events that count among those at some positions (None: all), by their places there, and a tally of
+    one entry for each.
 
     >>> distinct = MeasureProgram("d", "registers", 0, "int64", "x", "", "", deviation=0.3)
     >>> places, tally = tally_events(distinct, value_of(pa.array([7, 5, 7])), np.array([True, False, True]), None)
     >>> places.tolist(), tally.values[0] == tally.values[1]  # equal values have the same register
     ([0, 2], True)
     """
-    column = value.column if chosen is None else value.column.take(pa.array(chosen))
+    column = value.column if positions is None else value.column.take(pa.array(positions))
     places = np.arange(len(column)) if valid is None else np.flatnonzero(valid)
     if len(places) < len(column):
         column = column.take(pa.array(places))

@@ -64,13 +64,13 @@ def commit_landing(
     """Land events with their offsets: files first, then the entry that makes them exist."""
     storage = Storage(stream.path)
     number = before.number + 1 if before else 0
-    known = {partition: [end, end] for partition, (_, end) in before.spans.items()} if before else {}
+    spans_before = {partition: [end, end] for partition, (_, end) in before.spans.items()} if before else {}
     entry = Landing(
         number,
         before.landing if before else uuid.uuid4().hex,
         topic,
         time.time_ns() // 1000,
-        known | {str(partition): list(span) for partition, span in sorted(spans.items())},
+        spans_before | {str(partition): list(span) for partition, span in sorted(spans.items())},
         counts={"events": events.num_rows, "malformed": malformed.num_rows},
     )
     if events.num_rows:
@@ -114,26 +114,26 @@ def sweep_landing(stream: Stream) -> None:
 
 def tend_landings(stream: Stream, offset: str) -> list[str]:
     """Drop what has been read up to an offset and is older than the retention; say what is malformed since."""
-    done = json.loads(offset)["done"] if offset else -1
-    _expire(stream, done)
+    last_read = json.loads(offset)["done"] if offset else -1
+    _expire(stream, last_read)
     storage = Storage(stream.path)
-    entries = (_load(storage, name) for name in _entries(storage) if _number(name) > done)
+    entries = (_load(storage, name) for name in _entries(storage) if _number(name) > last_read)
     malformed = sum(entry.counts["malformed"] for entry in entries)
     where = f"are in {stream.path}/{MALFORMED}, with offset and reason"
     topic = stream.options["topic"]
     return [f"{malformed:,} messages of {topic} do not fit the schema and {where}"] if malformed else []
 
 
-def _expire(stream: Stream, done: int) -> None:
+def _expire(stream: Stream, last_read: int) -> None:
     """Delete what was landed longer ago than the stream's retention, and has been evaluated: entries, then files."""
     retention = stream.options.get("retention", "")
-    if not retention or done < 0:
+    if not retention or last_read < 0:
         return
     storage, before = Storage(stream.path), time.time_ns() // 1000 - parse_duration(retention)
     is_expired = False
     for name in _entries(storage)[:-1]:  # the newest says where the next one begins
         entry = _load(storage, name)
-        if entry.number > done or entry.landed > before:
+        if entry.number > last_read or entry.landed > before:
             break
         storage.delete(name)
         step("landing expired")

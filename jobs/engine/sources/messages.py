@@ -93,8 +93,8 @@ Reader = Callable[[Sequence[bytes], bool], pa.Table]
 
 def _json_reader(stream: Stream, types: Mapping[str, pa.DataType]) -> Reader:
     unit = UNITS.get(stream.options.get("timestamps", ""), 0)
-    written = {name: _written_type(kind, unit) for name, kind in types.items()}
-    schema = pa.schema([("v", pa.struct(list(written.items())))])
+    written_types = {name: _written_type(kind, unit) for name, kind in types.items()}
+    schema = pa.schema([("v", pa.struct(list(written_types.items())))])
 
     def read(values: Sequence[bytes], is_checked: bool) -> pa.Table:
         """Return the values as columns; where nobody has looked whether each is JSON, nothing else may come of them.

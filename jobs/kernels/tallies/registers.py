@@ -84,12 +84,12 @@ def estimator(precision: int) -> Estimator:
     alpha = {4: 0.673, 5: 0.697, 6: 0.709}.get(precision, 0.7213 / (1.0 + 1.079 / size))
     empty = np.arange(1, size + 1)
     linear = np.array([np.inf, *(size * np.log(size / empty))])
-    known = precision - 4 < len(tables["raw"])
+    has_tables = precision - 4 < len(tables["raw"])
     threshold = tables["thresholds"][precision - 4] if precision - 4 < len(tables["thresholds"]) else 0.0
-    raw, bias = (np.array(tables[name][precision - 4] if known else [0.0]) for name in ("raw", "bias"))
+    raw, bias = (np.array(tables[name][precision - 4] if has_tables else [0.0]) for name in ("raw", "bias"))
     # Spark shifts a number of 32 bits by the rank: beyond 31 it begins again
     weights = 1.0 / np.array([np.int32(np.uint32(1 << (rank & 31)).view(np.int32)) for rank in range(65)])
-    limit = 5.0 * size if known else -np.inf
+    limit = 5.0 * size if has_tables else -np.inf
     return Estimator(linear, threshold, 2.5 * size, weights, alpha * size * size, raw, bias, limit)
 
 
