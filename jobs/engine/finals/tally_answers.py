@@ -51,13 +51,15 @@ class WindowValues:
 
     def distinct(self) -> Ints:
         """Return how many different values every window holds; one pass counts them for all windows of the tree."""
-        known = self._finals.distinct
-        if (self._measure.key, self.query.window) not in known:
+        counts_by_window = self._finals.distinct
+        if (self._measure.key, self.query.window) not in counts_by_window:
             windows = self._finals.tree.windows_of(self._measure.key, COUNTING)
             bounds = [self._finals.root_ranges(window) for window in windows]
             counts = count_distinct(self.tally, [(each.lo, each.hi) for each in bounds])
-            known |= {(self._measure.key, window): each for window, each in zip(windows, counts, strict=True)}
-        return known[self._measure.key, self.query.window]
+            counts_by_window |= {
+                (self._measure.key, window): each for window, each in zip(windows, counts, strict=True)
+            }
+        return counts_by_window[self._measure.key, self.query.window]
 
     def sums(self, parts: Column) -> Column:
         """Return the sums over the different values of every window, by part."""

@@ -136,9 +136,9 @@ def to_arrow(vector: Vector, rows: int) -> pa.Array:
 def _decimals(kind: pa.DataType, values: Values, mask: Bools | None) -> pa.Array:
     if values.dtype != object:
         return join_words(kind, Words(values, values >> 63), mask)
-    known = values if mask is None else np.where(mask, values, 0)
-    low = (known & ((1 << 64) - 1)).astype(np.uint64).view(np.int64)
-    return join_words(kind, Words(low, (known >> 64).astype(np.int64)), mask)
+    filled = values if mask is None else np.where(mask, values, 0)
+    low = (filled & ((1 << 64) - 1)).astype(np.uint64).view(np.int64)
+    return join_words(kind, Words(low, (filled >> 64).astype(np.int64)), mask)
 
 
 def _wide(values: Any, rows: int) -> Any:
@@ -193,8 +193,8 @@ def join(*parts: Vector) -> tuple[Bools | None, Bools | None, str]:
     reason = ""
     for part in parts:
         if part.errors is not None:
-            seen = part.errors if valid is None else part.errors & valid
-            errors = seen if errors is None else errors | seen
+            part_errors = part.errors if valid is None else part.errors & valid
+            errors = part_errors if errors is None else errors | part_errors
             reason = reason or part.reason
         if part.valid is not None:
             valid = _and(valid, part.valid)
