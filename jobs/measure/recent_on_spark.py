@@ -9,6 +9,7 @@ from jobs.engine.sources import list_input_files
 from jobs.measure.recent_events import MOST, NEWEST, RecentEvents, measuring_program, recent_events
 from jobs.spark.session import Start, in_zone
 from jobs.spark.stream_frames import driver_of, stream_frame
+from jobs.spark.table_frames import arrived_files
 from optimizer.catalog.model.catalog import Catalog
 
 
@@ -28,11 +29,13 @@ def recent_on_spark(start: Start, catalog: Catalog, stream: str) -> RecentEvents
     from jobs.spark.frame_lane import frame_inputs, prepare_inputs
 
     driver = driver_of(catalog, stream)
-    files = list_input_files(driver)[-NEWEST:] if driver.path else []
-    if not files:
-        return None
+    if not driver.in_spark and not (driver.path and list_input_files(driver)):
+        return None  # without a word of Spark, which takes a while to start
     program = measuring_program(catalog, stream)
     try:
+        files = arrived_files(start(), driver)[-NEWEST:]
+        if not files:
+            return None
         frame = stream_frame(in_zone(start(), catalog.streams[stream].zone), catalog, stream, files)
         read = in_utc(prepare_inputs(frame, program).limit(MOST).toArrow())
     except (PySparkException, Py4JError):  # the evaluation will complain where it has to

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,14 +17,14 @@ from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
 from jobs.engine.sources import list_input_files
 from jobs.engine.sources.files import File
-from jobs.engine.warehouse.consumed_files import PastBatch, add_record, files_in_records, load_records
+from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.work import Executor, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
-from jobs.runs.log_batches import LogBatch, list_log_batches
+from jobs.runs.log_batches import list_file_batches, list_log_batches
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options
-from jobs.runs.run import Prepared, Progress, Run, open_run, silent
+from jobs.runs.run import Prepared, Progress, open_run, silent
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
@@ -75,6 +75,8 @@ def evaluate_local(
         raise HeddleError("--interval needs Spark; leave it out, or leave out --local")
     if catalog.streams[plan.stream].sql:
         raise HeddleError(f"stream {plan.stream} is made by SQL, which only Spark evaluates; leave out --local")
+    if catalog.streams[plan.stream].in_spark:
+        raise HeddleError(f"stream {plan.stream} is a table of Spark, which only Spark reads; leave out --local")
     plan = replace(plan, unshared=())
     lane = OneProcess(catalog, plan)
     arrived = list_input_files(catalog.streams[plan.stream])
@@ -88,7 +90,7 @@ def evaluate_local(
         batches = (
             list_log_batches(run, source, options.files_per_batch)
             if source.has_log
-            else _batches(run, arrived, options.files_per_batch)
+            else list_file_batches(run, arrived, options.files_per_batch)
         )
         for batch, files, offset in batches:
             if stop.is_set():
@@ -102,23 +104,6 @@ def evaluate_local(
 
 def _splits(files: Sequence[File]) -> list[Split]:
     return [split_of(file) for file in files]
-
-
-def _batches(run: Run, arrived: Sequence[File], files_per_batch: int) -> Iterator[LogBatch]:
-    """Yield the batch that died, if one did, then the files that arrived since; each batch is on record before."""
-    records = load_records(run.storage)
-    for record in records:
-        if record.batch > run.manifest.batch:
-            files = run.present(record.files)
-            records = add_record(run.storage, records, record.batch, files)
-            yield LogBatch(record.batch, files, "")
-    consumed = files_in_records(records)
-    waiting = [file for file in arrived if file.path not in consumed]
-    while waiting:
-        files, waiting = run.present(waiting[: files_per_batch or None]), waiting[files_per_batch or len(waiting) :]
-        batch = run.manifest.batch + 1
-        records = add_record(run.storage, records, batch, files)
-        yield LogBatch(batch, files, "")
 
 
 def in_process(splits: Sequence[Split]) -> Executor:

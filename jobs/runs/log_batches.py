@@ -1,4 +1,4 @@
-"""Batches of a source with a log: first one that died, then what its log has added since, each on record before."""
+"""Batches by our own record: first one that died, then what a source's log or listing has added since."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from jobs.engine.sources import SOURCES, land_events, tend_landed
 from jobs.engine.sources.contract import Snapshot
 from jobs.engine.sources.files import File, current_files
-from jobs.engine.warehouse.consumed_files import add_record, files_in_records, load_records
+from jobs.engine.warehouse.consumed_files import add_record, files_in_records, list_consumed_files, load_records
 from jobs.runs.run import Run
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
@@ -41,6 +41,37 @@ def list_log_batches(run: Run, source: Stream, files_per_batch: int) -> Iterator
         batch = run.manifest.batch + 1
         records = add_record(run.storage, records, batch, files, offset=offset)
         yield LogBatch(batch, files, offset)
+
+
+def list_file_batches(run: Run, arrived: Sequence[File], files_per_batch: int) -> Iterator[LogBatch]:
+    """Yield the batches of listed files: one that died, if one did; then those that arrived since."""
+    records = load_records(run.storage)
+    for record in records:
+        if record.batch > run.manifest.batch:
+            files = run.present(record.files)
+            records = add_record(run.storage, records, record.batch, files)
+            yield LogBatch(record.batch, files, "")
+    consumed = files_in_records(records)
+    waiting = [file for file in arrived if file.path not in consumed]
+    while waiting:
+        files, waiting = run.present(waiting[: files_per_batch or None]), waiting[files_per_batch or len(waiting) :]
+        batch = run.manifest.batch + 1
+        records = add_record(run.storage, records, batch, files)
+        yield LogBatch(batch, files, "")
+
+
+def require_appends(run: Run, source: Stream, arrived: Sequence[File]) -> None:
+    """Refuse a table that lacks files which were evaluated: rows were deleted, or written again."""
+    if run.manifest.batch < 0:
+        return
+    present = {file.path for file in arrived}
+    gone = [path for path in list_consumed_files(run.storage, run.manifest) if path not in present]
+    if gone:
+        raise HeddleError(
+            f"{source.path}: the table no longer has {gone[0]}, one of {len(gone)} files that were evaluated: rows "
+            "were deleted or written again, and a stream takes appends only; evaluate into a new --warehouse, which "
+            "begins with the table as it is then"
+        )
 
 
 def list_snapshots(source: Stream, offset: str) -> list[Snapshot]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.engine.sources import list_input_files
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, Engine
 from jobs.host.kill_points import step
 from jobs.host.signals import stop_on_signal
 from jobs.runs.follow_catalog import CatalogFollower, Change
-from jobs.runs.log_batches import list_log_batches
+from jobs.runs.log_batches import LogBatch, list_file_batches, list_log_batches, require_appends
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options
 from jobs.runs.run import Prepared, Progress, Run, open_run, silent
@@ -24,7 +23,7 @@ from jobs.runs.spark_lane import FrameReader, SparkLane, prepare_on_spark
 from jobs.spark.errors import as_user_error
 from jobs.spark.session import in_zone
 from jobs.spark.stream_frames import driver_of
-from jobs.spark.table_frames import literal_path
+from jobs.spark.table_frames import arrived_files, literal_path
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.sql.durations import parse_duration
@@ -110,8 +109,8 @@ class Streaming:
         # py4j prints what a batch raises as a traceback; it reaches the user as a line
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         try:
-            if self.driver.has_log:
-                self._follow_log()
+            if self.driver.has_log or self.driver.in_spark:
+                self._follow_records()
                 return
             query = self._start()
             while not query.awaitTermination(POLL_SECONDS):
@@ -124,10 +123,17 @@ class Streaming:
         except Exception as error:
             raise as_user_error(self.spark, self.failure or error) from None
 
-    def _follow_log(self) -> None:
-        """Evaluate what the table's own log has added; with an interval, look again and again."""
+    def _list_batches(self) -> Iterator[LogBatch]:
+        if not self.driver.in_spark:
+            return list_log_batches(self.run, self.driver, self.options.files_per_batch)
+        arrived = arrived_files(self.spark, self.driver)
+        require_appends(self.run, self.driver, arrived)
+        return list_file_batches(self.run, arrived, self.options.files_per_batch)
+
+    def _follow_records(self) -> None:
+        """Evaluate what the table has added; with an interval, look again and again."""
         while not self.stop.is_set():
-            for batch, files, offset in list_log_batches(self.run, self.driver, self.options.files_per_batch):
+            for batch, files, offset in self._list_batches():
                 if self.stop.is_set():
                     return
                 self._evaluate(batch, list(files), offset)
@@ -187,9 +193,10 @@ def evaluate(
     buckets = options.buckets or spark.sparkContext.defaultParallelism
     spark = in_zone(spark, catalog.streams[plan.stream].zone)
     driver = driver_of(catalog, plan.stream)
-    arrived = list_input_files(driver)
+    arrived = arrived_files(spark, driver)
     options = options.of_stream(driver)
-    engine: Engine = "local" if driver.has_log else "spark"  # whose record of files counts: ours, or Spark's
+    # whose record of files counts: ours, or Spark's
+    engine: Engine = "local" if driver.has_log or driver.in_spark else "spark"
     with open_run(catalog, plan, warehouse, engine, buckets, progress) as run, stop_on_signal() as stop:
         run.report.master = str(spark.sparkContext.master)
         run.note_rewritten(arrived)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from jobs.engine.sources.files import File
-from jobs.spark.table_frames import literal_path, table_frame
+from jobs.spark.table_frames import catalog_frame, literal_path, table_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream, Table
 from optimizer.catalog.model.source_files import LISTING_OPTIONS, reads_below
@@ -64,6 +64,8 @@ def file_frame(
     Which files a stream has is decided before: Spark is handed each of them, and no pattern."""
     if isinstance(source, Stream) and source.has_log:
         return table_frame(spark, source, files)
+    if isinstance(source, Stream) and source.in_spark:
+        return catalog_frame(spark, source, files)
     options = {name: value for name, value in source.options.items() if name != SCHEMA}
     if isinstance(source, Stream):
         options = {name: value for name, value in options.items() if name not in NOT_FOR_READER}

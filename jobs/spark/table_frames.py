@@ -1,4 +1,5 @@
-"""Files of a Delta or Iceberg table as a DataFrame, by Spark's own Parquet reader: no connector is needed."""
+"""Files of a table as a DataFrame: of Delta and Iceberg by Spark's own Parquet reader, without a connector; of any
+table of the session's catalog by the table itself."""
 
 from __future__ import annotations
 
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from jobs.engine.events.parquet import open_parquet
-from jobs.engine.sources import table_columns
+from jobs.engine.sources import list_input_files, table_columns
 from jobs.engine.sources.contract import TableColumns, read_values
-from jobs.engine.sources.files import File
+from jobs.engine.sources.files import File, current_files
+from jobs.engine.warehouse.consumed_files import plain_path
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.sql.expressions import in_backquotes
+from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -75,3 +78,44 @@ def _group_frame(spark: SparkSession, columns: TableColumns, layout: FileLayout,
         return F.col(in_backquotes(names.get(name, name))).alias(name)
 
     return read if not names and not beside else read.select(*(column(name) for name in columns.types))
+
+
+def arrived_files(spark: SparkSession, source: Stream) -> list[File]:
+    """List the files of a stream as they are now; those of a table of Spark's catalog by Spark."""
+    if not source.in_spark:
+        return list_input_files(source)
+    files = current_files(plain_path(uri) for uri in _catalog_table(spark, source).inputFiles())
+    return sorted(files, key=lambda file: (file.modified, file.path))
+
+
+def catalog_frame(spark: SparkSession, source: Stream, files: Sequence[File]) -> DataFrame:
+    """Return the rows that some files of a table of Spark's catalog hold, in the columns that the table has now."""
+    from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+    table = _catalog_table(spark, source)
+    paths = {file.path for file in files}
+    uris = [uri for uri in table.inputFiles() if plain_path(uri) in paths]
+    # of a local file Spark says file:/// where it lists it, and file:/ in the row
+    spelled = {form for uri in uris for form in (uri, re.sub("^file:/+", "file:/", uri))}
+    return table.where(F.col("_metadata.file_path").isin(sorted(spelled)))
+
+
+def _catalog_table(spark: SparkSession, source: Stream) -> DataFrame:
+    """Return a table of the session's catalog; refuse, in one line, what is none or has no files."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        table = spark.table(source.path)
+    except AnalysisException:
+        raise HeddleError(
+            f"{source.path}: the catalog of Spark's session has no such table; create it or mend `name` of stream "
+            f"{source.name}"
+        ) from None
+    try:
+        table.select("_metadata.file_path")
+    except AnalysisException:
+        raise HeddleError(
+            f"{source.path}: is no table of files, so that nothing tells which of its rows are new; name a table of "
+            "Parquet, ORC, CSV or JSON, or write source: {format: delta} or {format: iceberg}"
+        ) from None
+    return table

@@ -44,6 +44,9 @@ def _has_work(place: Settings, catalog: Catalog, stream: str, say: Say) -> bool:
     manifest = newest(storage)
     driver = driver_of(catalog, stream)
     land_events(driver)
+    if driver.in_spark:
+        say(f"{stream}: is a table of Spark's catalog; Spark knows whether it has grown")
+        return True
     files = [file.path for file in list_input_files(driver)]
     consumed = set(list_consumed_files(storage, manifest)) if manifest.batch >= 0 else set()
     fresh = sum(path not in consumed for path in files)

@@ -18,7 +18,7 @@ from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, newest
 from jobs.engine.warehouse.retained import RetainedSlices, save_retained
 from jobs.engine.work import BucketReport, FeedReport, Outcome, Work
-from jobs.runs.in_process import _batches as take_batches
+from jobs.runs.log_batches import list_file_batches as take_batches
 from jobs.runs.run import Prepared, Run, silent
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING

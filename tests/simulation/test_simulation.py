@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from jobs.engine.warehouse import consumed_files, ledger, manifest
-from jobs.runs import in_process
+from jobs.runs import log_batches
 from tests.simulation import episode
 from tests.simulation.episode import Broken, Episode, play_episode
 from tests.simulation.memory_storage import MemoryStorage
@@ -68,7 +68,7 @@ def commit_before_results_are_written(patch: pytest.MonkeyPatch) -> None:
 
 
 def forget_the_record(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(in_process, "add_record", lambda storage, records, batch, files: list(records))
+    patch.setattr(log_batches, "add_record", lambda storage, records, batch, files: list(records))
 
 
 def ignore_who_recorded_first(patch: pytest.MonkeyPatch) -> None:

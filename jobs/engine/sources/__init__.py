@@ -23,6 +23,7 @@ SOURCES: dict[str, Source] = {
     "orc": Source(files.list_files),
     "delta": Source(delta.list_files, delta.list_snapshots, delta.read_columns),
     "iceberg": Source(iceberg.list_files, iceberg.list_snapshots, iceberg.read_columns),
+    "table": Source(lambda stream: []),  # of Spark's catalog: Spark lists it, in jobs/spark
     "kafka": Source(
         landing.list_landed_files,
         landing.list_landings,

@@ -52,6 +52,11 @@ class Stream:
         """Whether a table's own log says which Parquet files it has, so that nobody lists a folder."""
         return self.format in TABLE_FORMATS
 
+    @property
+    def in_spark(self) -> bool:
+        """Whether the stream is a table of the catalog of Spark's session, which Spark alone lists and reads."""
+        return self.format == "table"
+
 
 @dataclass(frozen=True)
 class Table:

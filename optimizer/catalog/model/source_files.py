@@ -61,7 +61,7 @@ def select_files(source: Stream, files: Iterable[Found]) -> list[str]:
 def reads_below(source: Stream) -> bool:
     """Whether folders name no columns: the files of a table are those that its log names, and so are all below a path
     by an option."""
-    return source.has_log or source.options.get("recursiveFileLookup", "false").lower() == "true"
+    return source.has_log or source.in_spark or source.options.get("recursiveFileLookup", "false").lower() == "true"
 
 
 def folder_root(source: Stream) -> str:

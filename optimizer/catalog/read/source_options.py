@@ -15,7 +15,7 @@ from optimizer.catalog.sql.expressions import quote
 from optimizer.errors import Mistake, did_you_mean, show
 
 FILE_FORMATS = ("parquet", "csv", "json", "orc")  # whose files are in a folder
-PLACES = {"iceberg": "table"}  # the field that says where a source is, where that is no path
+PLACES = {"iceberg": "table", "table": "name"}  # the field that says where a source is, where that is no path
 _TEXT_FILES = "encoding dateFormat timestampFormat timestampNTZFormat mode multiLine schema"
 _ANY = "recursiveFileLookup pathGlobFilter modifiedAfter modifiedBefore maxFilesPerTrigger"
 _TOPIC = "servers topic schema values timestamps"
@@ -29,6 +29,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     ),
     "delta": frozenset({"maxFilesPerTrigger"}),
     "iceberg": frozenset({"maxFilesPerTrigger", "catalog", "type", "uri", "warehouse"}),
+    "table": frozenset({"maxFilesPerTrigger"}),
     "kafka": frozenset(f"{_TOPIC} avroSchema avroHeader startingOffsets retention maxFilesPerTrigger".split()),
 }
 REQUIRED = {"kafka": ("servers", "topic", "schema")}

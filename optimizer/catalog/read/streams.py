@@ -25,6 +25,7 @@ from optimizer.errors import Mistake, did_you_mean, in_field, show
 ROOTS = "HEDDLE_ROOTS"  # the folders that paths must stay inside of, if they are configured
 SCHEMES = ("hdfs", "s3a")  # that Spark reads
 TABLE = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+")
+SPARK_TABLE = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+){0,2}")
 SHAPE = "write SELECT columns FROM a [JOIN b ON ...] [WHERE ...]"
 JOINED = "join streams and tables of this catalog by their plain names"
 
@@ -39,8 +40,8 @@ def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
     if model.idle and idle <= 0:
         raise Mistake(f"idle is {show(model.idle)}", "give a duration, or leave it out: then windows wait", "idle")
     time = in_field("time", column_name, model.time)
-    if sum(map(bool, (source.sql, source.path, source.table))) != 1:
-        raise Mistake("a source has either a path or sql, or a table", "keep one of them", "source")
+    if sum(map(bool, (source.sql, source.path, source.table, source.name))) != 1:
+        raise Mistake("a source has either a path or sql, or a table or a name", "keep one of them", "source")
     zone = in_field("zone", check_zone, model.zone)
     expect = in_field(FIELD, parse_stream_expectations, model.expect)
     sinks = make_sinks(model.sinks, lambda path: locate(path, folder))
@@ -94,6 +95,10 @@ def _locate_source(source: SourceModel, options: Mapping[str, str], folder: Path
     place = place_of(source)
     if source.format == "iceberg":
         return in_field("source", lambda table: locate_table(table, options.get("uri", ""), folder), place)
+    if source.format == "table":
+        if not SPARK_TABLE.fullmatch(place):
+            raise Mistake(f"{show(place)} is no name of a table", "write it like db.events", "source")
+        return place
     return in_field("source", lambda path: locate(path, folder), place)
 
 

@@ -17,6 +17,7 @@ class SourceModel(Model):
     format: str = "parquet"
     path: str = ""
     table: str = ""
+    name: str = ""
     sql: str = ""
     options: dict[str, str] = Field(default_factory=dict)
 

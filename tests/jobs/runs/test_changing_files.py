@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.results import results_table
-from jobs.runs import in_process
+from jobs.runs import in_process, log_batches
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError
@@ -57,17 +57,17 @@ def test_a_file_that_vanishes_before_a_batch_that_died_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run stops in one line; the next one carries on without the file, and with another as it is now."""
-    world, add = world_of(tmp_path), in_process.add_record
+    world, add = world_of(tmp_path), log_batches.add_record
 
     def vanish(*arguments: object) -> object:
         records = add(*arguments)  # type: ignore[arg-type]  # as they come
         world.path(1).unlink()
         return records
 
-    monkeypatch.setattr(in_process, "add_record", vanish)
+    monkeypatch.setattr(log_batches, "add_record", vanish)
     with pytest.raises(HeddleError, match=r"part-00001.parquet: cannot be read as Parquet .*; mend or remove the file"):
         evaluate_local(world.catalog, world.plan("shared"), str(tmp_path / "w"), Options())
-    monkeypatch.setattr(in_process, "add_record", add)
+    monkeypatch.setattr(log_batches, "add_record", add)
     pq.write_table(table_of([odd_row((20 + n) * SECOND, 1) for n in range(20)]), world.path(2))
     report = evaluate_local(world.catalog, world.plan("shared"), str(tmp_path / "w"))
     assert report.notes == [f"{world.path(1)}: vanished before it was read; no answer holds its events"]
