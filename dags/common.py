@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable, task
 from airflow.sdk.definitions.callback import AsyncCallback
@@ -124,6 +124,13 @@ def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
             raise AirflowFailException(str(error)) from None
 
     return task(**options)(run)
+
+
+def skip_rest() -> NoReturn:
+    """End a dry run: what was to be shown is in the log, and the tasks that would change something are skipped."""
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    raise AirflowSkipException("a dry run: nothing was changed")
 
 
 def publish(batch: Any) -> Any:

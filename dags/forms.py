@@ -81,6 +81,11 @@ def number(title: str, what: str) -> Param:
     )  # fmt: skip
 
 
+def dry_run() -> Param:
+    """Return the field that lets a change be shown and not be made."""
+    return Param(False, "Log what the plan and its cost would become; change nothing.", type="boolean", title="Dry run")
+
+
 def tolerance() -> Param:
     """Return the field of how far a plan that queries join and leave may drift."""
     what = "How much dearer than a build the plan may become, as a share, before a replan follows at once."

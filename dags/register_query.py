@@ -4,7 +4,7 @@ Adds a query to the catalog from the form: one aggregate or several, or a whole 
 own files are: a mistake fails the first task with its line, and nothing is written. Where the catalog is under git, the
 change is committed with the name of who asked. The query then joins the champion plan by Incremental WeaveShare, and
 the changed plan is promoted, which starts `heddle_evaluate`. Where it has drifted beyond the tolerance, `heddle_replan`
-follows at once.
+follows at once. A dry run logs the change of the plan and its cost, and writes nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from airflow.sdk import Param, dag
 
 from dags import forms
 from dags.assets import PLAN
-from dags.common import DAG_OPTIONS, LOG, announce_drift, step
+from dags.common import DAG_OPTIONS, LOG, announce_drift, skip_rest, step
 
 PARAMS = {
     "id": Param(None, "A new name: a to z, digits and _.", type="string", pattern=forms.ID, title="Id"),
@@ -30,7 +30,7 @@ PARAMS = {
     "slide": Param("10 seconds", "How often one ends.", type="string", pattern=forms.DURATION, title="Slide"),
     "offset": forms.text("Offset", "By how much starts are shifted; empty: not.", pattern=f"{forms.DURATION}|^$"),
 }
-FORM = {**PARAMS, "tolerance": forms.tolerance()}
+FORM = {**PARAMS, "tolerance": forms.tolerance(), "dry_run": forms.dry_run()}
 
 
 @dag("heddle_register_query", schedule=None, params=FORM, doc_md=__doc__, **DAG_OPTIONS)
@@ -39,9 +39,13 @@ def register_query() -> None:
 
     @step(retries=0)
     def write(params: dict[str, Any], dag_run: Any) -> str:
-        from jobs.steps.queries import register_query
+        from jobs.steps.queries import preview_query, register_query
 
-        return register_query({name: params[name] for name in PARAMS}, LOG.info, dag_run.triggering_user_name or "")
+        form = {name: params[name] for name in PARAMS}
+        if params["dry_run"]:
+            preview_query(form, LOG.info)
+            skip_rest()
+        return register_query(form, LOG.info, dag_run.triggering_user_name or "")
 
     @step(outlets=[PLAN])
     def weave(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:

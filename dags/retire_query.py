@@ -3,6 +3,7 @@
 Takes a query out of the catalog. It leaves the champion plan by Incremental WeaveShare, and the changed plan is
 promoted, which starts `heddle_evaluate`; where it has drifted beyond the tolerance, `heddle_replan` follows at once.
 What the query has answered so far stays in the warehouse; where the catalog is under git, the change is committed.
+A dry run logs the change of the plan and its cost, and writes nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from airflow.sdk import dag
 
 from dags import forms
 from dags.assets import PLAN
-from dags.common import DAG_OPTIONS, LOG, announce_drift, step
+from dags.common import DAG_OPTIONS, LOG, announce_drift, skip_rest, step
 
 PARAMS = {
     "id": forms.query(),
     "tolerance": forms.tolerance(),
+    "dry_run": forms.dry_run(),
 }
 
 
@@ -27,8 +29,11 @@ def retire_query() -> None:
 
     @step(retries=0)
     def write(params: dict[str, Any], dag_run: Any) -> str:
-        from jobs.steps.queries import retire_query
+        from jobs.steps.queries import preview_retirement, retire_query
 
+        if params["dry_run"]:
+            preview_retirement(params["id"], LOG.info)
+            skip_rest()
         return retire_query(params["id"], LOG.info, dag_run.triggering_user_name or "")
 
     @step(outlets=[PLAN])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +20,11 @@ from jobs.tracking.registry import champion, decide, plan_of
 from jobs.tracking.replans import Replan, log_replan
 from jobs.tracking.store import Store
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.read.load import load_catalog
+from optimizer.catalog.read.load import catalog_files, load_catalog
 from optimizer.catalog.write import add_query, remove_query
+from optimizer.plan.definition import Plan
+from optimizer.plan.explain import cost_text, counted
+from optimizer.plan.prices import Prices, estimate_milliseconds
 from optimizer.planning.reweave import reweave
 from optimizer.strategies.search.incremental import TOLERANCE
 
@@ -39,6 +45,76 @@ def retire_query(folder: str, query: str, say: Say, who: str = "") -> str:
     say(f"{query}: taken out of {file.name}")
     commit_change(file, f"Retire query {query} over {stream}", who, say)
     return stream
+
+
+def preview_query(store: Store, folder: str, entry: Mapping[str, Any], say: Say) -> None:
+    """Say what registering a query would do to its stream's plan; nothing is written."""
+    id = str(entry.get("id", ""))
+    with copied_folder(folder) as copy:
+        add_query(copy, entry)
+        catalog = load_catalog(copy)
+        preview_weave(store, catalog, catalog.stream_of(id), say)
+
+
+def preview_retirement(store: Store, folder: str, query: str, say: Say) -> None:
+    """Say what retiring a query would do to its stream's plan; nothing is written."""
+    stream = load_catalog(folder).stream_of(query)
+    with copied_folder(folder) as copy:
+        remove_query(copy, query)
+        preview_weave(store, load_catalog(copy), stream, say)
+
+
+@contextmanager
+def copied_folder(folder: str) -> Iterator[str]:
+    """Yield a copy of a catalog's files, beside the folder, since paths in a catalog are relative to where it is."""
+    with tempfile.TemporaryDirectory(dir=Path(folder).parent, prefix=".dry-run-") as copy:
+        for file in catalog_files(Path(folder)):
+            shutil.copy(file, copy)
+        yield copy
+
+
+def preview_weave(store: Store, catalog: Catalog, stream: str, say: Say) -> None:
+    """Say how a changed catalog would change the champion of a stream, and what that costs."""
+    from jobs.measure.recent_on_spark import recent_by
+
+    now = champion(store, stream)
+    if now is None:
+        say(f"dry run: {stream} has no plan yet; the query takes part from the first replan on")
+        return
+    before = plan_of(store, now)
+    recent, fitted = recent_by(lambda: spark_session(MEASURING), catalog, stream), prices(store, stream)
+    rewoven = reweave(before, catalog, recent, fitted, rebuilds=False)
+    for line in describe_change(before, rewoven.plan, fitted):
+        say(f"dry run: {line}")
+    if rewoven.is_due:
+        say(f"dry run: {rewoven.deviation:.1%} above what a build should cost: a replan would follow")
+
+
+def describe_change(before: Plan, after: Plan, fitted: Prices | None) -> Iterator[str]:
+    """Yield what differs between two plans of a stream: queries, trees and cost.
+
+    >>> from optimizer import Window, optimize
+    >>> before, after = (optimize([Window(16, 4), Window(8, 4)][:count], 1.2, "shared") for count in (1, 2))
+    >>> list(describe_change(before, after, None))
+    ['1 query in 1 tree, cost 1.95 operations a second', 'then 2 queries in 1 tree, cost 2.7', 'joins t1: 1']
+    """
+    yield _describe_plan(before, fitted, "operations a second")
+    yield f"then {_describe_plan(after, fitted)}"
+    place_before = {query: tree.id for tree in before.trees for query in tree.queries}
+    place_after = {query: tree.id for tree in after.trees for query in tree.queries}
+    for query in [query for query in place_after if query not in place_before]:
+        tree = after.tree(place_after[query])
+        yield f"joins {tree.id}: {query}" if len(tree.queries) > 1 else f"gets a tree of its own, {tree.id}: {query}"
+    for query in [query for query in place_before if query not in place_after]:
+        yield f"leaves: {query}"
+
+
+def _describe_plan(plan: Plan, fitted: Prices | None, unit: str = "") -> str:
+    queries, trees = sum(len(tree.queries) for tree in plan.trees), counted(len(plan.trees), "tree", "trees")
+    milliseconds = estimate_milliseconds(plan, fitted)
+    if fitted is not None and milliseconds is not None:
+        return f"{counted(queries)} in {trees}, {milliseconds:.4g} CPU ms per 1,000 events"
+    return f"{counted(queries)} in {trees}, cost {cost_text(plan.cost)} {unit}".rstrip()
 
 
 def commit_change(file: Path, subject: str, who: str, say: Say) -> None:

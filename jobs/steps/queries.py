@@ -39,6 +39,16 @@ def retire_query(query: str, say: Say, who: str = "") -> str:
     return queries.retire_query(settings().catalog, query, say, who)
 
 
+def preview_query(form: Mapping[str, Any], say: Say) -> None:
+    """Say what adding the query of a form would change; nothing is written."""
+    queries.preview_query(open_store(settings()), settings().catalog, entry_of_form(form), say)
+
+
+def preview_retirement(query: str, say: Say) -> None:
+    """Say what taking a query out would change; nothing is written."""
+    queries.preview_retirement(open_store(settings()), settings().catalog, query, say)
+
+
 def weave_once(stream: str, key: str, tolerance: float, say: Say) -> dict[str, Any]:
     """Change the champion by the platform's settings, once per key: a task that is tried again finds what it did."""
     store = open_store(settings())

@@ -13,7 +13,7 @@ import pytest
 from jobs.host.settings import Settings
 from jobs.measure.stream import measure_stream
 from jobs.plans.champion import champion_file
-from jobs.plans.queries import register_query, retire_query, weave
+from jobs.plans.queries import preview_query, preview_retirement, register_query, retire_query, weave
 from jobs.plans.replan import Wish, candidates, done_before, replan
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
@@ -130,3 +130,26 @@ def test_mistakes_are_one_line(store: Store, place: Settings) -> None:
         with pytest.raises(HeddleError) as caught:
             replan(store, catalog_of(place), wish, str)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("events")
+def test_a_dry_run_says_what_would_change_and_changes_nothing(store: Store, place: Settings) -> None:
+    said: list[str] = []
+    entry = {"id": "extra", "stream": "readings", "select": "min(x)", "range": "20 seconds", "slide": "5 seconds"}
+    preview_query(store, place.catalog, entry, said.append)
+    assert said[-1] == "dry run: readings has no plan yet; the query takes part from the first replan on"
+    catalog = catalog_of(place)
+    replan(store, catalog, Wish("readings", ("weave_share",)), said.append)
+    before, files = champion(store, "readings"), sorted(Path(place.catalog).parent.rglob("*.yaml"))
+    del said[:]
+    preview_query(store, place.catalog, entry, said.append)
+    queries = len(catalog.of_stream("readings"))
+    assert said[0].startswith(f"dry run: {queries} queries in ")
+    assert said[1].startswith(f"dry run: then {queries + 1} queries in ")
+    assert said[2].endswith(": extra")
+    leaving = catalog.of_stream("readings")[0].id
+    preview_retirement(store, place.catalog, leaving, said.append)
+    assert any(line.startswith(f"dry run: then {queries - 1} quer") for line in said)
+    assert f"dry run: leaves: {leaving}" in said
+    assert champion(store, "readings") == before
+    assert sorted(Path(place.catalog).parent.rglob("*.yaml")) == files
