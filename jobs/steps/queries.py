@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
 from jobs.host.say import Say
 from jobs.host.settings import settings
 from jobs.plans import queries
 from jobs.plans.replan import Wish, done_before
+from jobs.runs.report import format_time
 from jobs.tracking.store import open_store
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 
 
 def register_query(form: Mapping[str, Any], say: Say, who: str = "") -> str:
@@ -54,4 +58,16 @@ def weave_once(stream: str, key: str, tolerance: float, say: Say) -> dict[str, A
     store = open_store(settings())
     catalog = load_catalog(settings().catalog)
     outcome = done_before(store, Wish(stream, key=key)) or queries.weave(store, catalog, stream, key, say, tolerance)
+    say(first_answers(stream))
     return outcome.to_dict()
+
+
+def first_answers(stream: str) -> str:
+    """Say from when on a query that joins a stream now is answered."""
+    place = settings()
+    manifest = newest(stream_storage(place.warehouse, stream))
+    if manifest.watermark == BEGINNING:
+        return f"{stream}: nothing is evaluated yet; the first evaluation answers every window of the query"
+    until = format_time(manifest.watermark)
+    past = f"heddle backfill {place.catalog} --stream {stream} --warehouse {place.warehouse} --from T --to '{until}'"
+    return f"{stream}: the next evaluation answers windows that end after {until}; earlier ones: {past}"

@@ -125,7 +125,7 @@ def _run(spark: SparkSession, case: WholeCase, folder: Path) -> tuple[WholeCase,
             how = case.evaluation
             if "leave out --local" in str(error) and how.lane == "local":
                 case = replace(case, evaluation=replace(how, lane="auto"))
-            elif str(error).startswith(f"technique {how.technique} needs"):
+            elif str(error).startswith(f"technique {how.technique} "):
                 case = replace(case, evaluation=replace(how, technique="auto"))
             else:
                 raise
