@@ -20,7 +20,7 @@ test: .venv/ready ## set up, then pass every check and test
 	@$(MAKE) --no-print-directory -j2 lint suite
 
 suite: warm
-	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow and no browser, in under a minute
 	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not browser and not slow"
