@@ -22,7 +22,7 @@ test: .venv/ready ## set up, then pass every check and test
 suite: warm
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-quick: .venv/ready ## pass the tests that need no Spark, no Airflow and no browser, in under a minute
+quick: .venv/ready ## pass the tests that need no Spark, no Airflow, no browser and few seconds each
 	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not browser and not slow"
 
 fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORACLE=spark lets plain Spark judge, ORACLE=others DuckDB and polars

@@ -30,13 +30,65 @@ SMALL = {
 os.environ["HEDDLE_PRICES"] = os.devnull
 
 TESTS = Path(__file__).parent
-MARKED_FOLDERS = {
+MARKED_PLACES = {
     "dags": "airflow",
     "whole/browser": "browser",
     "whole/cluster": "spark",
     "whole/production": "slow",
     "jobs/tracking": "slow",  # MLflow alone takes seconds to import, and to make a database
     "plugins": "slow",
+    # Random catalogs, kills and long searches, in process: seconds each. `make quick` leaves them to `make test`.
+    **dict.fromkeys(
+        (
+            "fuzz",
+            "heddle/test_plan.py",
+            "heddle/test_rewrite.py",
+            "jobs/engine/batch/test_levels.py",
+            "jobs/engine/batch/test_long_streams.py",
+            "jobs/engine/batch/test_many_batches.py",
+            "jobs/engine/batch/test_names.py",
+            "jobs/engine/batch/test_random_catalogs.py",
+            "jobs/engine/events/test_odd_files.py",
+            "jobs/engine/events/test_predicate_index.py",
+            "jobs/engine/feed/test_late.py",
+            "jobs/engine/feed/test_row_windows.py",
+            "jobs/engine/finals/test_decimals.py",
+            "jobs/engine/finals/test_trees.py",
+            "jobs/engine/program/test_lanes.py",
+            "jobs/engine/slices/test_groupings.py",
+            "jobs/engine/slices/test_shards.py",
+            "jobs/engine/warehouse/test_compaction.py",
+            "jobs/engine/warehouse/test_ledger.py",
+            "jobs/kernels/columns/test_safety.py",
+            "jobs/kernels/in_memory/test_sliding.py",
+            "jobs/kernels/techniques/test_conformance.py",
+            "jobs/kernels/techniques/test_properties.py",
+            "jobs/kernels/techniques/test_resume.py",
+            "jobs/kernels/techniques/test_safety.py",
+            "jobs/runs/test_calibrate.py",
+            "jobs/runs/test_counts.py",
+            "jobs/runs/test_kafka.py",
+            "jobs/runs/test_tables.py",
+            "jobs/sinks",
+            "optimizer/catalog/test_bulk.py",
+            "optimizer/catalog/test_hostile.py",
+            "optimizer/catalog/test_round_trip.py",
+            "optimizer/planning/test_incremental.py",
+            "optimizer/planning/test_stream.py",
+            "optimizer/strategies/test_cascade.py",
+            "optimizer/strategies/test_conformance.py",
+            "optimizer/strategies/test_weave_share.py",
+            "optimizer/windows/test_counters.py",
+            "oracle",
+            "simulation",
+            "test_evidence.py",
+            "whole/docker",
+            "whole/faults",
+            "whole/peers",
+            "whole/wheel",
+        ),
+        "slow",
+    ),
 }
 # Files that share a costly fixture of the session are run by one test process, or every process would make its own.
 TOGETHER = {
@@ -72,8 +124,8 @@ def spark() -> Iterator[SparkSession]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip a folder whose marker `-m` leaves out: importing Airflow and a browser's driver takes seconds."""
-    marker = MARKED_FOLDERS.get(_place(collection_path))
+    """Skip a folder or file whose marker `-m` leaves out: importing Airflow and a browser's driver takes seconds."""
+    marker = MARKED_PLACES.get(_place(collection_path))
     return True if marker and f"not {marker}" in config.option.markexpr else None
 
 
@@ -82,8 +134,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-        for folder, marker in MARKED_FOLDERS.items():
-            if TESTS / folder in item.path.parents:
+        for place, marker in MARKED_PLACES.items():
+            if TESTS / place in (item.path, *item.path.parents):
                 item.add_marker(marker)
     items.sort(key=lambda item: _rank(_place(item.path)))
 

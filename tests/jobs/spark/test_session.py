@@ -78,6 +78,7 @@ def test_java_maps_the_archive_of_classes(spark: SparkSession, tmp_path: Path, m
     assert f'"-XX:SharedArchiveFile={tmp_path}/a cache/java/spark-' in java_options()
 
 
+@pytest.mark.spark
 def test_what_spark_submit_is_given_reaches_the_session(tmp_path: Path) -> None:
     job = tmp_path / "read_back.py"
     job.write_text(READ_BACK)
