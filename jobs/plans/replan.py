@@ -21,7 +21,7 @@ from jobs.tracking.store import Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
-from optimizer.plan.explain import counted
+from optimizer.plan.explain import counted, saving_text
 from optimizer.plan.prices import Prices
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 from optimizer.planning.names import find_strategy
@@ -186,7 +186,7 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
     conclude(store, run, version, decision, promoted)
     queries = sum(len(tree.queries) for tree in plan.trees)
     trees = counted(len(plan.trees), "tree", "trees")
-    summary = f"{counted(queries)} in {trees} by {plan.strategy}, {plan.saving:z.1%} below one tree per query"
+    summary = f"{counted(queries)} in {trees} by {plan.strategy}, {saving_text(plan.saving)}"
     number = version.number if version else None
     verdict = f"version {number} is promoted" if promoted else "dry run" if not may_promote else "not promoted"
     say(f"{plan.stream}: {summary}; {verdict}: {decision.reason}")

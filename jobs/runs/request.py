@@ -24,7 +24,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.errors import HeddleError, Mistake
 from optimizer.plan.definition import Plan
-from optimizer.plan.explain import counted
+from optimizer.plan.explain import counted, saving_text
 from optimizer.planning.defaults import STRATEGY, TECHNIQUE
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _new_plan(catalog: Catalog, stream: str, say: Say, start: Start | None) -> P
     )
     say(
         f"planned {stream} by {STRATEGY} at {plan.rate:.4g} events per second, {measured.how_known}: "
-        f"{counted(len(plan.trees), 'tree', 'trees')}, {plan.saving:z.1%} below one tree per query"
+        f"{counted(len(plan.trees), 'tree', 'trees')}, {saving_text(plan.saving)}"
     )
     return plan
 

@@ -20,6 +20,7 @@ from jobs.tracking.registry import PLAN, Decision, Version
 from jobs.tracking.store import Entry, Store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
+from optimizer.plan.explain import saving_text
 from optimizer.plan.picture import draw
 from optimizer.plan.prices import Prices
 
@@ -109,5 +110,5 @@ def _entry(replan: Replan) -> Entry:
         **{f"cost.{name}": value for name, value in replan.costs.items()},
         **{f"{unit}.{name}": cost for unit, costs in replan.currencies.items() for name, cost in costs.items()},
     }
-    note = f"{queries} queries in {len(plan.trees)} trees, {plan.saving:z.1%} below one tree per query"
+    note = f"{queries} queries in {len(plan.trees)} trees, {saving_text(plan.saving)}"
     return Entry(plan.stream, KIND, f"replan {plan.strategy}", params, metrics, key=replan.key, note=note)
