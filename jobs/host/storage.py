@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -132,6 +134,32 @@ class Storage:
         if not whole:
             self.filesystem.move(self.path(target), self.path(name))
         return True
+
+
+@contextmanager
+def lock_folder(storage: Storage, remedy: str, busy: str = "") -> Iterator[None]:
+    """Hold a folder on a local disk for one process; elsewhere nothing can be locked, and manifests keep runs apart.
+
+    Where another process holds it, one waits, or is refused with what `busy` says of it, {} for its number.
+    """
+    if not storage.local:
+        yield
+        return
+    try:
+        storage.make_folder(".")
+        handle = Path(storage.path("lock")).open("a+")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise HeddleError(f"{storage.root}: cannot be written ({error.strerror}); {remedy}") from None
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB if busy else fcntl.LOCK_EX)
+        except BlockingIOError:
+            handle.seek(0)
+            raise HeddleError(f"{storage.root}: {busy.format(handle.read().strip() or 'unknown')}") from None
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
+        yield
 
 
 def _draft_of(name: str) -> str:

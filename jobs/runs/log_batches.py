@@ -65,12 +65,12 @@ def require_appends(run: Run, source: Stream, arrived: Sequence[File]) -> None:
     if run.manifest.batch < 0:
         return
     present = {file.path for file in arrived}
-    gone = [path for path in list_consumed_files(run.storage, run.manifest) if path not in present]
-    if gone:
+    missing = [path for path in list_consumed_files(run.storage, run.manifest) if path not in present]
+    if missing:
         raise HeddleError(
-            f"{source.path}: the table no longer has {gone[0]}, one of {len(gone)} files that were evaluated: rows "
-            "were deleted or written again, and a stream takes appends only; evaluate into a new --warehouse, which "
-            "begins with the table as it is then"
+            f"{source.path}: the table no longer has {missing[0]}, one of {len(missing)} files that were evaluated: "
+            "rows were deleted or written again, and a stream takes appends only; evaluate into a new --warehouse, "
+            "which begins with the table as it is then"
         )
 
 

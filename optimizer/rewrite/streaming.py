@@ -80,7 +80,7 @@ def open_slices(view, schema):
     folder = FOLDER / "slices" / view
     folder.mkdir(parents=True, exist_ok=True)
     stream = spark.readStream.schema(schema).option("recursiveFileLookup", True).parquet(str(folder))
-    stream = stream.withWatermark({slice!r}, LATENESS).where(IS_SLICE).drop({seen!r})
+    stream = stream.withWatermark({slice!r}, LATENESS).where(IS_SLICE).drop({latest!r})
     stream.createOrReplaceTempView(view)
 
 
@@ -129,7 +129,7 @@ def rewrite_streaming(catalog: Catalog, plan: Plan, types: Mapping[str, str]) ->
     queries = members_of(catalog, plan.stream)
     left_out = tuple(name for name in layout.as_written if any(map(_takes_a_table, queries[name])))
     answers = {name: sql for name, sql in layout.answers.items() if name not in left_out}
-    seen = free_name("seen", {key.lower() for tree in plan.trees for key in tree.group_by} | {names.slice})
+    latest = free_name("latest", {key.lower() for tree in plan.trees for key in tree.group_by} | {names.slice})
     time, start = quote(source.time), quote(names.slice)
     text = PROGRAM.format(
         stream=source.name,
@@ -140,10 +140,10 @@ def rewrite_streaming(catalog: Catalog, plan: Plan, types: Mapping[str, str]) ->
         shared=sorted({names.trees[tree.feed] for tree, _ in layout.trees if tree.feed != EVENTS}),
         sources={name: names.trees[tree] for name, tree in layout.sources.items()},
         answers=_literal(answers),
-        heartbeat=f"SELECT max({time}) AS {start}, max({time}) AS {quote(seen)} FROM {quote(source.name)}",
-        is_slice=f"{quote(seen)} IS NULL OR {quote(seen)} <> {start}",
+        heartbeat=f"SELECT max({time}) AS {start}, max({time}) AS {quote(latest)} FROM {quote(source.name)}",
+        is_slice=f"{quote(latest)} IS NULL OR {quote(latest)} <> {start}",
         slice=names.slice,
-        seen=seen,
+        latest=latest,
         zone=source.zone,
         format=source.format,
         options={key: text for key, text in source.options.items() if key != SCHEMA},

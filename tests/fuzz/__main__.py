@@ -18,9 +18,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given
 
-from tests.fuzz.case import Case, cases
+from tests.fuzz.case import Case, cases, drawn
 from tests.fuzz.coverage import Coverage
 from tests.fuzz.draw_case import draw_case
 from tests.fuzz.shrink import shrink_case
@@ -35,14 +35,7 @@ def try_cases(number: int, seed_number: int, coverage: Coverage) -> Case | None:
     """Try so many cases; return the first wrong one, made as small as it gets, or None."""
     failing: list[Case] = []
 
-    @seed(seed_number)
-    @settings(
-        max_examples=number,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
-    )
+    @drawn(number, seed_number)
     @given(case=cases())
     def attempt(case: Case) -> None:
         coverage.add(case.features())

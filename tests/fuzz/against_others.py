@@ -7,10 +7,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fuzz.case import Case, cases
+from tests.fuzz.case import Case, cases, drawn
 from tests.jobs.engine.questions import Question, questions
 from tests.oracle.other_engines import DUCKDB, POLARS, ask_duckdb, ask_polars, check_answers, may_ask
 from tests.worlds.streams import Arrival, arrivals
@@ -28,14 +28,7 @@ def try_cases(number: int, seed_number: int) -> dict[str, int]:
     confirmed = dict.fromkeys(ENGINES, 0)
     plain = st.lists(questions("auto", tuple(DUCKDB)).filter(is_plain), min_size=3, max_size=6)
 
-    @seed(seed_number)
-    @settings(
-        max_examples=number,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
-    )
+    @drawn(number, seed_number)
     @given(cases(), arrivals(least=20), plain)
     def attempt(case: Case, arrival: Arrival, asked: list[Question]) -> None:
         plain_case = replace(case, arrival=arrival, asked=tuple(asked), technique="auto", plans=case.plans[:1])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -151,6 +152,18 @@ def odd_names(seed: int) -> dict[str, str]:
         [name for name in ODD_NAMES if name.lower() not in ("ts", "window")], len(RENAMED)
     )
     return dict(zip(RENAMED, drawn, strict=True))
+
+
+def drawn(number: int, seed_number: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a test try so many random cases, the same for a seed, and make a wrong one small."""
+    profile = settings(
+        max_examples=number,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
+    return lambda attempt: seed(seed_number)(profile(attempt))
 
 
 @st.composite

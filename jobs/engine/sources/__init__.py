@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from jobs.engine.sources import delta, files, iceberg, kafka, landing
-from jobs.engine.sources.contract import Source, TableColumns
+from jobs.engine.sources.contract import Source, TableColumns, list_nothing
 from jobs.engine.sources.files import File
 from optimizer.catalog.model.query import Stream
 
@@ -23,7 +23,7 @@ SOURCES: dict[str, Source] = {
     "orc": Source(files.list_files),
     "delta": Source(delta.list_files, delta.list_snapshots, delta.read_columns),
     "iceberg": Source(iceberg.list_files, iceberg.list_snapshots, iceberg.read_columns),
-    "table": Source(lambda stream: []),  # of Spark's catalog: Spark lists it, in jobs/spark
+    "table": Source(list_nothing),  # of Spark's catalog: Spark lists it, in jobs/spark
     "kafka": Source(
         landing.list_landed_files,
         landing.list_landings,

@@ -73,6 +73,11 @@ def chain_snapshots(before: str, versions: Sequence[tuple[str, Sequence[File]]])
     return [Snapshot(start, offset, files) for start, (offset, files) in zip(befores, versions, strict=False)]
 
 
+def list_nothing(stream: Stream) -> list[File]:
+    """Return no files: Spark itself lists the source."""
+    return []
+
+
 @dataclass(frozen=True)
 class Source:
     """How one format is read: `list_files` always; the others where a table's own log says what is new."""

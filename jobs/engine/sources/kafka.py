@@ -5,11 +5,9 @@ Kafka keeps no offset for Heddle, and no consumer group is joined: the log of la
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +27,7 @@ from jobs.engine.sources.landing import (
     sweep_landing,
 )
 from jobs.engine.sources.messages import Decoded, decode_messages, event_types
-from jobs.host.storage import Storage
+from jobs.host.storage import Storage, lock_folder
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 
@@ -60,7 +58,7 @@ def read_columns(stream: Stream) -> TableColumns:
 def land_messages(stream: Stream) -> None:
     """Land what a topic has that is not landed yet."""
     event_types(stream)
-    with _one_landing(Storage(stream.path)), _reach_topic(stream) as topic:
+    with lock_folder(Storage(stream.path), "mend `path` of the stream"), _reach_topic(stream) as topic:
         sweep_landing(stream)
         before = newest_landing(stream)
         waiting = topic.find_waiting(before)
@@ -272,19 +270,3 @@ def _down(stream: Stream, reason: str) -> HeddleError:
         f"stream {stream.name}: the broker {stream.options['servers']} cannot be read ({reason}); start it, or mend "
         "`servers`"
     )
-
-
-@contextmanager
-def _one_landing(storage: Storage) -> Iterator[None]:
-    """Let one process land at a time; elsewhere than on a local disk, the log alone keeps them apart."""
-    if not storage.local:
-        yield
-        return
-    try:
-        storage.make_folder(".")
-        handle = Path(storage.path("lock")).open("a+")  # noqa: SIM115 (closed below)
-    except OSError as error:
-        raise HeddleError(f"{storage.root}: cannot be written ({error.strerror}); mend `path` of the stream") from None
-    with handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager
 from typing import Literal
 
 from jobs.engine.warehouse import late_files, outbox, result_files, retained, state_files
 from jobs.engine.warehouse.manifest import FOLDER, Manifest, load_past, manifest_names, newest
-from jobs.host.storage import Storage
+from jobs.host.storage import Storage, lock_folder
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 
@@ -29,30 +25,10 @@ def stream_storage(warehouse: str, stream: str) -> Storage:
     return Storage(f"{warehouse.rstrip('/')}/{stream}")
 
 
-@contextmanager
-def only_run(storage: Storage) -> Iterator[None]:
+def only_run(storage: Storage) -> AbstractContextManager[None]:
     """Hold the warehouse for one run. Elsewhere than on a local disk, the manifests alone keep runs apart."""
-    if not storage.local:
-        yield
-        return
-    try:
-        storage.make_folder(".")
-        handle = Path(storage.path("lock")).open("a+")  # noqa: SIM115 (closed below, when the run ends)
-    except OSError as error:
-        raise HeddleError(f"{storage.root}: cannot be written ({error.strerror}); choose another --warehouse") from None
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            handle.seek(0)
-            holder = handle.read().strip() or "unknown"
-            raise HeddleError(
-                f"{storage.root}: another run (process {holder}) is evaluating this stream; wait until it ends"
-            ) from None
-        handle.truncate(0)
-        handle.write(str(os.getpid()))
-        handle.flush()
-        yield
+    busy = "another run (process {}) is evaluating this stream; wait until it ends"
+    return lock_folder(storage, "choose another --warehouse", busy)
 
 
 def claim(storage: Storage, engine: Engine, current: Manifest) -> None:

@@ -82,20 +82,26 @@ def _count(
 @njit(cache=True)
 def _sum(by_slice: Ints, by_block: Ints, by_heap: Ints, low: int, high: int) -> int:
     """Return the sum over the slices [low, high), with whole blocks and heaps as far as there are any."""
-    total = 0
-    while low < high and low & MASK:
-        total += by_slice[low]
-        low += 1
-    while high > low and high & MASK:
-        high -= 1
-        total += by_slice[high]
-    low, high = low >> SHIFT, high >> SHIFT
-    while low < high and low & MASK:
-        total += by_block[low]
-        low += 1
-    while high > low and high & MASK:
-        high -= 1
-        total += by_block[high]
-    for heap in range(low >> SHIFT, high >> SHIFT):
+    slices, low, high = _sum_ends(by_slice, low, high)
+    blocks, low, high = _sum_ends(by_block, low, high)
+    total = slices + blocks
+    for heap in range(low, high):
         total += by_heap[heap]
     return total
+
+
+@njit(cache=True)
+def _sum_ends(each: Ints, low: int, high: int) -> tuple[int, int, int]:
+    """Return the sum of what stands before the first whole block of [low, high) and after the last, and those blocks.
+
+    >>> _sum_ends(np.ones(200, np.int64), 60, 130)  # blocks of 64: 60 to 63, 128 and 129; between them block 1
+    (6, 1, 2)
+    """
+    total = 0
+    while low < high and low & MASK:
+        total += each[low]
+        low += 1
+    while high > low and high & MASK:
+        high -= 1
+        total += each[high]
+    return total, low >> SHIFT, high >> SHIFT
