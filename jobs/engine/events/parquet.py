@@ -26,7 +26,8 @@ from optimizer.errors import HeddleError
 
 BATCH_ROWS = 1 << 20
 LARGE = 64 << 20  # bytes; a larger file is split by its row groups
-SMALL = 1 << 20  # bytes; in a smaller file, dictionaries of texts take longer to read than they save
+SMALL = 1 << 20  # bytes; a smaller file is read at once
+MANY = 4_000  # rows; in a smaller file, dictionaries of texts take longer to read than they save
 GROUP_ROWS = 1_000_000  # of a row group that splits well
 UNEVEN = 1.5  # of the mean work of a task: more leaves the others idle
 GATHER = 1 << 18  # rows: smaller tables are evaluated and folded together
@@ -92,18 +93,15 @@ def _storage_of(folder: str) -> Storage:
 
 
 def open_parquet(
-    path: str, dictionaries: Sequence[str] = (), footer: pq.FileMetaData | None = None, at_once: bool = False
+    path: str, dictionaries: Sequence[str] = (), footer: pq.FileMetaData | None = None, content: pa.Buffer | None = None
 ) -> pq.ParquetFile:
-    """Open a Parquet file, whose footer may be known, or raise one line that says why it cannot be read.
-
-    A small file is read at once, instead of first its end, then its footer, then every column."""
+    """Open a Parquet file, whose footer or content may be known, or raise one line that says why it cannot be read."""
     folder, _, name = path.rpartition("/")
     storage = _storage_of(folder)
-    place, filesystem = storage.path(name), storage.filesystem
     try:
         return pq.ParquetFile(
-            _read_whole(filesystem, place) if at_once else place,
-            filesystem=None if at_once else filesystem,
+            storage.path(name) if content is None else pa.BufferReader(content),
+            filesystem=storage.filesystem if content is None else None,
             metadata=footer,
             read_dictionary=list(dictionaries),
             coerce_int96_timestamp_unit="us",
@@ -112,9 +110,15 @@ def open_parquet(
         raise unreadable_error(path, error) from None
 
 
-def _read_whole(filesystem: pa.fs.FileSystem, place: str) -> pa.BufferReader:
-    with filesystem.open_input_file(place) as file:
-        return pa.BufferReader(file.read_buffer())
+def _read_whole(path: str) -> pa.Buffer:
+    """Read a small file at once, instead of first its end, then its footer, then every column."""
+    folder, _, name = path.rpartition("/")
+    storage = _storage_of(folder)
+    try:
+        with storage.filesystem.open_input_file(storage.path(name)) as file:
+            return file.read_buffer()
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable_error(path, error) from None
 
 
 def event_schema(path: str, file: pq.ParquetFile) -> pa.Schema:
@@ -178,18 +182,20 @@ class EventReader:
         """Yield the events of a split, a batch of rows at a time."""
         constants = folder_constants(split.path, self.program, self.needed)
         constants |= table_constants(split.path, split.values, self.program, self.needed)
-        with open_parquet(split.path, at_once=split.size <= SMALL) as file:
+        content = _read_whole(split.path) if split.size <= SMALL else None
+        with open_parquet(split.path, content=content) as file:
             layout = self._layout(split.path, file, tuple(constants))
             constants = {name: value for name, value in constants.items() if name not in layout.needed}
             groups = list(split.row_groups or range(file.num_row_groups))
-            texts = layout.texts if split.size > SMALL else []
+            rows = file.metadata.num_rows
+            texts = layout.texts if rows >= MANY else []
             try:
-                if split.size <= SMALL and file.metadata.num_rows <= BATCH_ROWS:  # a reader of batches costs more
-                    if file.metadata.num_rows:
-                        table = file.read_row_groups(groups, columns=layout.read, use_threads=False)
-                        yield with_constants(self._table(table, layout), constants)
-                    return
-                with open_parquet(split.path, texts, file.metadata) if texts else nullcontext(file) as reader:
+                with open_parquet(split.path, texts, file.metadata, content) if texts else nullcontext(file) as reader:
+                    if content is not None and rows <= BATCH_ROWS:  # a reader of batches costs more
+                        if rows:
+                            table = reader.read_row_groups(groups, columns=layout.read, use_threads=False)
+                            yield with_constants(self._table(table, layout), constants)
+                        return
                     for batch in reader.iter_batches(
                         BATCH_ROWS, row_groups=groups, columns=layout.read, use_threads=False
                     ):

@@ -110,7 +110,7 @@ def _with_dictionary(field: pa.Field) -> pa.Field:
 
 def _repeats(field: pa.Field) -> bool:
     """Say whether a column has few values in many rows: a label, a key or a text."""
-    return pa.types.is_dictionary(field.type) or field.name.startswith(key_column(""))
+    return bool(pa.types.is_dictionary(field.type)) or field.name.startswith(key_column(""))
 
 
 def _open_merged(storage: Storage, name: str, schema: pa.Schema) -> pq.ParquetWriter:
