@@ -113,7 +113,12 @@ def _column_codes(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
         encoded = column.cast(values).combine_chunks().dictionary_encode(null_encoding="encode")
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary
+    indices, distinct = encoded.indices, encoded.dictionary
+    # Arrow does not look for values that a dictionary has twice; those of keys of several columns do have some
+    once = distinct.dictionary_encode(null_encoding="encode") if dictionary else encoded
+    if len(once.dictionary) < len(distinct):
+        indices, distinct = once.indices.take(indices), once.dictionary
+    return indices.to_numpy(zero_copy_only=False).astype(np.int64), distinct
 
 
 def bucket_numbers(keys: pa.Table, count: int) -> Ints:

@@ -45,6 +45,23 @@ def test_dictionaries(nulls: bool, alone: bool) -> None:
     check(table if alone else table.append_column("n", pa.array([1, 1, 2, 1, None, 2])))
 
 
+def test_dictionaries_that_have_a_value_twice() -> None:
+    """As those of the columns of a key do: here of (b, 2) and (b, null), then of (b, null) and (b, 2)."""
+    first, second = (
+        pa.table(
+            {
+                "k": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["b", "b"])),
+                "i": pa.DictionaryArray.from_arrays(pa.array(places), pa.array([2])),
+            }
+        )
+        for places in ([0, None], [None, 0])
+    )
+    table = pa.concat_tables([first, second])
+    for part in (first, second, table, table.combine_chunks(), table.combine_chunks().select(["k"])):
+        check(part)
+    check(pa.table({"k": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), pa.array([None, "a", None, "a"]))}))
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.int32(), pa.dictionary(pa.int32(), pa.date32())])
 def test_no_rows(kind: pa.DataType) -> None:
     table = pa.schema([("k", kind), ("n", pa.int64())]).empty_table()
