@@ -198,11 +198,15 @@ class Answers:
             yield FOLDED_WIDE if wide else FOLDED, ended * (1.0 if wide else 1 - share)
             yield FOLDED_QUERY, self._folds(demand.windows, self.batches if wide else sparse)
             yield f"{FINAL}{BLOCK}", self._joins(demand.windows, self.batches if wide else sparse)
-        wide = any(demand.measure.component in WIDE for demand in blocks)
-        yield (
-            BOUND,
-            float(self._count_ended(windows.range, windows.slide).sum()) * (1.0 if wide or by_step else 1 - share),
-        )
+        yield BOUND, self._bounds(blocks, 0.0 if by_step else share)
+
+    def _bounds(self, blocks: Sequence[Demand], share: float) -> float:
+        """Return the windows whose slices are looked up: on a grid, of which so many are, those of wide measures."""
+        windows = self.tree.windows
+        ended = self._count_ended(windows.range, windows.slide)
+        wide = {window for demand in blocks if demand.measure.component in WIDE for window in demand.windows.tuples()}
+        places = np.array([window in wide for window in windows.tuples()], np.bool_)
+        return float((1 - share) * ended.sum() + share * ended[places].sum())
 
     def _sum(self, value: Callable[[Handled], float], batches: Sequence[Handled] | None = None) -> float:
         """Return what is done in some of the batches, or in all that answer, per second of the stream."""
@@ -277,9 +281,20 @@ class Answers:
 
     def _on_grid(self, demand: Demand, dense: Sequence[Handled]) -> Iterator[tuple[str, float]]:
         per_key = float((self.ticks / demand.windows.slide).sum())
-        yield TICK, self._sum(lambda batch: self._grid_ticks(batch) * self._groups(batch), dense)
+        columns = [1 + self._may_be_null(demand.measure, batch) for batch in dense]
+        cells = {id(batch): number * self._groups(batch) for batch, number in zip(dense, columns, strict=True)}
+        yield TICK, self._sum(lambda batch: self._grid_ticks(batch) * cells[id(batch)], dense)
         yield DENSE_QUERY, self._folds(demand.windows, dense)
-        yield DENSE, self._sum(lambda batch: per_key * batch.step.ends * self._groups(batch), dense)
+        yield DENSE, self._sum(lambda batch: per_key * batch.step.ends * cells[id(batch)], dense)
+
+    def _may_be_null(self, measure: Measure, batch: Handled) -> bool:
+        """Say whether some slice of a batch holds no event that passes the measure's predicate: what is not null is
+        then laid out on the grid beside the values. A count is never null."""
+        share = self.forest.traffic.share(measure.where)
+        if measure.component == "count" or share >= 1:
+            return False
+        keys, passing = (self.forest.keys_in_slice(self.tree, part) for part in (self.forest.share(self.tree), share))
+        return (1 - passing / keys) * batch.read(self.rates) > 1
 
     def _folds(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
         """Return how many windows have some that end in a batch, over all of some batches and their buckets."""

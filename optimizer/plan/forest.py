@@ -26,6 +26,7 @@ class Forest:
         self.trees = {tree.id: tree for tree in trees}
         self.traffic, self.schedule = traffic, schedule
         self._slices: dict[str, float] = {}
+        self._lengths: dict[str, FloatArray] = {}  # of some slices, in ticks
 
     def feeder(self, tree: Tree) -> Tree | None:
         """Return the tree that feeds a tree."""
@@ -111,7 +112,7 @@ class Forest:
     def _chunks(self, root: Tree, number: int) -> float:
         """Return the chunks of a level that begin in a tick."""
         seconds = self._seconds(root, number)
-        return self.traffic.active_keys(root.group_by, seconds * self._share(root)) / (seconds * self.ticks(root))
+        return self.traffic.active_keys(root.group_by, seconds * self.share(root)) / (seconds * self.ticks(root))
 
     def _signatures(self, root: Tree, seconds: float) -> float:
         """Return how many signatures the events of a key have in so many seconds: as many as some equally likely ones
@@ -121,11 +122,12 @@ class Forest:
         slices = self.slices(root)
         in_slice, events = root.shards.shards / slices, root.shards.events / slices
         likely = equally_likely(in_slice, events)
-        keys = self.traffic.active_keys(root.group_by, seconds * self._share(root))
+        keys = self.traffic.active_keys(root.group_by, seconds * self.share(root))
         return -likely * math.expm1(-root.shards.events * seconds / keys / likely)
 
-    def _share(self, root: Tree) -> float:
-        """Return the part of the events that some query takes, where predicates share shards."""
+    def share(self, tree: Tree) -> float:
+        """Return the part of the events that some query takes, where predicates share the shards of a tree's root."""
+        root = self.root(tree)
         return root.shards.events / self.traffic.rate if root.shards and root.sharded else 1.0
 
     def slices(self, tree: Tree) -> float:
@@ -141,9 +143,15 @@ class Forest:
         edges, root = float(tree.edge_rate) * self.traffic.ticks, self.root(tree)
         if not edges:
             return 0.0
-        share = self._share(root)
-        lengths = np.array([1 / edges]) if len(self.trees) > MOST_SAMPLED else sample_slices(tree) / self.traffic.ticks
-        return edges * float(self.traffic.active_keys_in(tree.group_by, share * lengths).mean())
+        return edges * self.keys_in_slice(tree, self.share(root))
+
+    def keys_in_slice(self, tree: Tree, share: float) -> float:
+        """Return how many keys have an event in a slice, on average, if so many of the events count."""
+        if tree.id not in self._lengths:
+            by_rate = np.array([1 / float(tree.edge_rate)])
+            self._lengths[tree.id] = by_rate if len(self.trees) > MOST_SAMPLED else sample_slices(tree)
+        seconds = share * self._lengths[tree.id] / self.traffic.ticks
+        return float(self.traffic.active_keys_in(tree.group_by, seconds).mean())
 
     def slices_or_shards(self, root: Tree) -> float:
         """Return the slices, or shards, that a root makes in a second."""

@@ -57,6 +57,9 @@ SETTINGS = {
     "1,000 keys": Setting(1000),
     "1,000 keys, one tree": Setting(1000, "shared"),
     "on a grid": Setting(5, "shared", windows=((20, 1), (60, 2), (100, 5))),
+    "on a grid, with moments and few events that pass": Setting(
+        5, "shared", ((20, 1), (60, 2), (100, 5)), selects=("sum(value)", "var_samp(other)"), wheres=("kind < 2",)
+    ),
     "gaps": Setting(20, gaps=True),
     "irregular slides": Setting(50, windows=((47, 7), (90, 11), (130, 13), (61, 5))),
     "several aggregates": Setting(100, selects=("sum(value)", "avg(other)", "var_samp(value)", "count(*)")),
