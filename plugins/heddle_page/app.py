@@ -1,21 +1,22 @@
-"""The page's addresses. Airflow does not guard a plugin's: every one of them asks for a user who may read the DAGs."""
+"""The page's addresses. Airflow does not guard a plugin's: every one of them asks for a user who may read the DAGs.
+
+Every process of Airflow imports this module, and only the one that serves pages needs what an address imports.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.api_fastapi.core_api.security import requires_access_dag
 from fastapi import Depends, FastAPI, HTTPException
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 
 from jobs.host.settings import settings
-from plugins.heddle_page.metrics import metrics_text
-from plugins.heddle_page.page import MissingError, Running, read_page
-from plugins.heddle_page.query import read_query
-from plugins.heddle_page.read.audits import audit_page
-from plugins.heddle_page.show import show
-from plugins.heddle_page.view.run import run_view
+
+if TYPE_CHECKING:
+    from plugins.heddle_page.page import Page, Running
 
 STATIC = Path(__file__).parent / "static"
 TAG = "heddle"  # of the DAGs
@@ -44,52 +45,47 @@ app = FastAPI(
 @app.get("/")
 def overview(stream: str | None = None, version: int | None = None) -> HTMLResponse:
     """Show everything about one stream; the plan in force, or the one of a version."""
-    try:
-        page = read_page(settings(), stream, version)
-    except MissingError as error:
-        return _missing(error)
-    page.running = running_dags()
-    return _page("overview.html", page=page)
+    return _answer("overview.html", lambda: _read_page(stream, version))
 
 
 @app.get("/status")
 def status(stream: str) -> HTMLResponse:
     """Show the line of status alone, which the page refreshes by itself."""
-    try:
-        page = read_page(settings(), stream)
-    except MissingError as error:
-        return _missing(error)
-    page.running = running_dags()
-    return _page("status.html", page=page)
+    return _answer("status.html", lambda: _read_page(stream))
 
 
 @app.get("/query")
 def query(stream: str, id: str) -> HTMLResponse:
     """Show one query: its chart, its SQL, its newest answers."""
-    try:
-        return _page("query.html", page=read_query(settings(), stream, id))
-    except MissingError as error:
-        return _missing(error)
+    from plugins.heddle_page.query import read_query
+
+    return _answer("query.html", lambda: read_query(settings(), stream, id))
 
 
 @app.get("/metrics")
 def metrics() -> Response:
     """Show the figures of every stream as Prometheus scrapes them."""
+    from plugins.heddle_page.metrics import metrics_text
+
     return PlainTextResponse(metrics_text(settings()), headers=HEADERS, media_type="text/plain; version=0.0.4")
 
 
 @app.get("/run")
 def run(dag_id: str = "", run_id: str = "") -> HTMLResponse:
     """Show what a run of a DAG left behind: its plan and its MLflow run."""
-    return _page("run.html", page=run_view(settings(), dag_id, run_id))
+    from plugins.heddle_page.view.run import run_view
+
+    return _answer("run.html", lambda: run_view(settings(), dag_id, run_id))
 
 
 @app.get("/audit/{stream}/{sequence}")
 def audit(stream: str, sequence: int) -> HTMLResponse:
     """Show the page that an audit wrote; it carries a stricter policy of its own, and its styles are inside it."""
+    from plugins.heddle_page.read.audits import audit_page
+
     text = audit_page(settings(), stream, sequence)
     if text is None:
-        return _missing(MissingError(f"stream {stream} has no audit {sequence}"), back="../../")
+        return _missing(f"stream {stream} has no audit {sequence}", back="../../")
     inline = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"}
     return HTMLResponse(text, headers=HEADERS | inline)
 
@@ -109,6 +105,8 @@ def running_dags() -> list[Running]:
     from airflow.utils.session import create_session
     from sqlalchemy import select
 
+    from plugins.heddle_page.page import Running
+
     ours = select(DagTag.dag_id).where(DagTag.name == TAG)
     with create_session() as session:
         rows = session.execute(
@@ -119,10 +117,29 @@ def running_dags() -> list[Running]:
         return [Running(*row) for row in rows]
 
 
-def _missing(error: MissingError, back: str = "./") -> HTMLResponse:
-    page = {"why": str(error), "back": back, "notes": []}
+def _read_page(stream: str | None, version: int | None = None) -> Page:
+    """Return everything about one stream, with the DAGs that run now."""
+    from plugins.heddle_page.page import read_page
+
+    page = read_page(settings(), stream, version)
+    page.running = running_dags()
+    return page
+
+
+def _answer(template: str, read: Callable[[], Any]) -> HTMLResponse:
+    """Return a template filled in with what was read, or the page that says what there is not."""
+    from plugins.heddle_page.page import MissingError
+    from plugins.heddle_page.show import show
+
+    try:
+        page = read()
+    except MissingError as error:
+        return _missing(str(error))
+    return HTMLResponse(show(template, page=page), headers=HEADERS)
+
+
+def _missing(why: str, back: str = "./") -> HTMLResponse:
+    from plugins.heddle_page.show import show
+
+    page = {"why": why, "back": back, "notes": []}
     return HTMLResponse(show("missing.html", page=page), 404, headers=HEADERS)
-
-
-def _page(template: str, **values: Any) -> HTMLResponse:
-    return HTMLResponse(show(template, **values), headers=HEADERS)

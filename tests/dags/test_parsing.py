@@ -28,6 +28,7 @@ before = set(sys.modules)
 started = time.process_time()
 bag = DagBag()
 seconds = time.process_time() - started
+import plugins.heddle_plugin  # every process of Airflow does
 from dags import forms
 from dags.evaluate import EVENTS
 def time_of(task):
@@ -35,6 +36,7 @@ def time_of(task):
 print("ANSWER" + json.dumps({
     "seconds": seconds,
     "errors": bag.import_errors,
+    "files": sorted(stat.file.rpartition("/")[2] for stat in bag.dagbag_stats),
     "heavy": [name for name in %s if name in set(sys.modules) - before],
     "docs": {name: bool(dag.doc_md) for name, dag in bag.dags.items()},
     "active": {name: dag.max_active_runs for name, dag in bag.dags.items()},
@@ -91,6 +93,7 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 def test_they_parse_without_what_is_heavy(parsed: dict[str, object]) -> None:
     assert parsed["errors"] == {}
     assert parsed["heavy"] == []
+    assert parsed["files"] == sorted(f"{name.removeprefix('heddle_')}.py" for name in parsed["docs"])  # type: ignore[attr-defined]
     assert parsed["docs"] == dict.fromkeys(parsed["docs"], True)  # type: ignore[call-overload]
     assert isinstance(parsed["seconds"], float)
     assert parsed["seconds"] < 10  # CPU seconds; a scheduler gives up after 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -26,6 +27,7 @@ queries:
   - {id: peak_10m, stream: sensors, select: max(energy_1), group_by: [machine], range: 10 minutes, slide: 1 minute}
 """
 READY = "Ctrl-C stops both"
+CALM = {"AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "600"}  # seconds: the files do not change meanwhile
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def interface(home: Path) -> Iterator[Interface]:
     """Airflow and MLflow while they are up; Ctrl-C ends them, and nothing is left."""
     _fill(home)
     command = [sys.executable, "-m", "heddle", "ui", "--home", str(home)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **CALM})
     assert process.stdout
     said = ""
     try:
