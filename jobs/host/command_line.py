@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 import typer
 
+from jobs.host.installed_spark import prefer_installed_spark
 from jobs.host.say import say_to_stderr
 from optimizer.errors import HeddleError
 
@@ -71,6 +72,7 @@ def run_job(job: Command) -> None:
         if report is not None:
             sys.stdout.write(json.dumps(report) + "\n")
 
+    prefer_installed_spark()  # jobs import pyspark when they run
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(report_job)
     run_app(app)

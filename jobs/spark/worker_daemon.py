@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import gc
 
-import pyspark.worker  # noqa: F401
-from pyspark.daemon import manager
+from jobs.host.installed_spark import prefer_installed_spark
 
-import jobs.spark.executor
-import jobs.spark.frame_lane
-import jobs.spark.unshared  # noqa: F401
-from jobs.host.cache import is_warm
-from jobs.kernels.warm import warm
+prefer_installed_spark()  # before the imports that follow
+
+import pyspark.worker  # noqa: E402, F401
+from pyspark.daemon import manager  # noqa: E402
+
+import jobs.spark.executor  # noqa: E402
+import jobs.spark.frame_lane  # noqa: E402
+import jobs.spark.unshared  # noqa: E402, F401
+from jobs.host.cache import is_warm  # noqa: E402
+from jobs.kernels.warm import warm  # noqa: E402
 
 if __name__ == "__main__":
     if is_warm():  # else a worker compiles the few that it needs
