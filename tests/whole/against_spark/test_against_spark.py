@@ -1,8 +1,9 @@
-"""Both lanes on Spark against `spark.sql` of the user's own statements, all rows of all of them."""
+"""Both lanes on Spark, and one process, against `spark.sql` of the user's own statements, all rows of all of them."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from tests.worlds.streams import SECOND, Row, odd_row, ticks
 from tests.worlds.warehouse import STREAM, World, make_world
 
 LATENESS = 2 * SECOND
+IN_PROCESS = "local"  # beside the lanes on Spark
+FRAME_ONLY = {"geometric_mean"}
 WINDOWS = [
     Window(10 * SECOND, 10 * SECOND),
     Window(10 * SECOND, 3 * SECOND, SECOND),
@@ -71,53 +74,62 @@ def by_spark(frame: DataFrame, world: World, id: str, latest: int) -> dict[Any, 
     return found
 
 
-def same_as_spark(spark: SparkSession, world: World, warehouse: str, latest: int, ours: Answers) -> Answers:
-    """Columns, types and rows of every statement; returns Spark's answers."""
+def ask_spark(spark: SparkSession, world: World, latest: int) -> tuple[dict[str, DataFrame], Answers]:
+    """What plain Spark makes of every statement: the frames, for their columns, and the answers."""
     spark.read.parquet(str(world.folder / "data")).coalesce(1).cache().createOrReplaceTempView(STREAM)
-    frames = {id: spark.sql(world.catalog.statements[id].sql) for id in ours}
-    theirs = {id: by_spark(frame, world, id, latest) for id, frame in frames.items()}
-    for id, found in ours.items():
+    frames = {id: spark.sql(statement.sql) for id, statement in world.catalog.statements.items()}
+    answers = {id: by_spark(frame, world, id, latest) for id, frame in frames.items()}
+    spark.catalog.clearCache()
+    return frames, answers
+
+
+def same_as_spark(
+    spark: SparkSession, world: World, warehouse: str, frames: dict[str, DataFrame], theirs: Answers, ours: Answers
+) -> None:
+    """Columns, types and rows of every statement."""
+    for id, answers in ours.items():
         read = read_results(spark, warehouse, world.catalog, id).schema
         assert [(f.name, f.dataType) for f in read] == [(f.name, f.dataType) for f in frames[id].schema], id
-        assert found.keys() == theirs[id].keys(), id
+        assert answers.keys() == theirs[id].keys(), id
         if world.catalog.query(id).aggregate in EXACT:
             if world.catalog.query(id).aggregate == "percentile_approx":  # Spark's sketch has no order for NaN
-                theirs[id] |= {place: found[place] for place, other in theirs[id].items() if other != other}
-            pairs = [(place, found[place], other) for place, other in theirs[id].items()]
+                theirs[id] |= {place: answers[place] for place, other in theirs[id].items() if other != other}
+            pairs = [(place, answers[place], other) for place, other in theirs[id].items()]
             apart = [(place, own, other) for place, own, other in pairs if not same(own, other)]
             assert apart == [], (id, world.catalog.statements[id].sql)
-    spark.catalog.clearCache()
-    return theirs
 
 
 def check_on_spark(
-    spark: SparkSession, world: World, plan: Plan, lane: str, batches: list[list[Row]], asked: dict[str, Question]
+    spark: SparkSession, world: World, plans: Mapping[str, Plan], batches: list[list[Row]], asked: dict[str, Question]
 ) -> None:
-    """All rows in a lane: as Spark has them for the same SQL, and both as the oracle has them."""
-    storage, manifest, report = run_on_spark(spark, world, plan, lane)
-    assert report.lane == lane
-    ours = answers_in(world, storage, manifest, plan)
-    theirs = same_as_spark(spark, world, str(world.folder / f"warehouse_{lane}"), until(batches), ours)
-    events = [row for batch in batches for row in batch]
-    check(asked, events, until(batches), ours)
-    check(asked, events, until(batches), theirs)
+    """All rows in every lane, by its plan: as Spark has them for the same SQL, and all as the oracle has them."""
+    events, latest = [row for batch in batches for row in batch], until(batches)
+    frames, theirs = ask_spark(spark, world, latest)
+    for lane, plan in plans.items():
+        if lane == IN_PROCESS:
+            storage, manifests = run_in_process(world, plan, buckets=2, warehouse=f"warehouse_{lane}")
+            manifest = manifests[-1]
+        else:
+            storage, manifest, report = run_on_spark(spark, world, plan, lane)
+            assert report.lane == lane
+        ours = answers_in(world, storage, manifest, plan)
+        same_as_spark(spark, world, str(world.folder / f"warehouse_{lane}"), frames, theirs, ours)
+        check(asked, events, latest, ours)
+    check(asked, events, latest, theirs)
 
 
-@pytest.mark.parametrize(("lane", "seed", "strategy"), [("file", 1, "cascade"), ("frame", 2, "tri_weave")])
-def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int, strategy: str) -> None:
+@pytest.mark.parametrize(
+    ("seed", "aggregates", "strategies"),
+    [
+        (1, set(AGGREGATES) - FRAME_ONLY, {"file": "cascade", "frame": "tri_weave", IN_PROCESS: "weave_share"}),
+        (2, FRAME_ONLY | {"sum", "max_by", "percentile_approx"}, {"frame": "tri_weave"}),
+    ],
+)
+def test_lanes(
+    spark: SparkSession, tmp_path: Path, seed: int, aggregates: set[str], strategies: dict[str, str]
+) -> None:
     batches = some_batches(seed)
-    asked = every_aggregate(seed, None if lane == "frame" else set(AGGREGATES) - {"geometric_mean"})
+    asked = every_aggregate(seed, aggregates)
     world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
-    plan = world.plan(strategy)
-    check_on_spark(spark, world, plan, lane, batches, asked)
-
-
-def test_in_process(spark: SparkSession, tmp_path: Path) -> None:
-    batches = some_batches(3)
-    asked = every_aggregate(3, set(AGGREGATES) - {"geometric_mean"})
-    world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
-    plan = world.plan("weave_share")
-    storage, manifests = run_in_process(world, plan, buckets=2)
-    ours = answers_in(world, storage, manifests[-1], plan)
-    same_as_spark(spark, world, str(tmp_path / "local"), until(batches), ours)
-    check(asked, [row for batch in batches for row in batch], until(batches), ours)
+    plans = {lane: world.plan(strategy) for lane, strategy in strategies.items()}
+    check_on_spark(spark, world, plans, batches, asked)

@@ -12,7 +12,7 @@ from jobs.engine.finals.fold import OnGrid
 from jobs.kernels.columns.grid import LONG
 from tests.jobs.engine.runs import answers_in, run_in_process
 from tests.oracle.naive_aggregates import same
-from tests.whole.against_spark.test_against_spark import same_as_spark
+from tests.whole.against_spark.test_against_spark import ask_spark, same_as_spark
 from tests.worlds.streams import SECOND, Row, odd_row
 from tests.worlds.warehouse import make_world, query
 
@@ -53,7 +53,8 @@ def test_all_rows(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monke
     storage, manifests = run_in_process(world, plan, buckets=2)
     ours = answers_in(world, storage, manifests[-1], plan)
     assert len(set(folded)) >= 5  # but for moments, and what carries something along
-    theirs = same_as_spark(spark, world, str(tmp_path / "local"), max(row["ts"] for row in events), ours)
+    frames, theirs = ask_spark(spark, world, max(row["ts"] for row in events))
+    same_as_spark(spark, world, str(tmp_path / "local"), frames, theirs, ours)
     for id, found in ours.items():
         assert len(found) > LONG // 4
         assert all(same(found[place], theirs[id][place], 1e-9) for place in found), id
