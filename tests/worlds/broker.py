@@ -104,12 +104,12 @@ class TopicWorld(TableWorld):
         admin = self._admin()
         admin.delete_topics([self.topic])[self.topic].result(30)
 
-    def forget(self, offset: int) -> None:
-        """Delete the first messages of partition 0, as Kafka's retention does."""
+    def forget(self, offset: int, partition: int = 0) -> None:
+        """Delete the first messages of a partition, as Kafka's retention does."""
         from confluent_kafka import TopicPartition
 
         admin = self._admin()
-        for answer in admin.delete_records([TopicPartition(self.topic, 0, offset)]).values():
+        for answer in admin.delete_records([TopicPartition(self.topic, partition, offset)]).values():
             answer.result(30)
 
     def _admin(self) -> Any:

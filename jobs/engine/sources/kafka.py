@@ -58,7 +58,7 @@ def read_columns(stream: Stream) -> TableColumns:
 def land_messages(stream: Stream) -> None:
     """Land what a topic has that is not landed yet."""
     event_types(stream)
-    with lock_folder(Storage(stream.path), "mend `path` of the stream"), _reach_topic(stream) as topic:
+    with _reach_topic(stream) as topic, lock_folder(Storage(stream.path), "mend `path` of the stream"):
         sweep_landing(stream)
         before = newest_landing(stream)
         waiting = topic.find_waiting(before)

@@ -14,15 +14,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
+from expectations.check import Choice, check
 from jobs.engine.sources import kafka, landing, list_input_files
 from jobs.engine.sources.landing import read_malformed
 from jobs.host.kill_points import KILL_AT
+from jobs.runs.backfill import backfill, past_of
 from jobs.runs.in_process import evaluate_local
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
 from tests.worlds.broker import TopicWorld, kafka_broker, messages
-from tests.worlds.tables import STREAM, in_files, rows
+from tests.worlds.tables import QUERIES, STREAM, in_files, rows
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +179,32 @@ def test_landed_files_expire_once_they_are_read(tmp_path: Path, broker: str, mon
         landing.list_landings(catalog.streams[STREAM], json.dumps({"landing": identity.landing, "done": -1}))
 
 
+def test_audits_backfills_and_plan_changes_read_landed_events(tmp_path: Path, broker: str, spark: SparkSession) -> None:
+    """The topic has forgotten all of them by then."""
+    world, tables = make_world(tmp_path, broker), [rows(number) for number in range(5)]
+    few, warehouse = world.catalog(QUERIES[:1]), str(tmp_path / "w")
+    for table in tables[:3]:
+        world.send(messages(table))
+        world.evaluate(few)
+    for partition in range(2):
+        world.forget(60, partition)
+    catalog = world.catalog()  # with a query more
+    plan = plan_stream(catalog, STREAM, 10.0)
+    report = evaluate_local(catalog, plan, warehouse)
+    assert any("from 120 raw events" in line for line in report.notes)
+    for table in tables[3:]:
+        world.send(messages(table))
+        world.evaluate(catalog)
+    assert check(spark, catalog, STREAM, warehouse, Choice(everything=True)).audit.passed
+    past = past_of(lambda: spark, catalog, plan, warehouse)
+    into = str(tmp_path / "past")
+    assert backfill(past, into, (0, past.manifest.watermark))["events"] == 200
+    assert check(spark, catalog, STREAM, into, Choice(everything=True)).audit.passed
+    expected = in_files(world, tables)
+    assert world.answers(catalog)[0] == world.answers(catalog, "past")[0] == expected[0]
+    assert world.answers(catalog, "past")[1] == expected[1]
+
+
 def test_what_is_wrong_is_one_line_and_nothing_is_written(
     tmp_path: Path, broker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +215,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(
     down = TopicWorld(tmp_path, "kafka", "127.0.0.1:9", "nobody")
     with pytest.raises(HeddleError, match=r"the broker 127.0.0.1:9 cannot be read .*start it, or mend `servers`"):
         down.evaluate(down.catalog())
+    assert not (tmp_path / "landed").exists()
     world = make_world(tmp_path, broker)
     world.send([b'{"ts": 5, "k": 7}'] * 4)
     with pytest.raises(HeddleError, match=r"no message of \S+ fits `schema` of its source .*; mend it"):
