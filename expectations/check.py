@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,10 +101,15 @@ def audit(
     """Compare the emitted windows of a scope with what plain Spark answers, and what came with what users expect."""
     evaluated = audited_statements(catalog, stream, storage, manifest)
     statements = sample_statements(evaluated, scope)
-    answers = engine_answers(storage, manifest.results, statements, scope.since, scope.until)
+    since = scope.since if manifest.corrected_after is None else min(scope.since, manifest.corrected_after)
+    answers = engine_answers(storage, manifest.results, statements, since, scope.until)
     late = read_late_events(storage, manifest, catalog.streams[stream].time)
     in_time = [statement for statement in statements if not statement.window.rows]
-    parts = choose_parts(in_time, answers.starts, late, scope)
+    parts = choose_parts(in_time, partial(answers.starts, after=scope.since), late, scope)
+    if since < scope.since:  # windows of batches before, which those that wait have corrected
+        waiting = [file for file in newest_ledger(storage).pending(manifest.results) if file.revised]
+        revised = engine_answers(storage, waiting, in_time, since, scope.since)
+        parts += choose_parts(in_time, revised.starts, late, scope, due=False)
     naive = naive_recomputation(spark, catalog, stream, storage, manifest, say)
     pairs = [Sides(_rows_in_parts(answers, parts), naive.rows(parts))]
     if len(in_time) < len(statements):

@@ -57,8 +57,9 @@ class HeddleReader(DataSourceReader):
         self.published = published
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return what tasks read; the answers of several aggregates are put side by side by one task."""
-        if len(self.published.statement.queries) > 1:
+        """Return what tasks read; several aggregates are put side by side, and
+        revisions set against each other, by one task."""
+        if len(self.published.statement.queries) > 1 or any(file.revised for file in self.published.files):
             return [Part(self.published)]
         return [Part(self.published._replace(files=(file,))) for file in self.published.files] or [Part(self.published)]
 

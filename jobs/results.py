@@ -29,12 +29,20 @@ CatalogOrFolder = Catalog | str | os.PathLike[str]
 
 
 def read_results(
-    spark: SparkSession, warehouse: str, catalog: CatalogOrFolder, query: str, open: bool = False
+    spark: SparkSession,
+    warehouse: str,
+    catalog: CatalogOrFolder,
+    query: str,
+    open: bool = False,
+    revisions: bool = False,
 ) -> DataFrame:
     """Read a query's answers, with the very columns and types of its SQL; takes the catalog, or the folder it is in.
 
-    With `open`, windows that have not ended are there, too, with their value so far: a column `open` tells which."""
-    answers = answers_frame(spark, published_files(warehouse, _as_catalog(catalog), query))
+    With `open`, windows that have not ended are there, too, with their value so far: a column `open` tells which.
+    Of windows that late events have corrected, the newest answer is there; with `revisions` every one, numbered by a
+    column `revision` from 0 on."""
+    _refuse_both(open, revisions)
+    answers = answers_frame(spark, published_files(warehouse, _as_catalog(catalog), query), revisions)
     if not open:
         return answers
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
@@ -43,11 +51,15 @@ def read_results(
     return answers.withColumn(OPEN, F.lit(False)).unionByName(so_far.withColumn(OPEN, F.lit(True)))
 
 
-def results_table(warehouse: str, catalog: CatalogOrFolder, query: str, open: bool = False) -> pa.Table:
+def results_table(
+    warehouse: str, catalog: CatalogOrFolder, query: str, open: bool = False, revisions: bool = False
+) -> pa.Table:
     """Read a query's answers into an Arrow table in the memory of this process, by window and keys; needs no Spark.
 
-    With `open`, windows that have not ended are there, too; see `read_results`."""
-    answers = read_answers(published_files(warehouse, _as_catalog(catalog), query))
+    With `open`, windows that have not ended are there, too, with `revisions` every answer to a window that late events
+    have corrected; see `read_results`."""
+    _refuse_both(open, revisions)
+    answers = read_answers(published_files(warehouse, _as_catalog(catalog), query), revisions)
     if not open:
         return answers
     so_far = read_open_windows(warehouse, _as_catalog(catalog), query)
@@ -81,6 +93,11 @@ def read_open_windows(warehouse: str, catalog: Catalog, query: str) -> pa.Table:
     ]
     filled = [part for part in parts if part.num_rows] or [statement_rows(statement, {}, {})]
     return show_columns(statement, pa.concat_tables(filled))
+
+
+def _refuse_both(open: bool, revisions: bool) -> None:
+    if open and revisions:
+        raise HeddleError("a window that has not ended has no revisions; ask for one of the two")
 
 
 def late_table(warehouse: str, stream: str) -> pa.Table:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from jobs.engine.events.columns import microseconds
-from jobs.engine.warehouse.late_files import BATCH, WATERMARK, late_column
+from jobs.engine.warehouse.late_files import BATCH, CORRECTED_AFTER, WATERMARK, late_column
 from jobs.engine.warehouse.manifest import Manifest, has_all_marks
 from jobs.host.storage import Storage
 from optimizer.catalog.sql.expressions import in_backquotes
@@ -21,7 +22,8 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LateEvents:
-    """The late events: when each happened, and the watermark it came after.
+    """The late events: when each happened, and the watermark it came after, or where that is earlier, the time up to
+    which emitted windows were not corrected any more.
 
     A window misses exactly the events inside it whose watermark is at or after its end. Between two such watermarks
     that is the same for all windows, so these barriers part the windows into few groups.
@@ -44,10 +46,13 @@ def read_late_events(storage: Storage, manifest: Manifest, time: str) -> LateEve
     """Read the times of the late events of a manifest and the watermarks they came after."""
     times, watermarks = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for file in manifest.late:
-        columns = [late_column(time), WATERMARK]
-        table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, columns=columns)
+        with pq.ParquetFile(storage.path(file.name), filesystem=storage.filesystem) as late:
+            has_corrections = CORRECTED_AFTER in late.schema_arrow.names
+            columns = [late_column(time), WATERMARK, *([CORRECTED_AFTER] if has_corrections else [])]
+            table = late.read(columns)
+        passed = pc.coalesce(table[CORRECTED_AFTER], table[WATERMARK]) if has_corrections else table[WATERMARK]
         times.append(microseconds(table[late_column(time)].combine_chunks()))
-        watermarks.append(microseconds(table[WATERMARK].combine_chunks()))
+        watermarks.append(microseconds(passed.combine_chunks()))
     return LateEvents(np.concatenate(times), np.concatenate(watermarks))
 
 
@@ -72,7 +77,9 @@ def drop_missed_events(events: DataFrame, late: DataFrame, time: str, barrier: i
     names = [name for name in events.columns if late_column(name) in late.columns]
     columns = [F.col(in_backquotes(name)) for name in names]
     plain = events.select(*columns)
-    missed = late.where(F.unix_micros(F.col(WATERMARK)) >= barrier).select(
+    has_corrections = CORRECTED_AFTER in late.columns
+    passed = F.coalesce(F.col(CORRECTED_AFTER), F.col(WATERMARK)) if has_corrections else F.col(WATERMARK)
+    missed = late.where(F.unix_micros(passed) >= barrier).select(
         *(F.col(in_backquotes(late_column(name))).cast(events.schema[name].dataType).alias(name) for name in names)
     )
     moments = F.broadcast(missed.select(F.col(in_backquotes(time))).distinct())

@@ -50,15 +50,17 @@ def sample_statements(statements: Sequence[EvaluatedStatement], scope: Scope) ->
 
 
 def choose_parts(
-    statements: Sequence[EvaluatedStatement], emitted: Starts, late: LateEvents, scope: Scope
+    statements: Sequence[EvaluatedStatement], emitted: Starts, late: LateEvents, scope: Scope, due: bool = True
 ) -> list[Part]:
-    """Return what plain Spark has to answer; `emitted` tells where the windows of a statement start."""
+    """Return what plain Spark has to answer; `emitted` tells where the windows of a statement start.
+
+    With `due`, a few windows are among them that have to be there if they hold events, emitted or not."""
     if scope.everything:
         return [part for statement in statements for part in _all_parts(statement, late, scope)]
     return [
         part
         for statement in statements
-        for part in _sampled_parts(statement, sample_starts(emitted(statement), statement, scope), late, scope)
+        for part in _sampled_parts(statement, sample_starts(emitted(statement), statement, scope), late, scope, due)
     ]
 
 
@@ -82,11 +84,11 @@ def _all_parts(statement: EvaluatedStatement, late: LateEvents, scope: Scope) ->
 
 
 def _sampled_parts(
-    statement: EvaluatedStatement, emitted: Sequence[int], late: LateEvents, scope: Scope
+    statement: EvaluatedStatement, emitted: Sequence[int], late: LateEvents, scope: Scope, due: bool
 ) -> Iterator[Part]:
     """Part the sampled windows of a statement by the late events that they missed."""
     by_barrier: dict[int | None, list[int]] = {}
-    for start in sorted({*emitted, *_due_starts(statement, emitted, scope)}):
+    for start in sorted({*emitted, *(_due_starts(statement, emitted, scope) if due else ())}):
         barrier = late.barrier(start, start + statement.window.range)
         by_barrier.setdefault(barrier, []).append(start)
     for barrier, starts in by_barrier.items():

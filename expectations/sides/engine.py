@@ -18,6 +18,7 @@ from jobs.engine.events.columns import microseconds
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import QUERY, START, row_groups_of, value_column
+from jobs.engine.warehouse.revisions import keep_newest
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
@@ -33,10 +34,11 @@ class EngineAnswers:
     since: int
     until: int
 
-    def starts(self, statement: EvaluatedStatement) -> list[int]:
-        """Return where the emitted windows of a statement's first query start, in order."""
+    def starts(self, statement: EvaluatedStatement, after: int = BEGINNING) -> list[int]:
+        """Return where the emitted windows of a statement's first query start that end after a time, in order."""
         table = self._rows_of(statement, statement.first.id)
-        return [] if table is None else np.unique(_starts(table)).tolist()
+        starts = np.unique(_starts(table)) if table is not None else np.empty(0, np.int64)
+        return starts[statement.window.rows | (starts + statement.window.range > after)].tolist()
 
     def rows(self, statement: EvaluatedStatement, starts: Collection[int] | None = None) -> pd.DataFrame:
         """Return the answers in all windows, or in those with these starts."""
@@ -79,7 +81,9 @@ def engine_answers(
         first = since - max(in_time) if len(in_time) == len(members) and since > BEGINNING else BEGINNING
         parts = [_read(storage, file.name, labels, first) for file in files if file.grouping == grouping]
         if parts:
-            tables[grouping] = pa.concat_tables(parts, promote_options="default")
+            rows = pa.concat_tables(parts, promote_options="default")
+            keys = [key_column(key) for key in members[0].keys]
+            tables[grouping] = keep_newest(rows, [QUERY, *keys, START])
     return EngineAnswers(tables, since, until)
 
 

@@ -32,6 +32,9 @@ def results(
     show_open: Annotated[
         bool, typer.Option("--open", help="Also windows that have not ended, with their value so far.")
     ] = False,
+    revisions: Annotated[
+        bool, typer.Option("--revisions", help="Every answer to windows that late events corrected, numbered.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON, and nothing else.")] = False,
 ) -> None:
     """Show or export what has been published of a query: the newest windows, or all with --out and --json."""
@@ -43,7 +46,7 @@ def results(
         raise HeddleError(f"{out}: the file's name says its format; end it in {', '.join(WRITERS)}")
     if limit is not None and limit < 0:
         raise HeddleError(f"--limit {limit}: there are no rows below 0; give how many rows are wanted, or 0 for all")
-    table = results_table(warehouse, load_catalog(folder), query, show_open)
+    table = results_table(warehouse, load_catalog(folder), query, show_open, revisions)
     if limit is None:
         limit = 0 if out or as_json else SHOWN
     last = table.slice(max(0, table.num_rows - limit)) if limit else table

@@ -16,11 +16,11 @@ from typing import Literal, Protocol
 from jobs.engine.program.program import Program
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch
-from jobs.engine.warehouse.manifest import DataFile
+from jobs.engine.warehouse.manifest import ENDLESS, DataFile
 from optimizer.plan.counts import CELL, PARTIAL, ROLLED
 from optimizer.windows.window import BEGINNING
 
-Kind = Literal["batch", "adopt"]
+Kind = Literal["batch", "adopt", "correct"]
 MessageRow = tuple[int, str, bytes]  # bucket, kind of message, content
 Tally = dict[str, dict[str, int]]  # what was done for every tree, by the names of optimizer/plan/counts.py; "": for all
 
@@ -66,6 +66,8 @@ class Work:
     lateness: int = 0  # by how much the watermark of its own events is behind the latest of them
     counts: bool = True  # whether feed tasks count the events: where both lanes read them, only one does
     finds_late: bool = True  # whether feed tasks look for late events; else they count those before the watermark
+    corrected_after: int | None = None  # late events correct the windows that end after it; None: they correct none
+    touched: tuple[DataFile, ...] = ()  # kind "correct": the rows that late events fell into; without any, all count
 
     @property
     def buckets_awaiting_latest(self) -> range:
@@ -92,6 +94,8 @@ class FeedReport:
     latest: int = BEGINNING
     early: int = 0  # events before the watermark that were counted, not yet looked at: some may be late
     windows_missed: int = 0
+    windows_corrected: int = 0
+    first_corrected: int = ENDLESS  # the time of the earliest event that corrects a window
     late: list[DataFile] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree
@@ -204,6 +208,7 @@ class Outcome:
     buckets: list[BucketReport] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     unshared: dict[str, list[DataFile]] = field(default_factory=dict)  # what plain Spark answered, by query
+    revisions: list[DataFile] = field(default_factory=list)  # answers to emitted windows that late events corrected
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -234,6 +239,10 @@ class Executors(Protocol):
 
     def execute(self, files: Sequence[File]) -> Executor:
         """Return an executor that feeds these files; without any, it works on the retained slices alone."""
+        ...
+
+    def execute_alone(self, files: Sequence[File]) -> Executor:
+        """Return an executor that feeds these files, and for which there are no events before them."""
         ...
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:

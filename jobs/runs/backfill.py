@@ -7,15 +7,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.batch.recompute import PastEvents, fill_warehouse, recompute_batch
+from jobs.engine.batch.run_batch import Corrections, joined_queries
 from jobs.engine.program.program import Program
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import RawEvents, add_record, raw_events
+from jobs.engine.warehouse.late_files import BATCH, CORRECTED_AFTER, read_late_files
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
 from jobs.engine.warehouse.retained import save_retained
+from jobs.engine.work import Work
 from jobs.host.say import Say, silent
 from jobs.host.storage import Storage
 from jobs.runs.report import EPOCH, format_time
@@ -211,4 +217,24 @@ def _recompute(past: Past, batch: int, span: Span) -> list[DataFile]:
         own = [file for replayed in every if replayed.batch == batch for file in replayed.files]
         events = PastEvents(raw.files, [replayed for replayed in every if replayed.batch < batch], own)
     prepared = past.prepare(raw.files)
-    return recompute_batch(past.storage, past.manifest, prepared.program, batch, span, events, prepared.executors)
+    results = recompute_batch(past.storage, past.manifest, prepared.program, batch, span, events, prepared.executors)
+    return results + _recompute_revisions(past, prepared, batch, span[0])
+
+
+def _recompute_revisions(past: Past, prepared: Prepared, batch: int, emitted: int) -> list[DataFile]:
+    """Return the files of a batch that hold the windows which its late events corrected, as the late table tells."""
+    late = read_late_files(past.storage, past.manifest.late)
+    if CORRECTED_AFTER not in late.column_names:
+        return []
+    after = pc.max(late[CORRECTED_AFTER].filter(pc.equal(late[BATCH], batch)).cast(pa.int64())).as_py()
+    if after is None:
+        return []
+    batches = past.raw(past.since(after), batch).batches
+    own = [file for replayed in batches if replayed.batch == batch for file in replayed.files]
+    if not own:
+        raise HeddleError(f"batch {batch} is too long ago to know which files were late; release or discard it")
+    earlier = RawEvents([replayed for replayed in batches if replayed.batch < batch])
+    joined = joined_queries(past.storage, past.manifest)
+    work = Work(past.storage.root, batch, emitted, emitted, past.manifest.buckets, joined=joined, corrected_after=after)
+    corrections = Corrections(own, lambda since: earlier, prepared.executors)
+    return corrections.revise(past.storage, prepared.program, work)

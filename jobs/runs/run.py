@@ -11,7 +11,7 @@ from typing import Protocol
 
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
-from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
+from jobs.engine.batch.run_batch import Corrections, close, commit_empty_batch, run_batch
 from jobs.engine.events.file_types import named_columns
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import label_of
@@ -87,9 +87,16 @@ class Run:
         self.manifest = replace(self.manifest, offset=offset or self.manifest.offset)
         if files and prepared is not None:
             execute = prepared.executors.execute(files)
-            self._advance(run_batch(self.storage, self.manifest, prepared.program, batch, execute, last), started)
+            corrections = self._corrections(prepared, files)
+            program = prepared.program
+            self._advance(run_batch(self.storage, self.manifest, program, batch, execute, last, corrections), started)
         else:
             self._advance(commit_empty_batch(self.storage, self.manifest, batch), started)
+
+    def _corrections(self, prepared: Prepared, files: Sequence[File]) -> Corrections | None:
+        if not prepared.program.corrections:
+            return None
+        return Corrections(files, self.raw, prepared.executors, self.report.note)
 
     def finish(self, lane: Lane) -> None:
         """Emit the windows that the last batch's events let end, be it a batch of an earlier run that died."""

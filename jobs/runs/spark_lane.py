@@ -67,6 +67,10 @@ class SparkLane:
             return SparkExecutor(context, None, unshared=unshared)
         return SparkExecutor(context, self._feed_tasks(files), partial(read, files), unshared)
 
+    def execute_alone(self, files: Sequence[File]) -> Executor:
+        """Return an executor for these files; queries that are not woven read them alone, too."""
+        return replace(self, raw_since=_nothing_before).execute(files)
+
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
         """Return an executor that takes in batches of the past."""
         context = self.reader.spark.sparkContext
@@ -88,6 +92,10 @@ class SparkLane:
 
     def _frame_tasks(self, files: Sequence[File]) -> FeedTasks:
         return self.frame_fold.tasks(self.reader.read(files))
+
+
+def _nothing_before(since: int) -> RawEvents:
+    return RawEvents()
 
 
 def prepare_on_spark(lane: SparkLane, plan: Plan, files: Sequence[File], forced: str) -> Prepared:

@@ -46,10 +46,21 @@ def raise_alerts(storage: Storage, publication: Publication, statements: Sequenc
         for statement, answers in read_by_statement(storage, publication.files, watched)
         for row in _in_order(pass_condition(answers, statement.statement.alert))
     ]
+    if any(file.revised for file in publication.files):  # a window that is corrected may have raised one before
+        raised = {_place(alert, watched) for alert in _read(storage, sorted(storage.names(FOLDER)))}
+        alerts = [alert for alert in alerts if _place(alert, watched) not in raised]
     if alerts:
         content = "".join(json.dumps(vars(alert)) + "\n" for alert in alerts)
         storage.create(f"{FOLDER}/{publication.number:012d}.jsonl", content.encode())
     step("alerts raised")
+
+
+def _place(alert: Alert, statements: Sequence[EvaluatedStatement]) -> tuple[str, str]:
+    """Return the query of an alert with its keys and window, by which it is told apart."""
+    columns = [column for each in statements if each.statement.id == alert.query for column in each.statement.columns]
+    names = [column.name for column in columns if column.kind != "answer"]
+    row = json.loads(alert.row)
+    return alert.query, json.dumps([row.get(name) for name in names])
 
 
 def claim_alerts(storage: Storage) -> list[Alert]:

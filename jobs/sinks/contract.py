@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from jobs.engine.warehouse.revisions import are_among
 from optimizer.catalog.model.query import Sink
 from optimizer.errors import HeddleError
 
@@ -34,7 +36,32 @@ class SinkTable(NamedTuple):
     key: tuple[str, ...]
 
 
-Rows = Iterable[tuple[SinkTable, pa.Table]]
+class TableRows(NamedTuple):
+    """What a publication brings to a table: rows that are added, once the rows of some keys are gone."""
+
+    table: SinkTable
+    answers: pa.Table
+    replaced: pa.Table | None = None  # the key columns of rows that late events have corrected; None: there are none
+
+    def drop_replaced(self, rows: pa.Table) -> pa.Table:
+        """Return rows of the table without those that are replaced."""
+        assert self.replaced is not None
+        gone = are_among(flat_keys(self.table, rows), [flat_keys(self.table, self.replaced)])
+        return rows.filter(pa.array(~gone))
+
+
+def flat_keys(table: SinkTable, rows: pa.Table) -> pa.Table:
+    """Return the columns that tell rows apart, a window by its start."""
+    columns = {name: rows[name] for name in table.key}
+    return pa.table(
+        {
+            name: pc.struct_field(column, "start") if pa.types.is_struct(column.type) else column
+            for name, column in columns.items()
+        }
+    )
+
+
+Rows = Iterable[TableRows]
 
 
 class OpenSink(Protocol):

@@ -27,7 +27,7 @@ from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.sinks import SINKS
 from jobs.sinks.alerts import Alert, claim_alerts, raise_alerts
-from jobs.sinks.contract import OpenSink, Place, Rows, SinkDownError, SinkTable, batch_column
+from jobs.sinks.contract import OpenSink, Place, Rows, SinkDownError, SinkTable, TableRows, batch_column
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Sink
 from optimizer.errors import HeddleError
@@ -164,10 +164,17 @@ def _rows(
     storage: Storage, publication: Publication, statements: Sequence[EvaluatedStatement], tables: dict[str, SinkTable]
 ) -> Rows:
     """Yield the rows of a publication, statement by statement."""
+    replaced: dict[str, pa.Table] = {}
+    revised = [file for file in publication.files if file.revised]
+    if revised and not publication.reader:  # else it is the first that a sink gets
+        for statement, answers in read_by_statement(storage, revised, statements, filtered=False):
+            replaced[statement.statement.id] = answers.select(tables[statement.statement.id].key)
     for statement, answers in read_by_statement(storage, publication.files, statements):
         table = tables[statement.statement.id]
         batches = pa.repeat(pa.scalar(publication.batch, pa.int64()), answers.num_rows)
-        yield table, pa.table([*answers.columns, batches], schema=table.schema)
+        keys = replaced.get(statement.statement.id)
+        rows = pa.table([*answers.columns, batches], schema=table.schema)
+        yield TableRows(table, rows, keys if keys is not None and keys.num_rows else None)
 
 
 @contextmanager

@@ -24,11 +24,12 @@ from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
-from jobs.sinks.contract import Place, Rows, SinkTable, column_texts, refuse_columns, refuse_stranger
+from jobs.sinks.contract import Place, Rows, SinkTable, TableRows, column_texts, refuse_columns, refuse_stranger
 
 LOG = "_delta_log"
 OWN = "heddle"  # the mark of our own commits: a digest of the columns
 CHECKPOINT_EVERY = 100  # commits, as the library has it
+STAYS = "heddle_stays"  # of a merge's source: whether the row takes the place of another, or none does
 PLAIN_WRITER = 2  # the version of a table without features
 
 
@@ -69,12 +70,37 @@ class DeltaSink:
 
     def write(self, number: int, batch: int, rows: Rows) -> None:
         """Commit the rows of every table that lacks them."""
-        for table, answers in rows:
+        for table, answers, replaced in rows:
             head = self.heads.get(table.name)
             there = None if head else self._open(table.name)
             got = head.number if head else there.transaction_version(self.app) if there else None
-            if answers.num_rows and (got is None or got < number):
+            if got is not None and got >= number:
+                continue
+            if replaced is not None and (open_table := self._open(table.name)) is not None:
+                self._merge(open_table, TableRows(table, answers, replaced), number)
+            elif answers.num_rows:
                 self._commit(there, table, answers, number)
+
+    def _merge(self, there: DeltaTable, rows: TableRows, number: int) -> None:
+        """Replace rows by one commit of the library, which writes the files that hold them again."""
+        table, answers, replaced = rows
+        gone = TableRows(table, answers, answers).drop_replaced(replaced)  # corrected, and the condition fails now
+        is_there = pa.array([True] * answers.num_rows + [False] * len(gone))
+        source = pa.concat_tables([answers, gone], promote_options="default").append_column(STAYS, is_there)
+        same = " AND ".join(f"(target.{path} IS NOT DISTINCT FROM source.{path})" for path in _key_paths(table))
+        values = {f"`{name}`": f"source.`{name}`" for name in table.schema.names}
+        once = CommitProperties(app_transactions=[Transaction(self.app, number)])
+        step("sink written")
+        (
+            there.merge(source, same, source_alias="source", target_alias="target", commit_properties=once)
+            .when_matched_update(values, predicate=f"source.{STAYS}")
+            .when_matched_delete(predicate=f"NOT source.{STAYS}")
+            .when_not_matched_insert(values, predicate=f"source.{STAYS}")
+            .execute()
+        )
+        self.tables.pop(table.name, None)
+        self.heads[table.name] = None
+        step("sink committed")
 
     def _commit(self, there: DeltaTable | None, table: SinkTable, answers: pa.Table, number: int) -> None:
         name = f"part-{self.place.warehouse}-{number:012d}.parquet"
@@ -144,6 +170,12 @@ class DeltaSink:
 
     def _uri(self, name: str) -> str:
         return self.storage.uri(name).replace("s3a://", "s3://", 1)
+
+
+def _key_paths(table: SinkTable) -> list[str]:
+    """Return the columns that tell rows apart as SQL, a window by its start."""
+    structs = {name for name in table.key if pa.types.is_struct(table.schema.field(name).type)}
+    return [f"`{name}`['start']" if name in structs else f"`{name}`" for name in table.key]
 
 
 def _digest(table: SinkTable) -> str:

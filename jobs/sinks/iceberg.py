@@ -11,14 +11,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+from pyiceberg.expressions import In
 
+from jobs.engine.warehouse.revisions import are_among
 from jobs.host.kill_points import step
-from jobs.sinks.contract import Place, Rows, SinkTable, column_texts, refuse_columns, refuse_stranger
+from jobs.sinks.contract import (
+    Place,
+    Rows,
+    SinkTable,
+    TableRows,
+    column_texts,
+    flat_keys,
+    refuse_columns,
+    refuse_stranger,
+)
 
 if TYPE_CHECKING:
-    from pyiceberg.table import Table
+    from pyiceberg.table import Table, Transaction
 
 WAREHOUSE, NUMBER, BATCH = "heddle.warehouse", "heddle.publication", "heddle.batch"
 NAMESPACE = "heddle"
@@ -56,16 +68,21 @@ class IcebergSink:
 
     def write(self, number: int, batch: int, rows: Rows) -> None:
         """Append the rows of every table that lacks them: rows and properties appear by one commit."""
-        for table, answers in rows:
+        for table, answers, replaced in rows:
             there = self._open(table.name)
-            if not answers.num_rows or (there and int(there.properties.get(NUMBER, -1)) >= number):
+            if not (answers.num_rows or replaced is not None) or (
+                there and int(there.properties.get(NUMBER, -1)) >= number
+            ):
                 continue
             schema = _storable(table.schema)
             there = there or self.catalog.create_table((self.namespace, table.name), schema)
             step("sink written")
             properties = {WAREHOUSE: self.place.warehouse, NUMBER: str(number), BATCH: str(batch)}
             with there.transaction() as transaction:
-                transaction.append(answers.cast(schema), snapshot_properties=properties)
+                if replaced is None:
+                    transaction.append(answers.cast(schema), snapshot_properties=properties)
+                else:
+                    _replace_rows(transaction, there, TableRows(table, answers.cast(schema), replaced), properties)
                 # of the table, too: snapshots expire
                 transaction.set_properties({WAREHOUSE: self.place.warehouse, NUMBER: str(number)})
             step("sink committed")
@@ -75,6 +92,26 @@ class IcebergSink:
             return self.catalog.load_table((self.namespace, name))
         except (NoSuchTableError, NoSuchNamespaceError):
             return None
+
+
+def _replace_rows(transaction: Transaction, there: Table, rows: TableRows, properties: dict[str, str]) -> None:
+    """Write the batches that hold replaced rows again, without these and with those that take their place."""
+    batch = rows.table.schema.names[-1]
+    keys = there.scan(selected_fields=(*rows.table.key, batch)).to_arrow()
+    gone = are_among(flat_keys(rows.table, keys), [flat_keys(rows.table, _storable_table(rows.replaced))])
+    batches = pc.unique(keys[batch].filter(pa.array(gone))).to_pylist()
+    if not batches:
+        transaction.append(rows.answers, snapshot_properties=properties)
+        return
+    held = In(batch, batches)
+    kept = rows._replace(replaced=_storable_table(rows.replaced)).drop_replaced(there.scan(row_filter=held).to_arrow())
+    whole = pa.concat_tables([kept.cast(rows.answers.schema), rows.answers])
+    transaction.overwrite(whole, overwrite_filter=held, snapshot_properties=properties)
+
+
+def _storable_table(table: pa.Table | None) -> pa.Table:
+    assert table is not None
+    return table.cast(_storable(table.schema))
 
 
 def _storable(schema: pa.Schema) -> pa.Schema:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
-from jobs.sinks.contract import Place, Rows, SinkTable, column_texts, refuse_columns, refuse_stranger
+from jobs.sinks.contract import Place, Rows, SinkTable, TableRows, column_texts, refuse_columns, refuse_stranger
 from optimizer.errors import HeddleError
 
 MANIFESTS = "_manifests"
@@ -48,17 +49,35 @@ class ParquetSink:
         if self.storage.exists(manifest):
             return
         files = {}
-        for table, answers in rows:
+        for table, answers, replaced in rows:
+            if replaced is not None:
+                self._drop_replaced(TableRows(table, answers, replaced), f"{number:012d}.parquet")
             if not answers.num_rows:
                 continue
             name = f"{table.name}/{number:012d}.parquet"
-            draft = f"{table.name}/.{number:012d}.parquet"
-            self.storage.make_folder(table.name)
-            pq.write_table(answers, self.storage.path(draft), filesystem=self.storage.filesystem)
-            self.storage.filesystem.move(self.storage.path(draft), self.storage.path(name))
+            self._write_file(name, answers)
             files[table.name] = {"file": name, "rows": answers.num_rows}
             step("sink written")
         content = {"warehouse": self.place.warehouse, "batch": batch, "tables": files}
         if not self.storage.create(manifest, json.dumps(content).encode()):
             raise HeddleError(f"sink {self.place.sink.name}: another delivery wrote {manifest} meanwhile; run it again")
         step("sink committed")
+
+    def _drop_replaced(self, rows: TableRows, own: str) -> None:
+        """Write the files of earlier publications again that hold replaced rows; a reader meets no row twice."""
+        for name in sorted(self.storage.names(rows.table.name)):
+            file = name.rpartition("/")[2]
+            if file.startswith(".") or not file.endswith(".parquet") or file >= own:
+                continue
+            table = pq.read_table(self.storage.path(name), filesystem=self.storage.filesystem, partitioning=None)
+            kept = rows.drop_replaced(table)
+            if kept.num_rows < table.num_rows:
+                self._write_file(name, kept)
+                step("sink written")
+
+    def _write_file(self, name: str, answers: pa.Table) -> None:
+        folder, _, file = name.rpartition("/")
+        draft = f"{folder}/.{file}"
+        self.storage.make_folder(folder)
+        pq.write_table(answers, self.storage.path(draft), filesystem=self.storage.filesystem)
+        self.storage.filesystem.move(self.storage.path(draft), self.storage.path(name))

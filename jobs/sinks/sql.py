@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from jobs.host.kill_points import step
-from jobs.sinks.contract import Place, Rows, SinkDownError, SinkTable, refuse_columns, refuse_stranger
+from jobs.sinks.contract import Place, Rows, SinkDownError, SinkTable, flat_keys, refuse_columns, refuse_stranger
 from optimizer.errors import HeddleError
 
 BATCHES = "heddle_batches"
@@ -83,7 +83,9 @@ class SqlSink:
                 connection.execute(
                     sa.insert(self.batches).values(entry)
                 )  # first: a second writer waits for it, and fails
-                for table, answers in rows:
+                for table, answers, replaced in rows:
+                    if replaced is not None:
+                        self._delete(connection, table, replaced)
                     if answers.num_rows:
                         self._upsert(connection, table, answers)
                         step("sink written")
@@ -100,6 +102,18 @@ class SqlSink:
             statement = statement.on_conflict_do_update(index_elements=self._conflict(target, table), set_=changed)
         for part in flat.to_batches(INSERTED_AT_ONCE):
             connection.execute(statement, list(_values(part, self.engine.dialect.name == "sqlite")))
+
+    def _delete(self, connection: sa.Connection, table: SinkTable, replaced: pa.Table) -> None:
+        """Delete the rows of some keys: what takes their place may fail the statement's condition."""
+        target = self._table(table)
+        target.create(connection, checkfirst=True)
+        keys = dict(zip(self._key(table), (f"key {place}" for place in range(len(table.key))), strict=True))
+        same = [target.columns[name].is_not_distinct_from(sa.bindparam(key)) for name, key in keys.items()]
+        flat = flat_keys(table, replaced).rename_columns(list(keys.values()))
+        for part in flat.to_batches(INSERTED_AT_ONCE):
+            connection.execute(
+                sa.delete(target).where(*same), list(_values(part, self.engine.dialect.name == "sqlite"))
+            )
 
     def _table(self, table: SinkTable) -> sa.Table:
         name = f"{self.metadata.schema}.{table.name}" if self.metadata.schema else table.name

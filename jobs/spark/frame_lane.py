@@ -104,7 +104,7 @@ class AggregateTasks:
         if why_not(program, self.in_one):  # a new plan takes over tree by tree
             return EventTasks(self.frame).send(program, work)
         inputs, names = prepare_inputs(self.frame, program), _prepared_names(program)
-        emitted = work.emitted if work.kind == "batch" else BEGINNING
+        emitted = BEGINNING if work.kind == "adopt" else work.emitted
         passes = [
             _send(
                 aggregate_events(inputs, aggregation, names, emitted),

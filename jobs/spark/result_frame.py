@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
-from jobs.engine.warehouse.result_files import QUERY, START, value_column
+from jobs.engine.warehouse.read_answers import revision_column
+from jobs.engine.warehouse.result_files import QUERY, REVISION, START, value_column
+from jobs.engine.warehouse.revisions import FIRST
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from optimizer.catalog.model.query import ColumnKind
 from optimizer.catalog.sql.expressions import in_backquotes
@@ -21,9 +23,13 @@ if TYPE_CHECKING:
 
 
 def result_frame(
-    spark: SparkSession, paths: Sequence[str], keys: Mapping[str, pa.DataType], values: Iterable[pa.DataType]
+    spark: SparkSession,
+    paths: Sequence[str],
+    keys: Mapping[str, pa.DataType],
+    values: Iterable[pa.DataType],
+    revised: bool = False,
 ) -> DataFrame:
-    """Read result files: the query's label, the keys, the window's start, and one column per type of value.
+    """Read result files: the query's label, the keys, the window's start, one column per type of value, the revision.
 
     A file that lacks the column of a type has null in it."""
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -33,19 +39,20 @@ def result_frame(
         *((key_column(key), kind) for key, kind in keys.items()),
         (START, INSTANT),
         *((value_column(kind), kind) for kind in dict.fromkeys(values)),
+        *([(REVISION, pa.int64())] if revised else []),
     ]
     schema = from_arrow_schema(pa.schema(fields), prefer_timestamp_ntz=True)
     return spark.read.schema(schema).parquet(*paths) if paths else spark.createDataFrame([], schema)
 
 
-def answers_frame(spark: SparkSession, published: PublishedFiles) -> DataFrame:
-    """Read a statement's answers, with the columns and types of its SQL."""
+def answers_frame(spark: SparkSession, published: PublishedFiles, revisions: bool = False) -> DataFrame:
+    """Read a statement's answers, with the columns and types of its SQL; with a number, all revisions."""
     from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
     statement, window = published.statement, published.statement.window
-    rows = _rows_by_query(spark, published)
+    rows = _rows_by_query(spark, published, revisions)
     if len(statement.queries) > 1:
-        rows = _side_by_side(statement, rows)
+        rows = _side_by_side(statement, rows, revisions)
     if window.rows:
         start = F.coalesce(F.unix_micros(F.col(START)), F.lit(0))  # never null, and Spark is to know it
         end = start + window.range
@@ -63,34 +70,51 @@ def answers_frame(spark: SparkSession, published: PublishedFiles) -> DataFrame:
         "answer": lambda id: _quote_column(_answer_column(id)),
     }
     columns = statement.statement.columns
-    answers = rows.select(*(sources[column.kind](column.source).alias(column.name) for column in columns))
+    shown = [sources[column.kind](column.source).alias(column.name) for column in columns]
+    if revisions:
+        shown.append(F.col(REVISION).alias(revision_column([column.name for column in columns])))
+    answers = rows.select(*shown)
     having = statement.statement.having
     return answers.where(having) if having else answers
 
 
-def _rows_by_query(spark: SparkSession, published: PublishedFiles) -> DataFrame:
-    """Read one row per query, key and window, the answer in the column of its query."""
+def _rows_by_query(spark: SparkSession, published: PublishedFiles, revisions: bool) -> DataFrame:
+    """Read one row per query, key and window, the answer in the column of its query; the newest revision, or all."""
+    from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
     statement = published.statement
     paths = [published.storage.uri(file.name) for file in published.files]
-    rows = result_frame(spark, paths, statement.key_types, [statement.types[id] for id in statement.queries])
+    revised = any(file.revised for file in published.files)
+    kinds = [statement.types[id] for id in statement.queries]
+    rows = result_frame(spark, paths, statement.key_types, kinds, revised)
     answers = [
         F.when(F.col(QUERY) == label, _value(statement.types[id])).alias(_answer_column(id))
         for id, label in statement.labels.items()
     ]
     columns = [_quote_column(key_column(key)) for key in statement.keys]
-    return rows.where(F.col(QUERY).isin(*statement.labels.values())).select(QUERY, *columns, START, *answers)
+    own = rows.where(F.col(QUERY).isin(*statement.labels.values()))
+    if not revised:
+        selected = own.select(QUERY, *columns, START, *answers)
+        return selected.withColumn(REVISION, F.lit(0).cast("long")) if revisions else selected
+    revision = F.coalesce(F.col(REVISION), F.lit(FIRST))
+    row = Window.partitionBy(*columns, START)
+    if revisions:
+        number = F.dense_rank().over(row.orderBy(revision)) - 1
+        return own.select(QUERY, *columns, START, *answers, number.cast("long").alias(REVISION))
+    newest = F.max(revision).over(row)
+    return own.withColumn("newest", newest == revision).where("newest").select(QUERY, *columns, START, *answers)
 
 
-def _side_by_side(statement: EvaluatedStatement, rows: DataFrame) -> DataFrame:
+def _side_by_side(statement: EvaluatedStatement, rows: DataFrame, revisions: bool) -> DataFrame:
     """Make one row per key and window of one row per query; grouping takes null for a key like any other."""
     from pyspark.sql import functions as F  # noqa: N812
 
     names = [_answer_column(id) for id in statement.queries]
     answers = [F.first(_quote_column(name), ignorenulls=True).alias(name) for name in names]
     presences = [F.bool_or(F.col(QUERY) == label) for label in statement.labels.values()]
-    groups = rows.groupBy(*(_quote_column(key_column(key)) for key in statement.keys), START)
+    keys = [*(_quote_column(key_column(key)) for key in statement.keys), F.col(START)]
+    groups = rows.groupBy(*keys, *([F.col(REVISION)] if revisions else []))
     return groups.agg(*answers, reduce(and_, presences).alias("complete")).where("complete")
 
 

@@ -20,6 +20,7 @@ from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import RawEvents
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import QUERY, START, value_column, write_results
+from jobs.engine.warehouse.revisions import revise_tables
 from jobs.engine.work import Outcome, Work
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
@@ -71,7 +72,7 @@ class Due:
 def add_unshared_answers(outcome: Outcome, lane: UnsharedLane, program: Program, work: Work) -> Outcome:
     """Answer the unshared queries whose windows end in the batch on plain Spark; add their files to the outcome."""
     work = work.with_latest(outcome.latest)
-    due = [query for query in program.unshared if ends(query, work)] if work.kind == "batch" else []
+    due = [query for query in program.unshared if ends(query, work)] if work.kind != "adopt" else []
     if not due:
         return outcome
     started = time.perf_counter()
@@ -167,7 +168,8 @@ def _write_answers(answers: DataFrame, statement: Sequence[Due], work: Work) -> 
     rows: list[Any] = answers.mapInArrow(write, WRITTEN).collect()
     files: list[list[DataFile]] = [[] for _ in statement]
     for row in rows:
-        files[row.query].append(DataFile(row.name, row.bucket, row.rows, work.batch, grouping_name(keys)))
+        grouping, revised = grouping_name(keys), bool(work.touched)
+        files[row.query].append(DataFile(row.name, row.bucket, row.rows, work.batch, grouping, revised=revised))
     return files
 
 
@@ -184,11 +186,14 @@ def _write_partition(
     context = TaskContext.get()
     bucket = context.partitionId() % work.buckets if context else 0
     answered = in_utc(pa.Table.from_batches(filled))
+    touched = [file for file in work.touched if file.grouping == grouping_name(keys)]
     for number, (label, before) in enumerate(starts_after.items()):
         ended = answered.filter(pc.greater(answered["start"], before))
-        table = _result_table(ended, keys, label, _value(number))
-        if table.num_rows:
-            file = write_results(Storage(work.root), work.batch, bucket, grouping_name(keys), [table])
+        tables = [_result_table(ended, keys, label, _value(number))]
+        if work.touched:
+            tables = revise_tables(Storage(work.root), touched, work.batch, tables)
+        if any(table.num_rows for table in tables):
+            file = write_results(Storage(work.root), work.batch, bucket, grouping_name(keys), tables)
             place = {"query": pa.array([number], pa.int32()), "bucket": pa.array([bucket], pa.int32())}
             yield pa.RecordBatch.from_pydict({**place, "name": [file.name], "rows": [file.rows]})
 

@@ -54,6 +54,7 @@ def print_stream(stream: Stream) -> Entry:
     source = {"sql": stream.sql} if stream.sql else _source(stream)
     entry = {"source": source, "time": quote(stream.time), "lateness": print_duration(stream.lateness)}
     entry |= {"idle": print_duration(stream.idle)} if stream.idle else {}
+    entry |= {"corrections": print_duration(stream.corrections)} if stream.corrections else {}
     entry |= _expect(stream.expect)
     entry |= {"sinks": {sink.name: _sink(sink) for sink in stream.sinks}} if stream.sinks else {}
     return entry | ({"zone": stream.zone} if stream.zone != UTC else {})

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.program.program import Program
+from jobs.engine.sources.files import File
 from jobs.engine.stopwatch import add_up
 from jobs.engine.warehouse import late_files, result_files, state_files
+from jobs.engine.warehouse.consumed_files import RawEvents
 from jobs.engine.warehouse.ledger import newest_ledger
-from jobs.engine.warehouse.manifest import DataFile, Manifest, Mark, add_mark, commit
+from jobs.engine.warehouse.manifest import ENDLESS, DataFile, Manifest, Mark, add_mark, commit
 from jobs.engine.warehouse.outbox import mergeable_files
 from jobs.engine.warehouse.retained import load_retained, save_retained
-from jobs.engine.work import Executor, Outcome, Work, add_tallies
+from jobs.engine.work import Executor, Executors, Outcome, Work, add_tallies
 from jobs.host.kill_points import step
+from jobs.host.say import Say, silent
 from jobs.host.storage import Storage, in_a_line
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
@@ -25,11 +28,17 @@ FOLDERS = (result_files.FOLDER, late_files.FOLDER, state_files.FOLDER)
 
 
 def run_batch(
-    storage: Storage, before: Manifest, program: Program, batch: int, execute: Executor, last: bool = False
+    storage: Storage,
+    before: Manifest,
+    program: Program,
+    batch: int,
+    execute: Executor,
+    last: bool = False,
+    corrections: Corrections | None = None,
 ) -> Manifest:
     """Evaluate a batch of events. Windows end by the watermark of the batches before it, as in Spark; in the last batch
-    of a run, those that would be left to `close` end at once."""
-    return _run(storage, before, program, batch, watermark(before, program), execute, last)
+    of a run, those that would be left to `close` end at once. Late events correct emitted windows."""
+    return _run(storage, before, program, batch, watermark(before, program), execute, last, corrections)
 
 
 def close(storage: Storage, before: Manifest, program: Program, execute: Executor) -> Manifest:
@@ -72,6 +81,7 @@ def _run(
     until: int,
     execute: Executor,
     last: bool = False,
+    corrections: Corrections | None = None,
 ) -> Manifest:
     public = mergeable_files(storage, newest_ledger(storage).public(before.results))
     if not before.standing:
@@ -80,7 +90,13 @@ def _run(
     files = (before.state, public, before.late)
     span = (before.watermark, until)
     work = Work(storage.root, batch, *span, before.buckets, *files, joined, is_last=last, lateness=program.lateness)
+    if corrections:
+        work = replace(work, corrected_after=corrections.reach_back(before, program))
     outcome = run_tasks(storage, program, work, execute, FOLDERS)
+    if corrections:
+        first = min((report.first_corrected for report in outcome.feeds), default=ENDLESS)
+        revisions = corrections.revise(storage, program, work, first) if first < ENDLESS else []
+        outcome = replace(outcome, revisions=revisions)
     step("collected")
     after = manifest_after(before, program, work.with_latest(outcome.latest), outcome)
     started = time.process_time()
@@ -93,6 +109,48 @@ def _run(
 def joined_queries(storage: Storage, manifest: Manifest) -> dict[str, int]:
     """Return the queries that were not there from the beginning, with the time after which they are answered."""
     return load_retained(storage, manifest.standing).joined
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What late events correct emitted windows with: the files of their batch, all events before it, who reads them."""
+
+    files: Sequence[File]
+    raw: Callable[[int], RawEvents]  # of the batches before, since a time
+    executors: Executors
+    say: Say = silent
+
+    def reach_back(self, before: Manifest, program: Program) -> int:
+        """Return the time after which windows end that are corrected: all their events are there, late ones too."""
+        known = before.watermark if before.corrected_after is None else before.corrected_after
+        low = max(known, before.watermark - program.corrections, BEGINNING)
+        longest = _longest_range(program)
+        since = self.raw(max(BEGINNING, low - longest + 1)).since
+        if since == BEGINNING:
+            return low
+        self.say("files of earlier batches are gone: emitted windows that hold some of their events are not corrected")
+        return min(max(low, since + longest - 1), before.watermark)
+
+    def revise(self, storage: Storage, program: Program, work: Work, first: int = BEGINNING) -> list[DataFile]:
+        """Answer the windows that are out and hold events of the batch once more, from all events they hold by now.
+
+        No event of the batch before `first` corrects a window. The batch's own events tell which rows these are: those
+        that they alone would give in these windows."""
+        assert work.corrected_after is not None
+        low = max(work.corrected_after, first)
+        past = Work(work.root, work.batch, low, work.emitted, work.buckets, joined=work.joined, kind="correct")
+        past = replace(past, counts=False, finds_late=False)
+        own = run_tasks(storage, program, past, self.executors.execute_alone(self.files), FOLDERS)
+        files = [*self.raw(max(BEGINNING, low - _longest_range(program) + 1)).files, *self.files]
+        whole = replace(past, touched=tuple(results_of(own)))
+        if not whole.touched:
+            return []
+        return results_of(run_tasks(storage, program, whole, self.executors.execute_alone(files), FOLDERS))
+
+
+def _longest_range(program: Program) -> int:
+    woven = [tree.reach for _, tree in program.roots() if not tree.rows]
+    return max([*woven, *(query.window.range for query in program.unshared)], default=0)
 
 
 def run_tasks(storage: Storage, program: Program, work: Work, execute: Executor, folders: Sequence[str]) -> Outcome:
@@ -124,18 +182,26 @@ def manifest_after(before: Manifest, program: Program, work: Work, outcome: Outc
         watermark=work.until,
         latest=latest,
         plan=program.fingerprint,
-        results=tuple(file for file in (*before.results, *results) if file.name not in replaced),
+        results=tuple(file for file in (*before.results, *results, *outcome.revisions) if file.name not in replaced),
         state=tuple(file for report in outcome.buckets for file in report.state),
         late=tuple(file for file in (*before.late, *merged_late, *late) if file.name not in replaced),
         types=before.types | {name: str(kind) for name, kind in program.types.items()},
         counts=counts_of(outcome, [file for file in results if not file.tier], late),
         marks=add_mark(before.marks, Mark(work.batch, latest, work.until)),
+        corrected_after=_corrected_after(before, program, work),
     )
+
+
+def _corrected_after(before: Manifest, program: Program, work: Work) -> int | None:
+    if work.corrected_after is not None:
+        return work.corrected_after
+    return before.corrected_after if program.corrections else None
 
 
 def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[DataFile]) -> dict[str, Any]:
     """Return what a batch counted, for the manifest and the report."""
-    return {
+    revisions = {"revisions": sum(file.rows for file in outcome.revisions)} if outcome.revisions else {}
+    return revisions | {
         "events": sum(report.events for report in outcome.feeds),
         "without_time": sum(report.without_time for report in outcome.feeds),
         "results": sum(file.rows for file in results),

@@ -15,7 +15,7 @@ from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bu
 from jobs.engine.slices.roll_up import Feed, feeds, roll_up
 from jobs.engine.slices.slices import Slices, to_table
 from jobs.engine.stopwatch import Stopwatch
-from jobs.engine.warehouse.late_files import write_late
+from jobs.engine.warehouse.late_files import Correction, write_late
 from jobs.engine.work import FeedReport, Parcel, Work, tally
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
@@ -174,21 +174,28 @@ def windows_missed(times: Ints, window: Window, emitted: int) -> Ints:
     return np.maximum(missed, 0)
 
 
-def find_late_events(events: Events, program: Program, emitted: int, joined: Mapping[str, int]) -> tuple[Ints, Ints]:
-    """Return the positions of the late events, and how many windows of all queries missed each.
+def count_missed_windows(
+    events: Events, places: Ints, program: Program, emitted: int, joined: Mapping[str, int]
+) -> Ints:
+    """Return how many windows of all queries missed each of some events.
 
     A query that joined later (its label is in `joined`) has missed nothing in windows that ended before it did."""
+    missed = np.zeros(len(places), np.int64)
+    times = events.times[places]
+    woven = [query for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
+    queries: list[QueryProgram | Unshared] = [*woven, *program.unshared]
+    for query in queries if len(places) else []:
+        windows = windows_missed(times, query.window, emitted)
+        if query.label in joined:
+            windows = windows - windows_missed(times, query.window, min(emitted, joined[query.label]))
+        missed += windows * events.predicates[query.where][places] if query.where else windows
+    return missed
+
+
+def find_late_events(events: Events, program: Program, emitted: int, joined: Mapping[str, int]) -> tuple[Ints, Ints]:
+    """Return the positions of the late events, and how many windows of all queries missed each."""
     early = np.flatnonzero(events.times < emitted)
-    missed = np.zeros(len(early), np.int64)
-    if len(early):
-        times = events.times[early]
-        woven = [query for grouping in program.groupings for tree in grouping.trees for query in tree.queries]
-        queries: list[QueryProgram | Unshared] = [*woven, *program.unshared]
-        for query in queries:
-            windows = windows_missed(times, query.window, emitted)
-            if query.label in joined:
-                windows = windows - windows_missed(times, query.window, min(emitted, joined[query.label]))
-            missed += windows * events.predicates[query.where][early] if query.where else windows
+    missed = count_missed_windows(events, early, program, emitted, joined)
     late = np.flatnonzero(missed)
     return early[late], missed[late]
 
@@ -200,4 +207,18 @@ def write_late_events(report: FeedReport, raw: pa.Table, events: Events, program
         rows = raw.filter(raw[program.time].is_valid()) if events.without_time else raw
         report.windows_missed += int(np.sum(missed))
         late = rows.take(pa.array(positions))
-        report.late.append(write_late(Storage(work.root), work.batch, work.emitted, late, missed))
+        correction = _count_corrections(report, events, positions, missed, program, work)
+        report.late.append(write_late(Storage(work.root), work.batch, work.emitted, late, missed, correction))
+
+
+def _count_corrections(
+    report: FeedReport, events: Events, positions: Ints, missed: Ints, program: Program, work: Work
+) -> Correction | None:
+    """Count the windows that late events correct: those that missed them and end after a time."""
+    if work.corrected_after is None:
+        return None
+    corrected = missed - count_missed_windows(events, positions, program, work.corrected_after, work.joined)
+    report.windows_corrected += int(np.sum(corrected))
+    times = events.times[positions[corrected > 0]]
+    report.first_corrected = int(np.min(times, initial=report.first_corrected))
+    return Correction(corrected, work.corrected_after)

@@ -20,6 +20,7 @@ from jobs.engine.slices.slices import Slices, fold_into, to_table
 from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.warehouse import late_files, result_files
 from jobs.engine.warehouse.manifest import DataFile
+from jobs.engine.warehouse.revisions import revise_tables
 from jobs.engine.warehouse.state_files import (
     ROWS,
     KeptTable,
@@ -68,9 +69,15 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
         watch.lap("finals")
         if any(answers_of_tree for _, answers_of_tree in answered):
             tables = result_tables(grouping, answered)
-            report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
+            if work.touched:
+                own = [file for file in work.touched if file.bucket == bucket and file.grouping == grouping.name]
+                tables = revise_tables(storage, own, work.batch, tables)
+            if tables:
+                report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
             watch.lap("write")
     step("results")
+    if work.kind == "correct":  # the batch itself sees to state and files
+        return report
     report.state = retain_slices(program, work, bucket, state, incoming, all_trees, report.counts)
     step("state")
     _merge_files(storage, work, bucket, report)

@@ -89,6 +89,7 @@ def compile_program(
         tuple(compiler.unshared(catalog.query(id)) for id in plan.unshared),
         stream.zone,
         folder_root(stream),
+        stream.corrections,
         table_columns(stream),
     )
 

@@ -223,6 +223,7 @@ class Program:
     unshared: tuple[Unshared, ...] = ()
     zone: str = UTC  # in which clocks are read
     root: str = ""  # below which folders k=v are columns of their files; "" where none are
+    corrections: int = 0  # how long after its end a window is corrected by late events
     table: TableColumns | None = None  # where a table's own schema says how its files hold the columns
 
     @property

@@ -9,6 +9,7 @@
 - read_answers: A statement's answers as an Arrow table with the columns of its SQL, without Spark.
 - result_files: Result files: the answers of one bucket and grouping, all queries together.
 - retained: What the retained slices of each tree hold, and from when on each query is answered.
+- revisions: Rows of emitted windows that were answered once more; of each row, readers want the newest.
 - state_files: The retained slices of a bucket, as a base and the deltas that later batches added.
 - statements: Statements that a warehouse has evaluated, and the published files that hold their answers.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from jobs.host.storage import Storage
 
 FOLDER = "late"
 MISSED, BATCH, WATERMARK = "windows_missed", "batch", "watermark"
+CORRECTED, CORRECTED_AFTER = "windows_corrected", "corrected_after"  # of streams that correct emitted windows
 
 
 def late_column(name: str) -> str:
@@ -26,14 +28,32 @@ def late_column(name: str) -> str:
     >>> late_column("device"), late_column("batch")
     ('device', '`batch`')
     """
-    return set_apart(name, (MISSED, BATCH, WATERMARK))
+    return set_apart(name, (MISSED, BATCH, WATERMARK, CORRECTED, CORRECTED_AFTER))
 
 
-def write_late(storage: Storage, batch: int, emitted: int, rows: pa.Table, missed: npt.NDArray[np.int64]) -> DataFile:
+class Correction(NamedTuple):
+    """How many of the windows that missed each late event are corrected: those that end after a time."""
+
+    windows: npt.NDArray[np.int64]
+    after: int
+
+
+def write_late(
+    storage: Storage,
+    batch: int,
+    emitted: int,
+    rows: pa.Table,
+    missed: npt.NDArray[np.int64],
+    correction: Correction | None = None,
+) -> DataFile:
     """Write the late events of one task; the windows that missed them end at or before the watermark."""
-    columns = {late_column(name): decode_dictionary(rows[name]) for name in rows.column_names}
+    columns: dict[str, Any] = {late_column(name): decode_dictionary(rows[name]) for name in rows.column_names}
     watermarks = pa.array(np.full(len(missed), emitted)).view(INSTANT)
-    table = pa.table({**columns, MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks})
+    columns |= {MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks}
+    if correction:
+        after = pa.array(np.full(len(missed), correction.after)).view(INSTANT)
+        columns |= {CORRECTED: correction.windows, CORRECTED_AFTER: after}
+    table = pa.table(columns)
     name = fresh_name(FOLDER, batch, 0, "parquet")
     pq.write_table(table, storage.path(name), filesystem=storage.filesystem)
     return DataFile(name, 0, table.num_rows, batch)

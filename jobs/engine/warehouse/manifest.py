@@ -45,9 +45,10 @@ class DataFile:
     first: int = BEGINNING  # of a state file: no row starts earlier,
     last: int = ENDLESS  # and none later
     expires: int = ENDLESS  # of a state file: the watermark from which on no row is needed
+    revised: bool = False  # of a result file: whether some rows are revisions, which say so in a column
 
 
-STATE_FIELDS = {"shelf": "", "first": BEGINNING, "last": ENDLESS, "expires": ENDLESS}
+OMITTED = {"shelf": "", "first": BEGINNING, "last": ENDLESS, "expires": ENDLESS, "revised": False}  # where it is so
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Manifest:
     marks: tuple[Mark, ...] = ()
     backfill: bool = False  # a past interval, to which nothing is added
     offset: str = ""  # of a source with a log: how far the batches so far have read it
+    corrected_after: int | None = None  # where windows are corrected: those that end after it have missed no event
 
     def files(self) -> set[str]:
         """Return the names of all data files."""
@@ -119,6 +121,8 @@ def load(storage: Storage, name: str) -> Manifest:
 def commit(storage: Storage, manifest: Manifest) -> None:
     """Make a batch exist, by one atomic step."""
     document: dict[str, Any] = {**vars(manifest)}
+    if manifest.corrected_after is None:
+        del document["corrected_after"]
     for part in PARTS:
         document[part] = [_from_file(file) for file in document[part]]
     content = json.dumps({**document, "digest": _digest(document)}, separators=(",", ":")).encode()
@@ -163,7 +167,7 @@ def _to_file(entry: dict[str, Any]) -> DataFile:
 
 def _from_file(file: DataFile) -> dict[str, Any]:
     entry = vars(file)
-    fields = {name: entry[name] for name in entry if name not in STATE_FIELDS or entry[name] != STATE_FIELDS[name]}
+    fields = {name: entry[name] for name in entry if name not in OMITTED or entry[name] != OMITTED[name]}
     return {"level" if name == "tier" else name: value for name, value in fields.items()}
 
 

@@ -195,5 +195,9 @@ def _load(storage: Storage, name: str) -> Publication:
 
 
 def _create(storage: Storage, publication: Publication) -> bool:
-    content = json.dumps(asdict(publication), separators=(",", ":")).encode()
+    document = asdict(publication)
+    for file in document["files"]:
+        if not file["revised"]:  # as it was before there were revisions
+            del file["revised"]
+    content = json.dumps(document, separators=(",", ":")).encode()
     return storage.create(f"{FOLDER}/{publication.number:012d}.json", content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,26 +15,44 @@ from jobs.engine.events.expressions import NotExact, advise, evaluate
 from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.result_files import QUERY, START, row_groups_of, value_column
+from jobs.engine.warehouse.result_files import QUERY, REVISION, START, row_groups_of, value_column
+from jobs.engine.warehouse.revisions import keep_newest, number_revisions
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Column
 from optimizer.errors import HeddleError
 
 
-def read_answers(published: PublishedFiles) -> pa.Table:
-    """Read every published row of a statement, in the order of window and keys."""
+def read_answers(published: PublishedFiles, revisions: bool = False) -> pa.Table:
+    """Read every published row of a statement, in the order of window and keys: the newest revision of each, or all
+    of them, with a column that numbers them."""
     statement = published.statement
     parts = [part for file in published.files if (part := _read_file(published, file.name)).num_rows]
-    rows = join_queries(statement, parts)
-    rows = rows.sort_by([(START, "ascending"), *((key_column(key), "ascending") for key in statement.keys)])
+    rows = join_queries(statement, [_pick_revisions(statement, parts, revisions)] if parts else [], revisions)
+    order = [(START, "ascending"), *((key_column(key), "ascending") for key in statement.keys)]
+    rows = rows.sort_by([*order, (REVISION, "ascending")] if revisions else order)
     return show_columns(statement, rows)
 
 
+def _pick_revisions(statement: EvaluatedStatement, parts: Sequence[pa.Table], all_of_them: bool) -> pa.Table:
+    """Return the rows of a statement in their newest revision; or in every one, numbered from 0 on."""
+    rows = pa.concat_tables(parts, promote_options="default")
+    row_keys = [*(key_column(key) for key in statement.keys), START]
+    if not all_of_them:
+        newest = keep_newest(rows, row_keys)
+        return newest.drop_columns([REVISION]) if REVISION in newest.column_names else newest
+    if REVISION not in rows.column_names:
+        return rows.append_column(REVISION, pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows))
+    numbers, _ = number_revisions(rows, row_keys)
+    return rows.set_column(rows.column_names.index(REVISION), REVISION, pa.array(numbers))
+
+
 def read_by_statement(
-    storage: Storage, files: Sequence[DataFile], statements: Sequence[EvaluatedStatement]
+    storage: Storage, files: Sequence[DataFile], statements: Sequence[EvaluatedStatement], filtered: bool = True
 ) -> Iterator[tuple[EvaluatedStatement, pa.Table]]:
-    """Yield the answers that some files have of each statement, in no order; every file is read once."""
+    """Yield the answers that some files have of each statement, in no order; every file is read once.
+
+    They are `filtered` by the statement's HAVING, or all that there are."""
     groupings = {statement.grouping for statement in statements}
     parts: dict[tuple[str, str], list[pa.Table]] = {}
     for file in files:
@@ -45,8 +63,9 @@ def read_by_statement(
     for statement in statements:
         labels = dict.fromkeys(statement.labels.values())  # two of its queries may be the same
         own = [part for label in labels for part in parts.get((statement.grouping, label), ())]
-        rows = join_queries(statement, [_read_rows(statement, part) for part in own])
-        yield statement, show_columns(statement, rows)
+        read = [_read_rows(statement, part) for part in own]
+        rows = join_queries(statement, [_pick_revisions(statement, read, all_of_them=False)] if read else [])
+        yield statement, show_columns(statement, rows, filtered)
 
 
 def split_by_label(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
@@ -64,18 +83,30 @@ def split_by_label(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
             yield labels.dictionary[int(codes[start])].as_py(), table.slice(start, end - start)
 
 
-def join_queries(statement: EvaluatedStatement, parts: Sequence[pa.Table]) -> pa.Table:
-    """Return one row per key and window, of tables with one row per query, key and window."""
-    rows = pa.concat_tables(parts) if parts else _schema(statement).empty_table()
-    return _side_by_side(statement, rows) if len(statement.queries) > 1 else rows
+def join_queries(statement: EvaluatedStatement, parts: Sequence[pa.Table], revisions: bool = False) -> pa.Table:
+    """Return one row per key and window, and per revision where these are numbered, of tables with one per query."""
+    schema = _schema(statement).append(pa.field(REVISION, pa.int64())) if revisions else _schema(statement)
+    rows = pa.concat_tables(parts) if parts else schema.empty_table()
+    return _side_by_side(statement, rows, revisions) if len(statement.queries) > 1 else rows
 
 
-def show_columns(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
+def show_columns(statement: EvaluatedStatement, rows: pa.Table, filtered: bool = True) -> pa.Table:
     """Return the columns of the user's SQL, of rows with the keys, the window's start and an answer per query."""
     columns = statement.statement.columns
     arrays = [_column(statement, rows, column) for column in columns]
     answers = pa.table(arrays, names=[column.name for column in columns])
-    return pass_condition(answers, statement.statement.having)
+    if REVISION in rows.column_names:
+        answers = answers.append_column(revision_column(answers.column_names), rows[REVISION])
+    return pass_condition(answers, statement.statement.having) if filtered else answers
+
+
+def revision_column(names: Iterable[str]) -> str:
+    """Name the column that numbers revisions beside a statement's own.
+
+    >>> revision_column(["k", "n"]), revision_column(["k", "Revision"])
+    ('revision', 'heddle_revision')
+    """
+    return REVISION if REVISION not in {name.lower() for name in names} else f"heddle_{REVISION}"
 
 
 def pass_condition(answers: pa.Table, condition: str) -> pa.Table:
@@ -116,7 +147,7 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
     statement, storage, _ = published
     labels = statement.labels
     values = map(value_column, statement.types.values())
-    columns = [QUERY, START, *(key_column(key) for key in statement.keys), *dict.fromkeys(values)]
+    columns = [QUERY, START, *(key_column(key) for key in statement.keys), *dict.fromkeys(values), REVISION]
     with pq.ParquetFile(storage.path(name), filesystem=storage.filesystem) as file:
         groups = row_groups_of(file, labels.values())
         # a file lacks the columns of the types that none of its queries has
@@ -130,6 +161,8 @@ def _read_rows(statement: EvaluatedStatement, table: pa.Table) -> pa.Table:
     values = {id: value_column(statement.types[id]) for id in statement.queries}
     out = {key_column(key): table[key_column(key)].cast(kind) for key, kind in statement.key_types.items()}
     out[START] = table[START].cast(INSTANT)
+    if REVISION in table.column_names:
+        out[REVISION] = table[REVISION]
     has_answer: dict[str, Any] = {}
     if len(values) > 1:  # else every row is of the one query
         label = table[QUERY].cast(pa.string())
@@ -141,9 +174,9 @@ def _read_rows(statement: EvaluatedStatement, table: pa.Table) -> pa.Table:
     return pa.table(out | {presence_column(id): present for id, present in has_answer.items()})
 
 
-def _side_by_side(statement: EvaluatedStatement, rows: pa.Table) -> pa.Table:
+def _side_by_side(statement: EvaluatedStatement, rows: pa.Table, revisions: bool) -> pa.Table:
     """Make one row per key and window of one row per query; nulls are keys like any other."""
-    keys = [*(key_column(key) for key in statement.keys), START]
+    keys = [*(key_column(key) for key in statement.keys), START, *([REVISION] if revisions else [])]
     # one row of a group holds the answer; Arrow takes the first of any type but decimals, and the place of arrays
     nested = [id for id in statement.queries if pa.types.is_nested(statement.types[id])]
     for id in nested:

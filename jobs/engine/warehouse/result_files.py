@@ -16,6 +16,7 @@ from jobs.host.storage import Storage
 
 FOLDER = "results"
 QUERY, START = "query", "window_start"
+REVISION = "revision"  # of files with revisions: the batch that corrected a row; null where none did
 ROW_GROUP = 1 << 18
 MOST_LABELS = 127  # of a row group: as many as a byte tells apart
 LABELS_OF_GROUPS = b"heddle labels"  # metadata: whose answers each row group has; statistics would take much longer
@@ -52,7 +53,8 @@ def write_results(storage: Storage, batch: int, bucket: int, grouping: str, tabl
         store_schema=False,
     ) as writer:
         _write_labels(writer, [labels for table in tables for labels in _write(writer, table)])
-    return DataFile(name, bucket, sum(table.num_rows for table in tables), batch, grouping)
+    rows, revised = sum(table.num_rows for table in tables), REVISION in schema.names
+    return DataFile(name, bucket, rows, batch, grouping, revised=revised)
 
 
 def _write(writer: pq.ParquetWriter, table: pa.Table) -> list[list[str]]:
@@ -99,7 +101,8 @@ def merge_files(storage: Storage, folder: str, batch: int, files: Sequence[DataF
     with _open_merged(storage, name, schema) as writer:
         tables = _large_tables(storage, dict(zip(paths, schemas, strict=True)), schema)
         _write_labels(writer, [labels for table in tables for labels in _write_merged(writer, table)])
-    return DataFile(name, first.bucket, sum(file.rows for file in files), batch, first.grouping, first.tier + 1)
+    rows, revised = sum(file.rows for file in files), any(file.revised for file in files)
+    return DataFile(name, first.bucket, rows, batch, first.grouping, first.tier + 1, revised=revised)
 
 
 def _with_dictionary(field: pa.Field) -> pa.Field:

@@ -105,7 +105,9 @@ def _identity(source: Stream | Table) -> tuple[object, ...]:
     if isinstance(source, Stream):
         zone = () if source.zone == UTC else (source.zone,)
         idle = (("idle", source.idle),) if source.idle else ()
-        fields: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql, *zone, *idle)
+        corrections = (("corrections", source.corrections),) if source.corrections else ()
+        times: tuple[object, ...] = (*zone, *idle, *corrections)
+        fields: tuple[object, ...] = (source.name, source.time, source.lateness, source.sql, *times)
     else:
         fields = (source.name,)
     return (*fields, source.format, source.written, tuple(sorted(source.options.items())))

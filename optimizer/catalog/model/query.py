@@ -41,6 +41,7 @@ class Stream:
     idle: int = 0  # microseconds behind the clock at which the watermark goes on without events; 0: it waits
     expect: tuple[Expectation, ...] = ()  # of its events, batch by batch
     sinks: tuple[Sink, ...] = ()
+    corrections: int = 0  # microseconds after its end during which late events still correct a window; 0: none does
 
     @property
     def in_parquet(self) -> bool:

@@ -90,6 +90,7 @@ class Draft:
                 self.refuse(origin, statement, mistake)
         table = join_tables([builder.table(), *(bulk for _, bulk in self.bulk)])
         self._check_unique(table)
+        self._check_corrections(table)
         if self.problems:
             raise CatalogError(self.problems)
         texts = (self.labels, self.having, self.expect, self.alerts)
@@ -141,6 +142,28 @@ class Draft:
         rows = [(row, query) for row, query in enumerate(table.ids.to_pylist()) if query in twice]
         for row, query in rows[:REPORTED]:
             self.refuse(self.origin(row), query, mistake)
+
+    def _check_corrections(self, table: QueryTable) -> None:
+        """Refuse queries whose emitted windows cannot be corrected, and those whose rows a sink could not replace."""
+        corrected = {name for name, stream in self.streams.items() if stream.corrections}
+        if not corrected:
+            return
+        for row, (statement, code) in enumerate(zip(table.statements.to_pylist(), table.codes.tolist(), strict=True)):
+            shape = table.shapes[code]
+            if shape.stream not in corrected:
+                continue
+            sources = {column.source for column in self.columns.get(statement, ()) if column.kind != "answer"}
+            is_whole = statement not in self.columns or (
+                sources >= set(shape.group_by) and any(source.startswith("window") for source in sources)
+            )
+            if table.windows.rows[row]:
+                wrong = f"a late event gives all rows after it other numbers, and {shape.stream} has corrections"
+                self.refuse(self.origin(row), statement, Mistake(wrong, "measure the window in time", "range"))
+            elif self.streams[shape.stream].sinks and not is_whole:
+                wrong = (
+                    f"it selects not all of its keys and its window, by which a sink of {shape.stream} corrects rows"
+                )
+                self.refuse(self.origin(row), statement, Mistake(wrong, "select all of them", "sql"))
 
     def origin(self, row: int) -> Origin:
         """Return where the query of a row is written."""

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
@@ -39,19 +40,24 @@ def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
     idle = in_field("idle", parse_duration, model.idle) if model.idle else 0
     if model.idle and idle <= 0:
         raise Mistake(f"idle is {show(model.idle)}", "give a duration, or leave it out: then windows wait", "idle")
+    corrections = in_field("corrections", parse_duration, model.corrections) if model.corrections else 0
+    if model.corrections and corrections <= 0:
+        right = "give a duration, or leave it out: then emitted windows stay as they are"
+        raise Mistake(f"corrections is {show(model.corrections)}", right, "corrections")
     time = in_field("time", column_name, model.time)
     if sum(map(bool, (source.sql, source.path, source.table, source.name))) != 1:
         raise Mistake("a source has either a path or sql, or a table or a name", "keep one of them", "source")
     zone = in_field("zone", check_zone, model.zone)
     expect = in_field(FIELD, parse_stream_expectations, model.expect)
     sinks = make_sinks(model.sinks, lambda path: locate(path, folder))
+    settings: dict[str, Any] = {"idle": idle, "expect": expect, "sinks": sinks, "corrections": corrections}
     if source.sql:
         sql = in_field("source", stream_sql, source.sql)
-        return Stream(name, time, lateness, "sql", sql=sql, zone=zone, idle=idle, expect=expect, sinks=sinks)
+        return Stream(name, time, lateness, "sql", sql=sql, zone=zone, **settings)
     options = check_options(source.format, source.options, zone)
     path = _locate_source(source, options, folder)
     place = place_of(source)
-    return Stream(name, time, lateness, source.format, path, "", options, place, zone, idle, expect, sinks)
+    return Stream(name, time, lateness, source.format, path, "", options, place, zone, **settings)
 
 
 def place_of(source: SourceModel) -> str:

@@ -39,6 +39,7 @@ class StreamModel(Model):
     time: str
     lateness: str = "0 seconds"
     idle: str | None = None
+    corrections: str | None = None
     zone: str = "UTC"
     expect: list[object] | None = None
     sinks: dict[str, SinkModel] = Field(default_factory=dict)

@@ -15,6 +15,7 @@ from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.ledger import Ledger
 from jobs.engine.warehouse.manifest import DataFile, Manifest
 from jobs.engine.warehouse.result_files import QUERY, START
+from jobs.engine.warehouse.revisions import keep_newest
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles, evaluated_statement
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog
@@ -117,6 +118,7 @@ def _answers(statement: EvaluatedStatement, rows: pa.Table) -> Answers:
     from jobs.engine.warehouse.result_files import value_column
 
     window, id = statement.window, next(iter(statement.labels))
+    rows = keep_newest(rows, [*(key_column(key) for key in statement.keys), START])
     starts = rows[START].cast(pa.int64())
     last = pc.max(starts).as_py()
     keys = [key_column(key) for key in statement.keys]

@@ -21,13 +21,15 @@ from jobs.engine.warehouse.manifest import newest
 from jobs.host import kill_points
 from jobs.host.kill_points import DELIVERY_STEPS, KILL_AT
 from jobs.sinks import SINKS
-from jobs.sinks.contract import Place, SinkTable
+from jobs.sinks.contract import Place, SinkTable, TableRows
 from jobs.sinks.deliver import SinkState, deliver, sink_states
 from jobs.sinks.sql import flatten_window
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.sinks import PLACES
 from optimizer.errors import HeddleError
+from tests.worlds.sinks import PLACES as SINK_PLACES
 from tests.worlds.sinks import (
+    QUERIES,
     READERS,
     arrive,
     assert_delivered,
@@ -81,6 +83,36 @@ def test_rows_come_once_in_order_with_their_batch(tmp_path: Path) -> None:
     assert [batch for _, batch in by_window] == sorted(batch for _, batch in by_window)
     assert {batch for _, batch in by_window} == {1, 3}  # a batch without its closing ends what the ones before it had
     assert [state.standing for state in states(catalog, tmp_path)] == [outbox.Standing(3, 0)] * len(EVERY)
+
+
+@pytest.mark.parametrize("format", EVERY)
+def test_corrected_rows_take_the_place_of_those_before(
+    tmp_path: Path, format: str, kill_at: Callable[[str], None]
+) -> None:
+    """Also rows that pass their condition no more; a sink that joins later gets the newest."""
+    queries = [entry for entry in QUERIES if entry["id"] in ("total", "both", "texts")]
+    make_sinks_world(tmp_path, (format,), queries)
+    catalog = set_stream(tmp_path, corrections="2 minutes")
+    revised = 0
+    for number, name in enumerate(("", "sink written", "sink committed", "delivered")):
+        arrive(tmp_path, 2 * number, 2 * number + 1)
+        warehouse = evaluate(tmp_path, catalog)
+        revised += sum(file.rows for file in newest(stream_storage(warehouse, STREAM)).results if file.revised)
+        if name:
+            kill_at(name)
+            with pytest.raises(Killed):
+                deliver(catalog, STREAM, warehouse, pytest.fail)
+        deliver(catalog, STREAM, warehouse, pytest.fail)
+        assert_delivered(tmp_path, catalog, format)
+    assert revised
+    other = "sql" if format == "parquet" else "parquet"
+    later = set_stream(tmp_path, sinks={**_sinks(tmp_path, format), **_sinks(tmp_path, other)})
+    deliver(later, STREAM, warehouse, pytest.fail)
+    assert_delivered(tmp_path, later, other)
+
+
+def _sinks(folder: Path, format: str) -> dict[str, dict[str, str]]:
+    return {format: {"format": format} | {field: str(folder / name) for field, name in SINK_PLACES[format].items()}}
 
 
 @pytest.mark.parametrize("format", EVERY)
@@ -298,7 +330,7 @@ def test_every_type_of_an_answer_is_kept(tmp_path: Path, format: str) -> None:
     for _ in range(2):
         sink = import_module(SINKS[format]).open_sink(place)
         sink.check([table])
-        sink.write(3, 4, [(table, rows)])
+        sink.write(3, 4, [TableRows(table, rows)])
     there = READERS[format](tmp_path, "odd")
     if format != "sql":
         there, rows = there.to_pylist(), rows.to_pylist()

@@ -34,6 +34,9 @@ class OneProcess:
     def execute(self, files: Sequence[File]) -> Executor:
         return in_process([Split(file.path, file.size) for file in files])
 
+    def execute_alone(self, files: Sequence[File]) -> Executor:
+        return self.execute(files)
+
     def replay(self, batches: Sequence[PastBatch]) -> Executor:
         return replay_in_process([(past, [Split(file.path, file.size) for file in past.files]) for past in batches])
 
