@@ -131,7 +131,8 @@ class Killed(BaseException):
 def test_kills_and_other_cuts_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that die, each at another step."""
     folder, patient = tmp_path / "corrected", tmp_path / "patient"
-    steps = (*DRIVER_STEPS, *TASK_STEPS)
+    steps = ("listed", "collected", "feed", "results", "committed", "merged")
+    assert set(steps) <= {*DRIVER_STEPS, *TASK_STEPS}
     batches, orders = arrivals(11, len(steps)), tmp_path / "orders"
     orders.mkdir()
     catalog, waits = (
