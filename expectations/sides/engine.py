@@ -38,7 +38,8 @@ class EngineAnswers:
         """Return where the emitted windows of a statement's first query start that end after a time, in order."""
         table = self._rows_of(statement, statement.first.id)
         starts = np.unique(_starts(table)) if table is not None else np.empty(0, np.int64)
-        return starts[statement.window.rows | (starts + statement.window.range > after)].tolist()
+        is_after = statement.window.rows | (starts + statement.window.range > after)
+        return [int(start) for start in starts[is_after]]
 
     def rows(self, statement: EvaluatedStatement, starts: Collection[int] | None = None) -> pd.DataFrame:
         """Return the answers in all windows, or in those with these starts."""

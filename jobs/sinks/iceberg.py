@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
-from pyiceberg.expressions import In
 
 from jobs.engine.warehouse.revisions import are_among
 from jobs.host.kill_points import step
@@ -103,7 +102,7 @@ def _replace_rows(transaction: Transaction, there: Table, rows: TableRows, prope
     if not batches:
         transaction.append(rows.answers, snapshot_properties=properties)
         return
-    held = In(batch, batches)
+    held = f"{batch} IN ({', '.join(map(str, batches))})"
     kept = rows._replace(replaced=_storable_table(rows.replaced)).drop_replaced(there.scan(row_filter=held).to_arrow())
     whole = pa.concat_tables([kept.cast(rows.answers.schema), rows.answers])
     transaction.overwrite(whole, overwrite_filter=held, snapshot_properties=properties)
