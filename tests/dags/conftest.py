@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from heddle.processes import Airflow, start_airflow
+from heddle.processes import ROOT, Airflow, environment, start_airflow
 from jobs.host.settings import Settings
+from tests.dags.shared_spark import write_submit
 from tests.worlds.platform import home, write_events
 
 SMALL = {
@@ -29,8 +33,21 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def airflow(place: Settings) -> Iterator[Airflow]:
+def submit(place: Settings) -> Iterator[Path]:
+    """What stands for spark-submit in the folder of programs that Airflow looks at first."""
+    with tempfile.TemporaryDirectory() as folder:  # a short name: that of a socket has 107 characters at most
+        line = Path(folder, "line")
+        variables = environment(Path(place.home)) | SMALL
+        server = subprocess.Popen([sys.executable, "-m", "tests.dags.shared_spark", str(line)], env=variables, cwd=ROOT)
+        yield write_submit(Path(folder), line)
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture(scope="session")
+def airflow(place: Settings, submit: Path) -> Iterator[Airflow]:
     """Airflow, ready to run the DAGs."""
-    found = start_airflow(Path(place.home), SMALL)
+    programs = os.pathsep.join([str(submit.parent), environment(Path(place.home))["PATH"]])
+    found = start_airflow(Path(place.home), {**SMALL, "PATH": programs})
     yield found
     found.close()
