@@ -129,7 +129,7 @@ def _open_merged(storage: Storage, name: str, schema: pa.Schema) -> pq.ParquetWr
         write_batch_size=WRITE_BATCH,
         use_dictionary=[field.name for field in schema if _repeats(field)],
         column_encoding={START: "DELTA_BINARY_PACKED"},
-        write_statistics=[QUERY, START],
+        write_statistics=[START],
         store_schema=False,
     )
 
