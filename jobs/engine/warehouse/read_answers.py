@@ -57,7 +57,8 @@ def read_by_statement(
     parts: dict[tuple[str, str], list[pa.Table]] = {}
     for file in files:
         if file.grouping in groupings:
-            table = pq.read_table(storage.path(file.name), filesystem=storage.filesystem, partitioning=None)
+            path, filesystem = storage.path(file.name), storage.filesystem
+            table = pq.read_table(path, filesystem=filesystem, partitioning=None, read_dictionary=[QUERY])
             for label, rows in split_by_label(table):
                 parts.setdefault((file.grouping, label), []).append(rows)
     for statement in statements:
@@ -70,7 +71,7 @@ def read_by_statement(
 
 def split_by_label(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of each query by its label; rows that stand together are not copied."""
-    labels = table[QUERY].combine_chunks().dictionary_encode()
+    labels = to_array(table[QUERY].unify_dictionaries()).dictionary_encode()  # which a dictionary is already
     codes = labels.indices.to_numpy(zero_copy_only=False)
     changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     if len(changes) >= len(labels.dictionary):  # some query's rows are in several places
