@@ -17,8 +17,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from jobs.engine.warehouse import outbox
+from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
-from jobs.engine.warehouse.manifest import newest
+from jobs.engine.warehouse.manifest import DataFile, newest
 from jobs.engine.warehouse.outbox import Publication, Standing
 from jobs.engine.warehouse.read_answers import join_queries, read_by_statement, show_columns
 from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
@@ -163,18 +164,43 @@ def _table(statement: EvaluatedStatement) -> SinkTable:
 def _rows(
     storage: Storage, publication: Publication, statements: Sequence[EvaluatedStatement], tables: dict[str, SinkTable]
 ) -> Rows:
-    """Yield the rows of a publication, statement by statement."""
+    """Yield the rows of a publication, statement by statement, without those that a sink has in a newer revision."""
     replaced: dict[str, pa.Table] = {}
-    revised = [file for file in publication.files if file.revised]
-    if revised and not publication.reader:  # else it is the first that a sink gets
-        for statement, answers in read_by_statement(storage, revised, statements, filtered=False):
-            replaced[statement.statement.id] = answers.select(tables[statement.statement.id].key)
+    kept: dict[str, pa.Table] = {}
+    if not publication.reader:  # else it is the first that a sink gets, and every row is the newest
+        revised = [file for file in publication.files if file.revised]
+        replaced = _read_keys(storage, revised, statements, tables)
+        kept = _read_keys(storage, _newer_revisions(storage, publication), statements, tables, publication.batch)
     for statement, answers in read_by_statement(storage, publication.files, statements):
         table = tables[statement.statement.id]
         batches = pa.repeat(pa.scalar(publication.batch, pa.int64()), answers.num_rows)
-        keys = replaced.get(statement.statement.id)
-        rows = pa.table([*answers.columns, batches], schema=table.schema)
+        rows, keys = pa.table([*answers.columns, batches], schema=table.schema), replaced.get(table.name)
+        if table.name in kept:
+            newest_rows = TableRows(table, rows, kept[table.name])
+            rows, keys = newest_rows.drop_replaced(rows), newest_rows.drop_replaced(keys) if keys else keys
         yield TableRows(table, rows, keys if keys is not None and keys.num_rows else None)
+
+
+def _newer_revisions(storage: Storage, publication: Publication) -> list[DataFile]:
+    """Return the files with revisions by later batches that were entered before: the batch was released after them."""
+    entered = set(publication.entered)
+    public = newest_ledger(storage).public(newest(storage).results)
+    return [f for f in public if f.revised and f.batch > publication.batch and (f.tier or f.name in entered)]
+
+
+def _read_keys(
+    storage: Storage,
+    files: Sequence[DataFile],
+    statements: Sequence[EvaluatedStatement],
+    tables: dict[str, SinkTable],
+    after: int | None = None,
+) -> dict[str, pa.Table]:
+    """Read what tells the rows of some files apart, by statement, whether or not they pass its condition."""
+    if not files:
+        return {}
+    read = read_by_statement(storage, files, statements, filtered=False, revised_after=after)
+    keys = {statement.statement.id: answers for statement, answers in read}
+    return {id: answers.select(tables[id].key) for id, answers in keys.items() if tables[id].key}
 
 
 @contextmanager

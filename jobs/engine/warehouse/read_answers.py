@@ -48,17 +48,24 @@ def _pick_revisions(statement: EvaluatedStatement, parts: Sequence[pa.Table], al
 
 
 def read_by_statement(
-    storage: Storage, files: Sequence[DataFile], statements: Sequence[EvaluatedStatement], filtered: bool = True
+    storage: Storage,
+    files: Sequence[DataFile],
+    statements: Sequence[EvaluatedStatement],
+    filtered: bool = True,
+    revised_after: int | None = None,
 ) -> Iterator[tuple[EvaluatedStatement, pa.Table]]:
     """Yield the answers that some files have of each statement, in no order; every file is read once.
 
-    They are `filtered` by the statement's HAVING, or all that there are."""
+    They are `filtered` by the statement's HAVING, or all that there are. With `revised_after`, only revisions are read
+    that later batches than this one made."""
     groupings = {statement.grouping for statement in statements}
     parts: dict[tuple[str, str], list[pa.Table]] = {}
     for file in files:
         if file.grouping in groupings:
             path, filesystem = storage.path(file.name), storage.filesystem
             table = pq.read_table(path, filesystem=filesystem, partitioning=None, read_dictionary=[QUERY])
+            if revised_after is not None:
+                table = table.filter(pc.greater(table[REVISION], revised_after))
             for label, rows in split_by_label(table):
                 parts.setdefault((file.grouping, label), []).append(rows)
     for statement in statements:

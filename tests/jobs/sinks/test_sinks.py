@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
@@ -20,6 +21,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.host import kill_points
 from jobs.host.kill_points import DELIVERY_STEPS, KILL_AT
+from jobs.results import results_table
 from jobs.sinks import SINKS
 from jobs.sinks.contract import Place, SinkTable, TableRows
 from jobs.sinks.deliver import SinkState, deliver, sink_states
@@ -226,6 +228,27 @@ def test_only_published_rows_are_delivered_and_a_released_batch_follows(tmp_path
     for format in EVERY:
         assert_delivered(tmp_path, catalog, format)
     assert {row["batch"] for row in read_sql(tmp_path, "total")} == {0, 1, 2}
+
+
+def test_a_batch_that_is_released_late_leaves_newer_revisions_as_they_are(tmp_path: Path) -> None:
+    """Batches that wait are corrected by one that is published at once; released, they come after their corrections."""
+    queries = [entry for entry in QUERIES if entry["id"] in ("total", "both", "texts")]
+    make_sinks_world(tmp_path, EVERY, queries)
+    catalog = set_stream(tmp_path, corrections="2 minutes")
+    storage = stream_storage(str(tmp_path / "warehouse"), STREAM)
+    require_audit(storage)
+    for number, passed in enumerate((True, False, False, True)):
+        arrive(tmp_path, number)
+        evaluate(tmp_path, catalog)
+        settle(storage, newest_ledger(storage), newest(storage), passed)
+    deliver(catalog, STREAM, str(tmp_path / "warehouse"), pytest.fail)
+    for batch in (2, 1):
+        release(storage, batch)
+        deliver(catalog, STREAM, str(tmp_path / "warehouse"), pytest.fail)
+        for format in EVERY:
+            assert_delivered(tmp_path, catalog, format)
+    history = results_table(str(tmp_path / "warehouse"), catalog, "total", revisions=True)
+    assert pc.max(history["revision"]).as_py() >= 1
 
 
 @pytest.mark.parametrize("format", EVERY)
