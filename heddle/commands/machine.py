@@ -43,13 +43,23 @@ def _archive_classes() -> Iterator[None]:
 
 
 def _compile(columnar: bool) -> None:
+    """Compile the kernels by two processes: a part of them in another one, the rest here."""
     from jobs.kernels import KERNELS
+    from jobs.kernels.warm import PARTS
     from jobs.kernels.warm import warm as warm_kernels
 
+    beside = PARTS[1:] if columnar else PARTS
+    own = [part for part in PARTS if part not in beside]
     console = Console(stderr=True)
-    with console.status("compiling the kernels, a minute or two the first time ...") as status:
-        for name in warm_kernels([] if columnar else list(KERNELS)):
+    with (
+        subprocess.Popen([sys.executable, "-m", "jobs.kernels.warm", *beside], stderr=subprocess.DEVNULL) as other,
+        console.status("compiling the kernels, a minute or two the first time ...") as status,
+    ):
+        for name in warm_kernels([] if columnar else list(KERNELS), own):
             status.update(f"compiling the kernels: {name} ...")
+        status.update(f"compiling the kernels: {', '.join(beside)} ...")
+        if other.wait():  # it could not; here it says why
+            list(warm_kernels([], beside))
 
 
 def calibrate(

@@ -1,7 +1,11 @@
-"""Compile every kernel for every type, so that numba's cache on disk holds them when a worker asks first."""
+"""Compile every kernel for every type, so that numba's cache on disk holds them when a worker asks first.
+
+python -m jobs.kernels.warm slices      (one part of them, for a process beside another)
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -31,28 +35,31 @@ from optimizer.windows.window import Window
 KINDS = (np.float64, np.int64)
 ROWS = 4 * REGULAR
 FEW_ROWS = 8
+PARTS = ("columns", "slices")  # beside the techniques; no two of them compile the same function
 Function = Callable[..., Any]
 WINDOWS = [Window(1, 1), Window(2, 1), Window(300, 1), Window(70, 20), Window(11, 4)]
 
 
-def warm(techniques: Collection[str] = tuple(KERNELS)) -> Iterator[str]:
-    """Run every kernel on a few rows, of the techniques those that are named; yield each one's name before its turn.
+def warm(techniques: Collection[str] = tuple(KERNELS), parts: Collection[str] = PARTS) -> Iterator[str]:
+    """Run every kernel on a few rows, of techniques and parts those that are named; yield each one's name first.
 
-    >>> next(warm(["daba"]))
-    'daba'
+    >>> next(warm(["daba"])), [name for name in warm([], [])]
+    ('daba', [])
     """
     for technique in techniques:
         yield technique
         _warm_technique(technique)
-    for kind in KINDS:
-        yield f"two_stacks_block, {np.dtype(kind)}"
-        _warm_columns(np.arange(ROWS).astype(kind))
-    yield "tallies"
-    _warm_tallies()
-    yield "slices"
-    _warm_slices()
-    yield "elementary functions"
-    _warm_functions()
+    if "columns" in parts:
+        for kind in KINDS:
+            yield f"two_stacks_block, {np.dtype(kind)}"
+            _warm_columns(np.arange(ROWS).astype(kind))
+    if "slices" in parts:
+        yield "tallies"
+        _warm_tallies()
+        yield "slices"
+        _warm_slices()
+        yield "elementary functions"
+        _warm_functions()
 
 
 def _warm_technique(technique: str) -> None:
@@ -134,3 +141,7 @@ def _writable_and_frozen(column: Column) -> tuple[Column, Column]:
     frozen = column.copy()
     frozen.flags.writeable = False
     return column, frozen
+
+
+if __name__ == "__main__":
+    list(warm([], sys.argv[1:]))
