@@ -114,12 +114,14 @@ def step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        from airflow.sdk.exceptions import AirflowFailException
+        from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
-        from optimizer.errors import HeddleError
+        from optimizer.errors import HeddleError, UnreachableError
 
         try:
             return function(*args, **kwargs)
+        except UnreachableError as error:
+            raise AirflowException(str(error)) from None
         except HeddleError as error:
             raise AirflowFailException(str(error)) from None
 

@@ -44,6 +44,10 @@ class HeddleError(Exception):
     """Something the user can put right. `str(error)` is what the user reads; the exit code is 2."""
 
 
+class UnreachableError(HeddleError):
+    """A service that does not answer now: nothing is wrong with what the user wrote, and a later try may go well."""
+
+
 @dataclass(frozen=True, order=True)
 class Problem:
     """One line of a catalog's errors: where it is, what is wrong, what would be right."""

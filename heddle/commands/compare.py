@@ -35,10 +35,10 @@ def compare(
     from jobs.tracking.store import open_store
     from optimizer.catalog.read.load import load_catalog
 
-    catalog = load_catalog(folder)
+    catalog, store = load_catalog(folder), open_store(settings())
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     plans = run(catalog, comparison, None if local else lambda: spark_session(master), console.print)
-    parent, deviation = log_compared(open_store(settings()), catalog, plans)
+    parent, deviation = log_compared(store, catalog, plans)
     if as_json:
         typer.echo(
             json.dumps({"run": parent, "deviation": deviation, "compared": [asdict(plan) for plan in plans]}, indent=1)

@@ -33,6 +33,7 @@ ALIAS = "champion"
 PLAN = "plan/plan.json"
 PROMOTED, ROLLED_BACK = "promoted", "rolled_back"  # tags: when, as ISO times parted by commas
 KEPT = 40  # of those times
+NOT_THERE = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")  # a model, an alias of a model
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ def champion(store: Store, stream: str) -> Version | None:
 
     try:
         model_version = store.client.get_model_version_by_alias(model_name(stream), ALIAS)
-    except MlflowException:
+    except MlflowException as error:
+        if error.error_code not in NOT_THERE:  # a server in trouble: to plan anew would leave the champion's state
+            raise
         return None
     return _version(stream, model_version, int(model_version.version))
 

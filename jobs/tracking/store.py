@@ -22,13 +22,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from http.client import HTTPException
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.host.settings import Settings
 from jobs.tracking.datasets import Dataset
+from optimizer.errors import UnreachableError
 
 # before mlflow is imported: it reports to nobody, and draws no bars into task logs
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
@@ -44,6 +49,7 @@ MACHINE = "heddle.machine"  # the fingerprint; its facts are below it
 PARENT = "mlflow.parentRunId"
 MOST_STREAMS = 100
 ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 10.0  # seconds without an answer after which a server is down
 LONGEST = 500  # characters of a parameter that MLflow takes
 
 
@@ -207,13 +213,30 @@ def source_tags() -> dict[str, str]:
 
 def open_store(settings: Settings) -> Store:
     """Open the store that the settings name; make its database file and folder where they are missing."""
-    from mlflow import MlflowClient
-
     uri = settings.tracking
     if uri.startswith("sqlite:///"):
         Path(uri.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
     server = uri.startswith(("http://", "https://"))
+    if server:
+        _require_answer(uri)
+    from mlflow import MlflowClient
+
     return Store(MlflowClient(uri, uri), "" if server else settings.artifacts)
+
+
+def _require_answer(uri: str) -> None:
+    """Refuse a server that does not answer at all: MLflow itself would try for minutes, and then show its stack."""
+    try:
+        urlopen(f"{uri.rstrip('/')}/health", timeout=PATIENCE).close()
+    except HTTPError:  # an answer, if not the one of a plain server
+        return
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        place = urlsplit(uri)
+        shown = f"{place.scheme}://{place.netloc.rpartition('@')[2]}"  # without a password
+        raise UnreachableError(
+            f"MLflow does not answer at {shown} ({reason}); start it, or name another by HEDDLE_TRACKING"
+        ) from None
 
 
 def _escape_quotes(text: str) -> str:

@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 from dags.assets import FilesTrigger
+from dags.common import step
 from dags.notify import HeddleNotifier, tell_alerts
 from jobs.host.alerts import alert_targets
-from optimizer.errors import HeddleError
+from optimizer.errors import HeddleError, UnreachableError
 
 pytestmark = pytest.mark.airflow
 
@@ -103,3 +104,16 @@ def test_an_alert_of_a_query_reaches_the_targets(
     tell_alerts(["peak_1m: 95.5 at 12:00", "peak_1m: 97 at 12:01"])
     assert texts == ["alert: peak_1m: 95.5 at 12:00", "alert: peak_1m: 97 at 12:01"]
     assert [line.split(" ", 1)[1] for line in (tmp_path / "alerts.log").read_text().splitlines()] == texts
+
+
+@pytest.mark.parametrize(("error", "is_tried_again"), [(HeddleError("wrong"), False), (UnreachableError("down"), True)])
+def test_a_service_that_is_down_is_asked_again_and_a_mistake_is_not(error: HeddleError, is_tried_again: bool) -> None:
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException
+
+    @step
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(AirflowException, match=str(error)) as caught:
+        fail.function()
+    assert isinstance(caught.value, AirflowFailException) is not is_tried_again

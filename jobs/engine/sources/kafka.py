@@ -29,7 +29,7 @@ from jobs.engine.sources.landing import (
 from jobs.engine.sources.messages import Decoded, decode_messages, event_types
 from jobs.host.storage import Storage, lock_folder
 from optimizer.catalog.model.query import Stream
-from optimizer.errors import HeddleError
+from optimizer.errors import HeddleError, UnreachableError
 
 Ints = npt.NDArray[np.int64]
 AT_ONCE = 1 << 20  # messages of a landing
@@ -265,8 +265,8 @@ def _reach_topic(stream: Stream) -> Iterator[Topic]:
             consumer.close()
 
 
-def _down(stream: Stream, reason: str) -> HeddleError:
-    return HeddleError(
+def _down(stream: Stream, reason: str) -> UnreachableError:
+    return UnreachableError(
         f"stream {stream.name}: the broker {stream.options['servers']} cannot be read ({reason}); start it, or mend "
         "`servers`"
     )
