@@ -150,7 +150,8 @@ class Episode:
                 sweep(self.storage, manifest)
             if not manifest.standing:
                 manifest = replace(manifest, standing=save_retained(self.storage, RetainedSlices()), buckets=1)
-            program: Any = SimpleNamespace(lateness=LATENESS, fingerprint=self.pick.choice(PLANS), types={})
+            settings = {"lateness": LATENESS, "corrections": 0, "types": {}}
+            program: Any = SimpleNamespace(**settings, fingerprint=self.pick.choice(PLANS))
             plan: Any = SimpleNamespace(stream="events")
             catalog: Any = SimpleNamespace(streams={"events": SimpleNamespace(sinks=())}, alerts={})
             executors: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
