@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.outbox import Publication
 from jobs.engine.warehouse.read_answers import pass_condition, read_by_statement
 from jobs.engine.warehouse.statements import EvaluatedStatement
@@ -46,7 +47,8 @@ def raise_alerts(storage: Storage, publication: Publication, statements: Sequenc
         for statement, answers in read_by_statement(storage, publication.files, watched)
         for row in _in_order(pass_condition(answers, statement.statement.alert))
     ]
-    if any(file.revised for file in publication.files):  # a window that is corrected may have raised one before
+    # a window that is corrected may have raised one before, and one that is released after its correction, too
+    if any(file.revised for file in (*publication.files, *newest(storage).results)):
         raised = {_place(alert, watched) for alert in _read(storage, sorted(storage.names(FOLDER)))}
         alerts = [alert for alert in alerts if _place(alert, watched) not in raised]
     if alerts:

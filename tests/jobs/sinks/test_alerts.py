@@ -11,7 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from heddle.main import app
+from jobs.engine.warehouse.ledger import newest_ledger, release, require_audit, settle
 from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
 from jobs.results import results_table
 from jobs.sinks.alerts import Alert, alerts_table
 from jobs.sinks.deliver import deliver
@@ -20,8 +22,8 @@ from optimizer.catalog.write import print_catalog
 from optimizer.errors import CatalogError, HeddleError
 from tests.jobs.sinks.test_sinks import Killed, kill_at
 from tests.worlds.sinks import QUERIES, arrive, evaluate, make_sinks_world, set_stream
-from tests.worlds.streams import SECOND
-from tests.worlds.warehouse import STREAM, query
+from tests.worlds.streams import SECOND, odd_row
+from tests.worlds.warehouse import STREAM, add_batch, query
 
 __all__ = ["kill_at"]
 BUSY = query("busy", "count(*)", 10 * SECOND, group_by=["k"]) | {"alert": "value > 4 AND k <> 'b'"}
@@ -47,6 +49,30 @@ def test_a_window_raises_one_alert_and_is_told_of_once(tmp_path: Path, kill_at: 
     assert len({row["row"] for row in rows}) == len(rows)
     assert [vars(alert) for alert in told] == rows
     assert {(row["query"], row["condition"]) for row in rows} == {("busy", "`count(1)` > 4 AND k <> 'b'")}
+
+
+def test_a_window_that_is_corrected_raises_no_second_alert(tmp_path: Path) -> None:
+    """Nor does one that is released after its correction."""
+    make_sinks_world(tmp_path, (), [{**BUSY, "alert": "value > 0"}])
+    catalog = set_stream(tmp_path, corrections="2 minutes")
+    storage = stream_storage(str(tmp_path / "warehouse"), STREAM)
+    require_audit(storage)
+    for number, passed in enumerate((True, True, False, True)):
+        if passed:
+            arrive(tmp_path, number)
+        else:  # the batch that is released corrects nothing itself
+            add_batch(tmp_path, number, [odd_row((60 + place % 30) * SECOND, place) for place in range(60)])
+        evaluate(tmp_path, catalog)
+        settle(storage, newest_ledger(storage), newest(storage), passed)
+        deliver(catalog, STREAM, str(tmp_path / "warehouse"), pytest.fail)
+    release(storage, 2)
+    deliver(catalog, STREAM, str(tmp_path / "warehouse"), pytest.fail)
+    alerts = [json.loads(row["row"]) for row in alerts_table(storage).to_pylist()]
+    windows = [json.dumps([alert["k"], alert["window"]]) for alert in alerts]
+    assert len(set(windows)) == len(windows)
+    history = results_table(str(tmp_path / "warehouse"), catalog, "busy", revisions=True).to_pylist()
+    places = [repr((row["k"], row["window"])) for row in history]
+    assert len(set(places)) == len(windows) < len(places)
 
 
 def test_only_what_is_published_after_the_alert_was_asked_for(tmp_path: Path) -> None:
