@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.batch.carry import retained_from_start
+from jobs.engine.batch.corrections import Corrections
 from jobs.engine.batch.recompute import PastEvents, fill_warehouse, recompute_batch
-from jobs.engine.batch.run_batch import Corrections, joined_queries
+from jobs.engine.batch.run_batch import joined_queries
 from jobs.engine.program.program import Program
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import RawEvents, add_record, raw_events

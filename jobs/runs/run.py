@@ -11,7 +11,8 @@ from typing import Protocol
 
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
-from jobs.engine.batch.run_batch import Corrections, close, commit_empty_batch, run_batch
+from jobs.engine.batch.corrections import Corrections
+from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
 from jobs.engine.events.file_types import named_columns
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import label_of

@@ -46,8 +46,8 @@ class TableRows(NamedTuple):
     def drop_replaced(self, rows: pa.Table) -> pa.Table:
         """Return rows of the table without those that are replaced."""
         assert self.replaced is not None
-        gone = are_among(flat_keys(self.table, rows), [flat_keys(self.table, self.replaced)])
-        return rows.filter(pa.array(~gone))
+        is_replaced = are_among(flat_keys(self.table, rows), [flat_keys(self.table, self.replaced)])
+        return rows.filter(pa.array(~is_replaced))
 
 
 def flat_keys(table: SinkTable, rows: pa.Table) -> pa.Table:

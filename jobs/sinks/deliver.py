@@ -166,18 +166,18 @@ def _rows(
 ) -> Rows:
     """Yield the rows of a publication, statement by statement, without those that a sink has in a newer revision."""
     replaced: dict[str, pa.Table] = {}
-    kept: dict[str, pa.Table] = {}
+    newer: dict[str, pa.Table] = {}
     if not publication.reader:  # else it is the first that a sink gets, and every row is the newest
         revised = [file for file in publication.files if file.revised]
         replaced = _read_keys(storage, revised, statements, tables)
-        kept = _read_keys(storage, _newer_revisions(storage, publication), statements, tables, publication.batch)
+        newer = _read_keys(storage, _newer_revisions(storage, publication), statements, tables, publication.batch)
     for statement, answers in read_by_statement(storage, publication.files, statements):
         table = tables[statement.statement.id]
         batches = pa.repeat(pa.scalar(publication.batch, pa.int64()), answers.num_rows)
         rows, keys = pa.table([*answers.columns, batches], schema=table.schema), replaced.get(table.name)
-        if table.name in kept:
-            newest_rows = TableRows(table, rows, kept[table.name])
-            rows, keys = newest_rows.drop_replaced(rows), newest_rows.drop_replaced(keys) if keys else keys
+        if table.name in newer:
+            released = TableRows(table, rows, newer[table.name])
+            rows, keys = released.drop_replaced(rows), released.drop_replaced(keys) if keys else keys
         yield TableRows(table, rows, keys if keys is not None and keys.num_rows else None)
 
 

@@ -84,9 +84,9 @@ class DeltaSink:
     def _merge(self, there: DeltaTable, rows: TableRows, number: int) -> None:
         """Replace rows by one commit of the library, which writes the files that hold them again."""
         table, answers, replaced = rows
-        gone = TableRows(table, answers, answers).drop_replaced(replaced)  # corrected, and the condition fails now
-        is_there = pa.array([True] * answers.num_rows + [False] * len(gone))
-        source = pa.concat_tables([answers, gone], promote_options="default").append_column(STAYS, is_there)
+        deleted = TableRows(table, answers, answers).drop_replaced(replaced)  # corrected, and the condition fails now
+        is_there = pa.array([True] * answers.num_rows + [False] * len(deleted))
+        source = pa.concat_tables([answers, deleted], promote_options="default").append_column(STAYS, is_there)
         same = " AND ".join(f"(target.{path} IS NOT DISTINCT FROM source.{path})" for path in _key_paths(table))
         values = {f"`{name}`": f"source.`{name}`" for name in table.schema.names}
         once = CommitProperties(app_transactions=[Transaction(self.app, number)])

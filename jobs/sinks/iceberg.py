@@ -97,15 +97,17 @@ def _replace_rows(transaction: Transaction, there: Table, rows: TableRows, prope
     """Write the batches that hold replaced rows again, without these and with those that take their place."""
     batch = rows.table.schema.names[-1]
     keys = there.scan(selected_fields=(*rows.table.key, batch)).to_arrow()
-    gone = are_among(flat_keys(rows.table, keys), [flat_keys(rows.table, _storable_table(rows.replaced))])
-    batches = pc.unique(keys[batch].filter(pa.array(gone))).to_pylist()
+    is_replaced = are_among(flat_keys(rows.table, keys), [flat_keys(rows.table, _storable_table(rows.replaced))])
+    batches = pc.unique(keys[batch].filter(pa.array(is_replaced))).to_pylist()
     if not batches:
         transaction.append(rows.answers, snapshot_properties=properties)
         return
-    held = f"{batch} IN ({', '.join(map(str, batches))})"
-    kept = rows._replace(replaced=_storable_table(rows.replaced)).drop_replaced(there.scan(row_filter=held).to_arrow())
-    whole = pa.concat_tables([kept.cast(rows.answers.schema), rows.answers])
-    transaction.overwrite(whole, overwrite_filter=held, snapshot_properties=properties)
+    of_batches = f"{batch} IN ({', '.join(map(str, batches))})"
+    others = rows._replace(replaced=_storable_table(rows.replaced)).drop_replaced(
+        there.scan(row_filter=of_batches).to_arrow()
+    )
+    whole = pa.concat_tables([others.cast(rows.answers.schema), rows.answers])
+    transaction.overwrite(whole, overwrite_filter=of_batches, snapshot_properties=properties)
 
 
 def _storable_table(table: pa.Table | None) -> pa.Table:

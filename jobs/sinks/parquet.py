@@ -70,9 +70,9 @@ class ParquetSink:
             if file.startswith(".") or not file.endswith(".parquet") or file >= own:
                 continue
             table = pq.read_table(self.storage.path(name), filesystem=self.storage.filesystem, partitioning=None)
-            kept = rows.drop_replaced(table)
-            if kept.num_rows < table.num_rows:
-                self._write_file(name, kept)
+            others = rows.drop_replaced(table)
+            if others.num_rows < table.num_rows:
+                self._write_file(name, others)
                 step("sink written")
 
     def _write_file(self, name: str, answers: pa.Table) -> None:

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
@@ -21,7 +20,6 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.host import kill_points
 from jobs.host.kill_points import DELIVERY_STEPS, KILL_AT
-from jobs.results import results_table
 from jobs.sinks import SINKS
 from jobs.sinks.contract import Place, SinkTable, TableRows
 from jobs.sinks.deliver import SinkState, deliver, sink_states
@@ -29,9 +27,7 @@ from jobs.sinks.sql import flatten_window
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.sinks import PLACES
 from optimizer.errors import HeddleError
-from tests.worlds.sinks import PLACES as SINK_PLACES
 from tests.worlds.sinks import (
-    QUERIES,
     READERS,
     arrive,
     assert_delivered,
@@ -85,36 +81,6 @@ def test_rows_come_once_in_order_with_their_batch(tmp_path: Path) -> None:
     assert [batch for _, batch in by_window] == sorted(batch for _, batch in by_window)
     assert {batch for _, batch in by_window} == {1, 3}  # a batch without its closing ends what the ones before it had
     assert [state.standing for state in states(catalog, tmp_path)] == [outbox.Standing(3, 0)] * len(EVERY)
-
-
-@pytest.mark.parametrize("format", EVERY)
-def test_corrected_rows_take_the_place_of_those_before(
-    tmp_path: Path, format: str, kill_at: Callable[[str], None]
-) -> None:
-    """Also rows that pass their condition no more; a sink that joins later gets the newest."""
-    queries = [entry for entry in QUERIES if entry["id"] in ("total", "both", "texts")]
-    make_sinks_world(tmp_path, (format,), queries)
-    catalog = set_stream(tmp_path, corrections="2 minutes")
-    revised = 0
-    for number, name in enumerate(("", "sink written", "sink committed", "delivered")):
-        arrive(tmp_path, 2 * number, 2 * number + 1)
-        warehouse = evaluate(tmp_path, catalog)
-        revised += sum(file.rows for file in newest(stream_storage(warehouse, STREAM)).results if file.revised)
-        if name:
-            kill_at(name)
-            with pytest.raises(Killed):
-                deliver(catalog, STREAM, warehouse, pytest.fail)
-        deliver(catalog, STREAM, warehouse, pytest.fail)
-        assert_delivered(tmp_path, catalog, format)
-    assert revised
-    other = "sql" if format == "parquet" else "parquet"
-    later = set_stream(tmp_path, sinks={**_sinks(tmp_path, format), **_sinks(tmp_path, other)})
-    deliver(later, STREAM, warehouse, pytest.fail)
-    assert_delivered(tmp_path, later, other)
-
-
-def _sinks(folder: Path, format: str) -> dict[str, dict[str, str]]:
-    return {format: {"format": format} | {field: str(folder / name) for field, name in SINK_PLACES[format].items()}}
 
 
 @pytest.mark.parametrize("format", EVERY)
@@ -228,27 +194,6 @@ def test_only_published_rows_are_delivered_and_a_released_batch_follows(tmp_path
     for format in EVERY:
         assert_delivered(tmp_path, catalog, format)
     assert {row["batch"] for row in read_sql(tmp_path, "total")} == {0, 1, 2}
-
-
-def test_a_batch_that_is_released_late_leaves_newer_revisions_as_they_are(tmp_path: Path) -> None:
-    """Batches that wait are corrected by one that is published at once; released, they come after their corrections."""
-    queries = [entry for entry in QUERIES if entry["id"] in ("total", "both", "texts")]
-    make_sinks_world(tmp_path, EVERY, queries)
-    catalog = set_stream(tmp_path, corrections="2 minutes")
-    storage = stream_storage(str(tmp_path / "warehouse"), STREAM)
-    require_audit(storage)
-    for number, passed in enumerate((True, False, False, True)):
-        arrive(tmp_path, number)
-        evaluate(tmp_path, catalog)
-        settle(storage, newest_ledger(storage), newest(storage), passed)
-    deliver(catalog, STREAM, str(tmp_path / "warehouse"), pytest.fail)
-    for batch in (2, 1):
-        release(storage, batch)
-        deliver(catalog, STREAM, str(tmp_path / "warehouse"), pytest.fail)
-        for format in EVERY:
-            assert_delivered(tmp_path, catalog, format)
-    history = results_table(str(tmp_path / "warehouse"), catalog, "total", revisions=True)
-    assert pc.max(history["revision"]).as_py() >= 1
 
 
 @pytest.mark.parametrize("format", EVERY)
