@@ -22,13 +22,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from http.client import HTTPException
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.host.settings import Settings
@@ -226,12 +223,16 @@ def open_store(settings: Settings) -> Store:
 
 def _require_answer(uri: str) -> None:
     """Refuse a server that does not answer at all: MLflow itself would try for minutes, and then show its stack."""
+    import requests  # as MLflow does: with its proxies, and with a user in the address
+
     try:
-        urlopen(f"{uri.rstrip('/')}/health", timeout=PATIENCE).close()
-    except HTTPError:  # an answer, if not the one of a plain server
+        requests.get(f"{uri.rstrip('/')}/health", timeout=PATIENCE)
+    except requests.exceptions.SSLError:  # an answer; whether to trust it is MLflow's matter
         return
-    except (OSError, HTTPException) as error:
-        reason = error.reason if isinstance(error, URLError) else error
+    except requests.RequestException as error:
+        reason: BaseException = error
+        while reason.__context__ is not None:
+            reason = reason.__context__
         place = urlsplit(uri)
         shown = f"{place.scheme}://{place.netloc.rpartition('@')[2]}"  # without a password
         raise UnreachableError(

@@ -43,7 +43,7 @@ class InTrouble(BaseHTTPRequestHandler):
 def test_a_server_that_is_down_is_told_in_a_line(nobody: str, place: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnreachableError) as caught:
         open_store(replace(place, tracking=f"http://me:secret@{nobody}"))
-    assert str(caught.value).startswith(f"MLflow does not answer at http://{nobody} (")
+    assert str(caught.value).startswith(f"MLflow does not answer at http://{nobody} ([Errno 111] Connection refused)")
     monkeypatch.setenv("HEDDLE_TRACKING", f"http://{nobody}")
     done = CliRunner().invoke(app, ["plans", "history", "readings"])
     assert isinstance(done.exception, UnreachableError)
@@ -56,7 +56,7 @@ def test_a_server_in_trouble_is_not_taken_for_one_without_a_champion(
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with HTTPServer(("127.0.0.1", 0), InTrouble) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        broken = open_store(replace(place, tracking=f"http://127.0.0.1:{server.server_port}"))
+        broken = open_store(replace(place, tracking=f"http://me:secret@127.0.0.1:{server.server_port}"))
         lines: list[str] = []
         with pytest.raises(MlflowException, match="503"):
             plan_in_force(broken, catalog_of(place), "readings", lines.append)
