@@ -15,8 +15,7 @@ import numpy as np
 
 from optimizer.windows import EdgeSpace, Window, collapse, edge_rate, progressions
 from optimizer.windows.counters import bit_set, f1, prime_recursion
-from optimizer.windows.edges import union
-from optimizer.windows.primes import divisors
+from optimizer.windows.edges import divisors, union
 
 SLIDES = 15
 

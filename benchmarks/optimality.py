@@ -18,7 +18,7 @@ from benchmarks.planning import PRICES, RATE, TECHNIQUE, irregular
 from benchmarks.verdict import Bound, print_verdict
 from optimizer import optimize
 from optimizer.plan.definition import Traffic
-from optimizer.planning.defaults import STRATEGY
+from optimizer.planning.choices import STRATEGY
 from optimizer.planning.draft_group import Group, build_trees, cost_model, stream_seconds
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.cascade import exact

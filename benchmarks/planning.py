@@ -19,7 +19,7 @@ from benchmarks.verdict import Bound, print_verdict
 from optimizer import optimize
 from optimizer.plan.definition import Plan
 from optimizer.plan.prices import TYPICAL, Prices
-from optimizer.planning.defaults import STRATEGY
+from optimizer.planning.choices import STRATEGY
 from optimizer.workloads import Workload
 from optimizer.workloads.generators import factors, zipf_slides
 

@@ -14,7 +14,7 @@ from jobs.engine.warehouse.manifest import Manifest, load, manifest_name, newest
 from jobs.host.settings import settings
 from jobs.host.storage import Storage
 from jobs.sinks.deliver import Secrets, deliver, environment
-from optimizer.catalog.model.expectation import CRITICAL
+from optimizer.catalog.model.query import CRITICAL
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING

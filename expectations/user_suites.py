@@ -27,7 +27,7 @@ from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from jobs.spark.stream_frames import stream_frame
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.model.expectation import Expectation
+from optimizer.catalog.model.query import Expectation
 from optimizer.catalog.sql.expressions import in_backquotes
 from optimizer.windows.window import BEGINNING
 

@@ -27,7 +27,7 @@ def run(events: Any, queries: Queries, time: str = "", folder: str = "") -> dict
     >>> peaks["q1"].peak.tolist()
     [3, 4]
     """
-    from optimizer.catalog.read.inline import inline_catalog
+    from optimizer.catalog.read.load import inline_catalog
 
     catalog = inline_catalog(queries, time)
     if _library(events) == "pyspark":
@@ -42,7 +42,7 @@ def run(events: Any, queries: Queries, time: str = "", folder: str = "") -> dict
 
 def explain(events: Any, queries: Queries, time: str = "") -> Plan:
     """Plan queries over a table and return the plan, which prints why it is good; nothing is evaluated."""
-    from optimizer.catalog.read.inline import inline_catalog
+    from optimizer.catalog.read.load import inline_catalog
 
     catalog = inline_catalog(queries, time)
     if _library(events) == "pyspark":

@@ -12,7 +12,7 @@ import typer
 from jobs.host.command_line import Cost, Folder, Keys, Rate, run_job, takes
 from jobs.host.say import say_to_stderr
 from optimizer.algebra.techniques import CARDS
-from optimizer.planning.defaults import STRATEGY_NAMES
+from optimizer.planning.choices import STRATEGY_NAMES
 
 if TYPE_CHECKING:
     from jobs.runs.compare import Comparison
@@ -32,7 +32,7 @@ def make_comparison(
 ) -> Comparison:
     """Return the comparison that a command line asks for."""
     from jobs.runs.compare import Comparison
-    from optimizer.planning.defaults import COMPARED_STRATEGIES, TECHNIQUE
+    from optimizer.planning.choices import COMPARED_STRATEGIES, TECHNIQUE
 
     return Comparison(
         stream, tuple(strategy or COMPARED_STRATEGIES), tuple(technique or [TECHNIQUE]), rate, keys, files, cost

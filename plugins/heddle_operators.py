@@ -106,7 +106,7 @@ class HeddleReplanOperator(_HeddleOperator):
     def _replan(self, run: str) -> dict[str, Any]:
         from jobs.plans.replan import MEASURED
         from jobs.steps.replan import replan_once
-        from optimizer.planning.defaults import REPLANNED_STRATEGIES
+        from optimizer.planning.choices import REPLANNED_STRATEGIES
 
         wish = {
             "strategies": self.strategies or list(REPLANNED_STRATEGIES),

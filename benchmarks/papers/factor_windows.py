@@ -11,7 +11,7 @@ from statistics import mean
 from time import process_time
 
 from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
-from optimizer.strategies.contract.options import Watch
+from optimizer.strategies.contract.problem import Watch
 from optimizer.strategies.factor_windows import with_common_factors, with_factors
 from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
 from optimizer.windows.window import Window

@@ -10,9 +10,9 @@ from time import process_time
 from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size, ratio
 from optimizer import optimize
 from optimizer.plan.definition import Plan
-from optimizer.strategies.contract.options import SearchOptions
+from optimizer.strategies.contract.problem import SearchOptions
 from optimizer.windows.counters import COUNTERS
-from optimizer.windows.primes import divisors
+from optimizer.windows.edges import divisors
 from optimizer.workloads.generators import factors
 
 TITLE = "Plans by technique and strategy (TKDE 2022)"

@@ -20,7 +20,7 @@ from great_expectations.checkpoint import ActionContext, CheckpointResult, Valid
 from expectations.sides.row import Sides
 from expectations.suites import SUITES
 from expectations.suites.suite import Suite
-from optimizer.catalog.model.expectation import CRITICAL
+from optimizer.catalog.model.query import CRITICAL
 from optimizer.errors import HeddleError
 
 LISTED = 20  # failing rows that are named, of each expectation

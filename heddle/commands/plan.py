@@ -18,12 +18,12 @@ from rich.table import Table
 
 from jobs.compare import STRATEGY_HELP, TECHNIQUE_HELP
 from jobs.host.command_line import Cost, Folder, Keys, Rate
-from optimizer.planning.defaults import STRATEGY, TECHNIQUE
+from optimizer.planning.choices import STRATEGY, TECHNIQUE
 
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
     from optimizer.plan.definition import Plan
-    from optimizer.strategies.contract.options import SearchOptions, Watch
+    from optimizer.strategies.contract.problem import SearchOptions, Watch
 
 LISTED = 40  # trees that are shown
 
@@ -75,7 +75,7 @@ def plan(
 
 def _options(edges: str, slicing: str, factor_windows: str) -> SearchOptions:
     from optimizer.errors import HeddleError
-    from optimizer.strategies.contract.options import SearchOptions
+    from optimizer.strategies.contract.problem import SearchOptions
 
     if factor_windows not in ("on", "off"):
         raise HeddleError(f"--factor-windows {factor_windows!r} is neither on nor off; use one of them")
@@ -111,7 +111,7 @@ def _make_plan(
     from jobs.measure.stream import measure_stream
     from jobs.spark.session import spark_session
     from optimizer.planning.stream import plan_stream
-    from optimizer.strategies.contract.options import Watch
+    from optimizer.strategies.contract.problem import Watch
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:

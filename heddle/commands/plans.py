@@ -126,7 +126,7 @@ def replan(
     from jobs.plans.replan import replan as replan_stream
     from jobs.tracking.store import open_store
     from optimizer.catalog.read.load import load_catalog
-    from optimizer.planning.defaults import STRATEGY
+    from optimizer.planning.choices import STRATEGY
 
     catalog = load_catalog(folder)
     wish = Wish(stream, tuple(strategy or [STRATEGY]), technique, rate, keys, not dry_run)

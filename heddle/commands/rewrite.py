@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from jobs.host.command_line import Folder
-from optimizer.planning.defaults import ASSUMED_RATE
+from optimizer.planning.choices import ASSUMED_RATE
 
 if TYPE_CHECKING:
     from optimizer.rewrite import Script, StreamingScript
@@ -32,7 +32,7 @@ def rewrite(
     """Print a plan as plain Spark SQL: shared sub-aggregates as temporary views, then one statement per query."""
     from optimizer.catalog.read.load import load_catalog
     from optimizer.errors import HeddleError
-    from optimizer.planning.names import AUTO
+    from optimizer.planning.choices import AUTO
     from optimizer.planning.stream import plan_stream
     from optimizer.rewrite import StreamingScript, answer_types, rewrite_streaming
     from optimizer.rewrite import rewrite as rewritten

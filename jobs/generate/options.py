@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from optimizer.errors import HeddleError
-from optimizer.workloads.draws import option_name, require
+from optimizer.workloads.workload import option_name, require
 
 RANGES: dict[str, tuple[float, float]] = {
     "events": (1, 100_000_000_000),

@@ -25,7 +25,7 @@ from jobs.generate.draws import (
     table_of,
 )
 from jobs.generate.options import Options
-from optimizer.workloads.draws import zipf_weights
+from optimizer.workloads.workload import zipf_weights
 
 SCHEMA = pa.schema(
     [

@@ -21,7 +21,7 @@ from jobs.spark.session import Start
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
-from optimizer.planning.defaults import ASSUMED_RATE
+from optimizer.planning.choices import ASSUMED_RATE
 from optimizer.planning.windows import require_positive
 
 LOOKED_AT = 200_000  # events of the newest file whose order is looked at

@@ -23,8 +23,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
 from optimizer.plan.explain import counted, saving_text
 from optimizer.plan.prices import Prices
-from optimizer.planning.defaults import STRATEGY, TECHNIQUE
-from optimizer.planning.names import find_strategy
+from optimizer.planning.choices import STRATEGY, TECHNIQUE, find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.stream import plan_stream
 

@@ -25,7 +25,7 @@ from optimizer.catalog.spark_types.parquet import names_alike
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 from optimizer.plan.measures import demands_of
-from optimizer.planning.defaults import ASSUMED_RATE, STRATEGY, TECHNIQUE
+from optimizer.planning.choices import ASSUMED_RATE, STRATEGY, TECHNIQUE
 from optimizer.planning.stream import plan_stream
 
 STRETCHES = 8  # parts of a table that are looked at before it is planned

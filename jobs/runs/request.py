@@ -25,7 +25,7 @@ from optimizer.catalog.sql.durations import parse_duration
 from optimizer.errors import HeddleError, Mistake
 from optimizer.plan.definition import Plan
 from optimizer.plan.explain import counted, saving_text
-from optimizer.planning.defaults import STRATEGY, TECHNIQUE
+from optimizer.planning.choices import STRATEGY, TECHNIQUE
 
 if TYPE_CHECKING:
     from jobs.spark.session import Start, StartFor

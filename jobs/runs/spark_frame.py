@@ -28,7 +28,7 @@ from jobs.spark.result_frame import answers_frame
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
-from optimizer.planning.defaults import ASSUMED_RATE, STRATEGY, TECHNIQUE
+from optimizer.planning.choices import ASSUMED_RATE, STRATEGY, TECHNIQUE
 from optimizer.planning.stream import plan_stream
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@
 - definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree.
 - explain: A plan in words: what it costs, what it saves, and one line per tree.
 - forest: Trees of a plan on their stream: what they have in a second, what their batches handle.
-- layout: The boxes of a plan's picture, one per tree, fed trees inside their feeders, and where they stand.
 - levels: At which lengths a tree retains what its windows hold, and from which level each stretch of time is read.
 - measures: The measures of a query's shape: the components that its partials must hold.
 - operations: What a plan has to do, parted as calibration wants it: the papers' operations.
-- picture: A plan as a picture: trees as boxes below the events, and inside each the trees that it feeds.
+- picture: A plan as a picture: trees as boxes, inside each the trees that it feeds, and where they stand.
 - prices: Seconds per operation, slice, answer, tree, batch and run, fitted from runs.
 - serialize: Plans as JSON: written, read back, and reduced to the content that a fingerprint covers.
 """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from optimizer.cost.load import Load
-from optimizer.cost.omega import omega
+from optimizer.cost.omega import Load, omega
 from optimizer.cost.tree_cost import feed, finals, partials
 from optimizer.plan.definition import Demand, Plan, Traffic, Tree
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from optimizer.windows.collapse import collapse
 from optimizer.windows.edges import Edges, union
-from optimizer.windows.slicing import CUTTY, PAIRS
-from optimizer.windows.window import FloatArray, WindowSet
+from optimizer.windows.window import CUTTY, PAIRS, FloatArray, WindowSet
 
 EVENTS = "events"
 Curve = tuple[tuple[float, float], ...]  # spans of time in seconds, and the keys that have an event in them

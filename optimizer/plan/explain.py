@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optimizer.plan.definition import EVENTS, Plan, Shards, Tree
-from optimizer.windows.slicing import PAIRS
+from optimizer.windows.window import PAIRS
 
 LONGEST = 200  # trees that are listed before the rest is summed up
 UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))

@@ -11,8 +11,7 @@ import numpy as np
 
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Builds, Costs, Demand, Measure, Plan, Shards, Traffic, Tree
-from optimizer.windows.slicing import PAIRS
-from optimizer.windows.window import Ids, WindowSet
+from optimizer.windows.window import PAIRS, Ids, WindowSet
 
 FORMAT = 1
 

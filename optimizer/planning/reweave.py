@@ -13,15 +13,15 @@ from optimizer.cost.tree_cost import RAW
 from optimizer.plan.definition import Builds, Plan, Traffic, Tree
 from optimizer.plan.measures import measures_of
 from optimizer.plan.prices import Prices
-from optimizer.planning.names import AUTO
+from optimizer.planning.choices import AUTO
 from optimizer.planning.recent import Recent
 from optimizer.planning.running_plan import STRATEGY, Member, RunningPlan, levels_by_number
 from optimizer.planning.stream import count_keys
 from optimizer.planning.windows import plan_drafts
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.options import SearchOptions
+from optimizer.strategies.contract.problem import SearchOptions
 from optimizer.strategies.search.incremental import TOLERANCE, Drift
-from optimizer.windows.slicing import PAIRS
+from optimizer.windows.window import PAIRS
 
 GroupKey = tuple[tuple[str, ...], bool, str]  # group-by columns, whether windows are in rows, and of which rows
 

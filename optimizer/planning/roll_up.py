@@ -15,13 +15,11 @@ import numpy as np
 from optimizer.plan.cost import tree_cost
 from optimizer.plan.definition import EVENTS, Traffic, Tree
 from optimizer.planning.draft_group import lend_measures
-from optimizer.planning.recent import Recent
-from optimizer.planning.shards import measure_shards
+from optimizer.planning.recent import Recent, measure_shards
 from optimizer.strategies.contract.pricing import EPSILON
 from optimizer.windows.edge_space import EdgeSpace, rate_of_edges
 from optimizer.windows.edges import union
-from optimizer.windows.slicing import CUTTY
-from optimizer.windows.window import WindowSet
+from optimizer.windows.window import CUTTY, WindowSet
 
 MOST_TREES = 64  # that read raw events; every pair of them is tried
 MOST_ROOTS = 12  # of which every pair is tried

@@ -13,15 +13,12 @@ from optimizer.catalog.model.table import QueryTable
 from optimizer.plan.definition import Measure, Plan, Traffic
 from optimizer.plan.measures import measures_of
 from optimizer.plan.prices import Prices
-from optimizer.planning.defaults import STRATEGY, TECHNIQUE
+from optimizer.planning.choices import STRATEGY, TECHNIQUE, find_strategy
 from optimizer.planning.draft_group import Group
-from optimizer.planning.names import find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.windows import plan_groups, require_positive
-from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions, Watch
-from optimizer.strategies.contract.problem import make_measures_problem
-from optimizer.windows.slicing import PAIRS
-from optimizer.windows.window import BoolArray, IntArray, WindowSet
+from optimizer.strategies.contract.problem import DEFAULT_OPTIONS, SearchOptions, Watch, make_measures_problem
+from optimizer.windows.window import PAIRS, BoolArray, IntArray, WindowSet
 
 MICROSECONDS = 1_000_000
 MOST_ENTRIES = 1 << 26  # values with their counts that a query may keep: about a gigabyte

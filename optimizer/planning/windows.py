@@ -11,22 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from optimizer.cost.load import Load
-from optimizer.cost.omega import least_omega
+from optimizer.cost.omega import Load, least_omega
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Costs, Plan, Traffic, Tree
 from optimizer.plan.prices import Prices
-from optimizer.planning.defaults import STRATEGY, TECHNIQUE
+from optimizer.planning.choices import AUTO, STRATEGY, TECHNIQUE, find_strategy
 from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_trees, stream_seconds
-from optimizer.planning.names import AUTO, find_strategy
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import invent_groupings, roll_up_groupings
-from optimizer.strategies.contract.bounds import SingleWindows
-from optimizer.strategies.contract.card import Card
-from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions, Watch
 from optimizer.strategies.contract.pricing import CostModel
-from optimizer.strategies.contract.problem import Problem, Rows, make_problem
+from optimizer.strategies.contract.problem import DEFAULT_OPTIONS, Problem, Rows, SearchOptions, Watch, make_problem
+from optimizer.strategies.contract.strategy import Card, Draft, SingleWindows
 from optimizer.windows.window import BoolArray, Ids, IntArray, Window, WindowSet
 
 

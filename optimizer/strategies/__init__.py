@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 from optimizer.strategies.cascade import cascade
-from optimizer.strategies.contract.card import Card
+from optimizer.strategies.contract.strategy import Card
 from optimizer.strategies.exhaustive import exhaustive
 from optimizer.strategies.factor_windows import factor_windows
 from optimizer.strategies.incremental_weave_share import incremental_weave_share

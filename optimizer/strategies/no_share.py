@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import CostModel
-from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.problem import Problem, Watch
+from optimizer.strategies.contract.strategy import Draft
 
 
 def no_share(problem: Problem, model: CostModel, watch: Watch) -> Draft:

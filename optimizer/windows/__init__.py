@@ -1,16 +1,13 @@
 """Windows, their edges, and how edges are counted.
 
-- atoms: Atoms: ticks that the same classes have as edges are counted together.
+- atoms: Atoms: ticks that the same classes have as edges, counted together; also for all pairs of trees at once.
 - collapse: Windows with equal edges collapse into one class, a million at a time.
 - edge_space: The edge classes of one catalog, and the edge rate of any set of them.
-- edges: Edges as arithmetic progressions: (period, residue) stands for {residue + k * period}.
-- pair_table: Edge rates of one tree merged with every other, for searches that look at all pairs.
-- primes: Small number theory: what edge counting needs of primes and divisors.
+- edges: Edges as arithmetic progressions (period, residue), and the number theory that counting them needs.
 - rates: Edge rates by prime recursion, and by bounded estimates once the budget is spent.
 - slice_manager: The on-the-fly slice manager: which edge comes next, while queries join and leave (SIGMOD 2006).
-- window: A sliding window, and windows and query ids as columns.
+- window: A sliding window, windows and query ids as columns, and slices: panes, pairs, cutty.
 - counters: The exact counters of edges: equal wherever they apply. Estimates are in sampled.py.
-- slicing: How a stream is cut into slices for one window: panes, pairs, cutty.
 """
 
 from __future__ import annotations

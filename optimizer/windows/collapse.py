@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.windows.edges import Edges
-from optimizer.windows.slicing import PAIRS, PANES
+from optimizer.windows.window import PAIRS, PANES
 
 Integers = NDArray[np.int64]
 

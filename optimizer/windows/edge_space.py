@@ -15,10 +15,9 @@ from typing import TypeVar
 import numpy as np
 
 from optimizer.errors import HeddleError
-from optimizer.windows.atoms import Atoms, Floats, ones
+from optimizer.windows.atoms import Atoms, Floats, LoosePairs, PairTable, WeightedPairs, WordPairs, ones
 from optimizer.windows.counters import bit_set, divisor_mask, f1, sampled
 from optimizer.windows.edges import Edges, Progression, divisors_among, period, union
-from optimizer.windows.pair_table import LoosePairs, PairTable, WeightedPairs, WordPairs
 from optimizer.windows.rates import RecursiveRates
 
 MOST_REMEMBERED = 1 << 20

@@ -1,15 +1,13 @@
 """The workloads of the papers, deterministic by seed: as windows in memory, or as catalogs.
 
 - catalog: A workload written as a catalog folder, in YAML or as a bulk Parquet file.
-- draws: What the generators share: Zipf's law, factors of a number, ranges for slides, checks of parameters.
 - generators: One function for each workload: slides by factors or by Zipf, multiples of a window, trades.
-- workload: Workload, Shape, and the Card that describes a generator.
+- workload: Workload, Shape, the Card that describes a generator, and the draws and checks that generators share.
 """
 
 from __future__ import annotations
 
 from optimizer.errors import HeddleError
-from optimizer.workloads.draws import option_name, require
 from optimizer.workloads.generators import (
     factors,
     random_gen,
@@ -20,7 +18,7 @@ from optimizer.workloads.generators import (
     trades_c_low,
     zipf_slides,
 )
-from optimizer.workloads.workload import Card, Workload
+from optimizer.workloads.workload import Card, Workload, option_name, require
 
 WORKLOADS: dict[str, Card] = {
     "factors": Card(factors, "Multi-query optimization of incrementally evaluated windows (TKDE), experiments 1 to 5"),

@@ -16,8 +16,16 @@ import math
 import numpy as np
 
 from optimizer.errors import HeddleError
-from optimizer.workloads.draws import draw_ranges, draw_slides, factors_of, require, require_zipf
-from optimizer.workloads.workload import Shape, Ticks, Workload
+from optimizer.workloads.workload import (
+    Shape,
+    Ticks,
+    Workload,
+    draw_ranges,
+    draw_slides,
+    factors_of,
+    require,
+    require_zipf,
+)
 
 SELECT = "sum(price * volume)"
 RANGES, SLIDES = (600, 900), (300, 600)  # seconds, both ends included: Table 8

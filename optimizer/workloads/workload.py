@@ -1,4 +1,7 @@
-"""A workload: many windows, the few shapes of query that ask for them, and the card that describes its generator."""
+"""A workload: many windows, the few shapes of query that ask for them, and the card that describes its generator.
+
+The generators share draws by Zipf's law, factors of a number, ranges for slides, and checks of parameters.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from optimizer.errors import HeddleError
 from optimizer.windows.window import Window
 
 Ticks: TypeAlias = npt.NDArray[np.int64]
@@ -79,3 +83,78 @@ class Card:
         """The generator's parameters besides the number of queries, with their defaults."""
         parameters = signature(self.generate).parameters.values()
         return {parameter.name: parameter.default for parameter in parameters if parameter.name != "queries"}
+
+
+def zipf_weights(count: int, skew: float) -> npt.NDArray[np.float64]:
+    """Return the probabilities of `count` ranks under Zipf's law; with skew 0 all ranks are equally likely.
+
+    A negative skew favours the last ranks.
+
+    >>> zipf_weights(4, 0.0).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    >>> zipf_weights(3, 1.0).round(3).tolist()
+    [0.545, 0.273, 0.182]
+    >>> zipf_weights(3, -1.0).round(3).tolist()
+    [0.167, 0.333, 0.5]
+    """
+    weights = np.arange(1, count + 1, dtype=np.float64) ** -skew
+    return np.asarray(weights / weights.sum())
+
+
+def factors_of(number: int) -> Ticks:
+    """Return every divisor of a number, smallest first.
+
+    >>> factors_of(12).tolist()
+    [1, 2, 3, 4, 6, 12]
+    """
+    small = [divisor for divisor in range(1, int(number**0.5) + 1) if number % divisor == 0]
+    return np.array(sorted({*small, *(number // divisor for divisor in small)}), dtype=np.int64)
+
+
+def draw_slides(popular_first: Ticks, queries: int, z_skew: float, rng: np.random.Generator) -> Ticks:
+    """Draw a slide per query from the given ones by Zipf's law, the first of them the likeliest.
+
+    >>> draw_slides(np.array([12, 6, 4]), 8, 2.0, np.random.default_rng(0)).tolist()
+    [12, 12, 12, 12, 6, 6, 12, 12]
+    """
+    return rng.choice(popular_first, queries, p=zipf_weights(len(popular_first), z_skew))
+
+
+def draw_ranges(slides: Ticks, largest_overlap: int, residues: bool, rng: np.random.Generator) -> Ticks:
+    """Draw a range per slide: a whole overlap factor from 1 up to the largest; with residues, any range in between.
+
+    >>> draw_ranges(np.array([10, 10, 10]), 5, False, np.random.default_rng(0)).tolist()
+    [50, 40, 30]
+    >>> draw_ranges(np.array([10, 10, 10]), 5, True, np.random.default_rng(0)).tolist()
+    [44, 36, 30]
+    """
+    if residues:
+        return rng.integers(slides, slides * largest_overlap, endpoint=True)
+    return slides * rng.integers(1, largest_overlap, len(slides), endpoint=True)
+
+
+def require(name: str, value: float, low: float, high: float) -> None:
+    """Refuse a parameter that is out of its bounds, in the user's words.
+
+    >>> require("s_max", 0, 1, 100)
+    Traceback (most recent call last):
+    optimizer.errors.HeddleError: --s-max 0 is out of range; it goes from 1 to 100
+    """
+    if not low <= value <= high:
+        raise HeddleError(f"{option_name(name)} {value:g} is out of range; it goes from {low:g} to {high:g}")
+
+
+def require_zipf(o_max: int, rate: float, z_skew: float) -> None:
+    """Refuse parameters of a workload by Zipf's law that are out of their bounds."""
+    require("o_max", o_max, 1, 10**6)
+    require("rate", rate, 0.001, 10**9)
+    require("z_skew", z_skew, -5, 5)
+
+
+def option_name(name: str) -> str:
+    """Return a parameter's name as the user types it.
+
+    >>> option_name("s_max")
+    '--s-max'
+    """
+    return "--" + name.replace("_", "-")

@@ -13,7 +13,7 @@ import pytest
 from heddle.processes import ROOT, environment
 from jobs.plans.replan import MEASURED
 from optimizer.algebra.techniques import CARDS
-from optimizer.planning.defaults import COMPARED_STRATEGIES, REPLANNED_STRATEGIES, TECHNIQUE
+from optimizer.planning.choices import COMPARED_STRATEGIES, REPLANNED_STRATEGIES, TECHNIQUE
 from optimizer.strategies import STRATEGIES
 
 HEAVY = ["pyspark", "numba", "mlflow", "great_expectations", "matplotlib", "sqlglot", "pyarrow"]

@@ -18,7 +18,7 @@ from expectations.suites.validate import validate
 from expectations.user_suites import _answer_suite, judge_answers
 from jobs.engine.warehouse.ledger import require_audit
 from jobs.results import results_table
-from optimizer.catalog.model.expectation import CRITICAL, WARNING, Expectation
+from optimizer.catalog.model.query import CRITICAL, WARNING, Expectation
 from optimizer.catalog.read.load import load_catalog
 from tests.worlds.audited import QUERIES, STREAM, AuditedWorld, make_world
 

@@ -20,8 +20,8 @@ from optimizer.algebra.techniques import CARDS
 from optimizer.catalog.sql.expressions import parse, print_tree, quote
 from optimizer.plan.definition import Plan
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.options import SearchOptions
-from optimizer.windows.slicing import SLICINGS
+from optimizer.strategies.contract.problem import SearchOptions
+from optimizer.windows.window import SLICINGS
 from tests.jobs.engine.questions import Question, check, questions
 from tests.jobs.engine.row_questions import RowQuestion, check_rows, in_order, questions_in_rows
 from tests.jobs.engine.runs import Answers

@@ -9,7 +9,7 @@ from itertools import pairwise
 from optimizer.algebra.techniques import CARDS
 from optimizer.catalog.sql.expressions import quote
 from optimizer.strategies import STRATEGIES
-from optimizer.windows.slicing import SLICINGS
+from optimizer.windows.window import SLICINGS
 from tests.fuzz.case import rename_columns
 from tests.fuzz.whole_case import TIME_TYPES, Evaluation, Layout, Statement, WholeCase
 from tests.jobs.engine.events.language.writer import COLUMNS, Writer

@@ -20,7 +20,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.sql.expressions import quote
 from optimizer.planning.stream import plan_stream
-from optimizer.strategies.contract.options import SearchOptions
+from optimizer.strategies.contract.problem import SearchOptions
 from tests.jobs.engine.events.language.writer import COLUMNS
 from tests.jobs.engine.shard_plans import forced
 from tests.worlds.streams import Row, instant

@@ -20,7 +20,7 @@ from jobs.runs.request import Request
 from optimizer import Plan, optimize
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Traffic
-from optimizer.planning.defaults import ASSUMED_RATE, COMPARED_STRATEGIES, STRATEGY, STRATEGY_NAMES, TECHNIQUE
+from optimizer.planning.choices import ASSUMED_RATE, COMPARED_STRATEGIES, STRATEGY, STRATEGY_NAMES, TECHNIQUE
 from optimizer.planning.stream import plan_stream
 from optimizer.strategies import STRATEGIES
 

@@ -14,7 +14,7 @@ from heddle.main import app
 from jobs.generate.files import cut, write_parts
 from jobs.generate.options import RANGES, Options
 from optimizer.errors import HeddleError
-from optimizer.workloads.draws import option_name
+from optimizer.workloads.workload import option_name
 
 
 def run(*arguments: str) -> str:

@@ -19,8 +19,7 @@ from jobs.generate import generate
 from jobs.generate.options import Options
 from optimizer import Plan, Window, optimize
 from optimizer.errors import HeddleError
-from optimizer.plan.layout import Box, Costs, box_trees
-from optimizer.plan.picture import draw
+from optimizer.plan.picture import Box, Costs, box_trees, draw
 
 CATALOG = Path(__file__).parents[2] / "examples" / "catalog"
 

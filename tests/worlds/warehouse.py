@@ -19,7 +19,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
-from optimizer.strategies.contract.options import DEFAULT_OPTIONS, SearchOptions
+from optimizer.strategies.contract.problem import DEFAULT_OPTIONS, SearchOptions
 from tests.worlds.streams import Row, table_of
 
 STREAM = "events"

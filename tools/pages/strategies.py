@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.card import Card
+from optimizer.strategies.contract.strategy import Card
 
 HEAD = """# Strategies
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from optimizer.workloads import WORKLOADS
-from optimizer.workloads.draws import option_name
-from optimizer.workloads.workload import Card
+from optimizer.workloads.workload import Card, option_name
 from tools.pages.parts import replace_parts
 
 

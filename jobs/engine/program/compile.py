@@ -43,7 +43,7 @@ from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
 from optimizer.plan.levels import retained_levels
 from optimizer.plan.measures import demands_of, measures_of
 from optimizer.windows.edges import union
-from optimizer.windows.slicing import CUTTY
+from optimizer.windows.window import CUTTY
 
 
 def expressions(

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from optimizer.algebra.aggregates import AGGREGATES
-from optimizer.catalog.model.expectation import Expectation
-from optimizer.catalog.model.query import UTC, Column, Label, Query, Statement, Stream, Table
+from optimizer.catalog.model.query import UTC, Column, Expectation, Label, Query, Statement, Stream, Table
 from optimizer.catalog.model.render import oracle_sql
 from optimizer.catalog.model.table import Int64s, QueryTable, Shape
 from optimizer.catalog.sql.expressions import plain, quote

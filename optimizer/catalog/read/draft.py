@@ -11,8 +11,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from optimizer.catalog.model.catalog import WINDOW_COLUMN, Catalog, key_columns_of
-from optimizer.catalog.model.expectation import Expectation
-from optimizer.catalog.model.query import Column, Label, Stream, Table
+from optimizer.catalog.model.query import Column, Expectation, Label, Stream, Table
 from optimizer.catalog.model.table import QueryTable, Shape, TableBuilder, join_tables
 from optimizer.catalog.read.expect import check_answer_columns
 from optimizer.catalog.read.statements import Parsed

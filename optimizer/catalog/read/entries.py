@@ -10,21 +10,22 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from optimizer.catalog.read.conditions import bind_condition
 from optimizer.catalog.read.draft import Draft, Origin, at_line, check_id
 from optimizer.catalog.read.expect import FIELD, parse_query_expectations
 from optimizer.catalog.read.selects import Selected, parse_selected
-from optimizer.catalog.read.statements import Parsed, ParsedColumn, check_names, parse_statement
+from optimizer.catalog.read.statements import Parsed, ParsedColumn, bind_condition, check_names, parse_statement
 from optimizer.catalog.read.streams import make_stream, make_table
-from optimizer.catalog.read.yaml_file import Place, lines_of, read_yaml
-from optimizer.catalog.read.yaml_shape import (
+from optimizer.catalog.read.yaml_file import (
     FileModel,
+    Place,
     QueryModel,
     SinkModel,
     SourceModel,
     SqlQueryModel,
     StreamModel,
     TableModel,
+    lines_of,
+    read_yaml,
 )
 from optimizer.catalog.sql.durations import parse_window
 from optimizer.catalog.sql.expressions import column_name, expression

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from optimizer.catalog.model.expectation import CRITICAL, WARNING, Expectation
+from optimizer.catalog.model.query import CRITICAL, WARNING, Expectation
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.errors import Mistake, did_you_mean, show
 

@@ -1,8 +1,9 @@
-"""A whole SELECT: keys, window and aggregates over one stream, as the user's own Spark SQL says it."""
+"""A whole SELECT: keys, window, aggregates and HAVING over one stream, as the user's own Spark SQL says it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -10,20 +11,22 @@ from typing import Any, NamedTuple
 from sqlglot import exp
 
 from optimizer.catalog.model.query import ColumnKind
-from optimizer.catalog.read.conditions import bind_condition
 from optimizer.catalog.read.selects import Selected, selected, unalias
 from optimizer.catalog.sql.durations import make_window, parse_duration
-from optimizer.catalog.sql.expressions import NAME, canonical, check, parse
+from optimizer.catalog.sql.expressions import AGGREGATE_NAMES, NAME, canonical, check, parse
 from optimizer.errors import Mistake, show
 from optimizer.windows.window import Window
 
 SHAPE = "write SELECT keys, window, aggregates FROM stream [WHERE ...] GROUP BY keys, window(time, range[, slide])"
-
 _WINDOW = re.compile(
     r"\bwindow\s*\(\s*([a-z_]\w*)\s*,\s*'([^']*)'(?:\s*,\s*'([^']*)'(?:\s*,\s*'([^']*)')?)?\s*\)",
     re.IGNORECASE | re.ASCII,
 )
 _UNSURE = re.compile(r"[\"`\\]")  # where counting single quotes would not tell what is inside a text
+VALUE = "value"  # the aggregate of a statement that has one
+Columns = Sequence[
+    tuple[str, str | int, ColumnKind]
+]  # name; a group-by column, a part of the window, or an index of `selected`; which of these
 
 
 class ParsedColumn(NamedTuple):
@@ -206,3 +209,37 @@ def _selected_key(tree: exp.Expr, keys: tuple[str, ...]) -> str:
         if not tree.table and key.lower() == tree.name.lower():
             return key
     raise Mistake(f"{show(tree.sql('spark'))} is selected but not grouped by", "add it to GROUP BY or aggregate it")
+
+
+def bind_condition(text: str, aggregates: Sequence[Selected], columns: Columns) -> str:
+    """Return a condition over the names of a statement's columns; aggregates in it become the columns that hold them.
+
+    >>> columns = [("k", "k", "key"), ("peak", 0, "answer")]
+    >>> bind_condition("max(x) > 90 AND k <> 'a'", [Selected("max", ("x",), "peak")], columns)
+    "peak > 90 AND k <> 'a'"
+    """
+    if not text:
+        return ""
+    names = {name.lower(): name for name, _, kind in columns if kind != "window"}
+    if len(aggregates) == 1:
+        names.setdefault(VALUE, aggregates[0].name)
+    tree = _replace_aggregates(parse(text), {(one.aggregate, one.arguments): one.name for one in aggregates})
+    for column in list(tree.find_all(exp.Column)):
+        if column.args.get("table") or column.name.lower() not in names:
+            right = f"it may name {', '.join(dict.fromkeys(names.values()))}; select what else it needs"
+            raise Mistake(f"{show(column.sql('spark'))} is no column of the answer", right)
+        column.set("this", exp.to_identifier(names[column.name.lower()], quoted=True))
+    return canonical(tree)
+
+
+def _replace_aggregates(tree: exp.Expr, names: dict[tuple[str, tuple[str, ...]], str]) -> exp.Expr:
+    def replace(node: exp.Expr) -> exp.Expr:
+        called = node.this if isinstance(node, exp.Filter) else node
+        if not isinstance(called, exp.Anonymous) or str(called.this).lower() not in AGGREGATE_NAMES:
+            return node
+        aggregate = selected(node)
+        if aggregate[:2] not in names:
+            raise Mistake(f"{show(node.sql('spark'))} is not selected", "select it, too")
+        return exp.column(exp.to_identifier(names[aggregate[:2]], quoted=True))
+
+    return tree.transform(replace)

@@ -1,27 +1,33 @@
-"""Streams and static tables: their sources, where their files may be, and the SQL of streams made from others."""
+"""Streams and static tables: sources and sinks, where their files may be, and the SQL of streams made from others.
+
+Which fields a sink has depends on its format; credentials are never among them.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from sqlglot import exp
 
-from optimizer.catalog.model.query import UTC, Stream, Table
+from optimizer.catalog.model.query import UTC, Sink, Stream, Table
 from optimizer.catalog.read.expect import FIELD, parse_stream_expectations
-from optimizer.catalog.read.sinks import make_sinks
 from optimizer.catalog.read.source_options import FILE_FORMATS, PLACES, check_options
-from optimizer.catalog.read.yaml_shape import SourceModel, StreamModel
+from optimizer.catalog.read.yaml_file import SourceModel, StreamModel
 from optimizer.catalog.sql.durations import parse_duration
 from optimizer.catalog.sql.expressions import NAME, check, column_name, parse, print_tree
 from optimizer.errors import Mistake, did_you_mean, in_field, show
+
+if TYPE_CHECKING:
+    from optimizer.catalog.read.yaml_file import SinkModel
+
 
 ROOTS = "HEDDLE_ROOTS"  # the folders that paths must stay inside of, if they are configured
 SCHEMES = ("hdfs", "s3a")  # that Spark reads
@@ -29,6 +35,15 @@ TABLE = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+")
 SPARK_TABLE = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+){0,2}")
 SHAPE = "write SELECT columns FROM a [JOIN b ON ...] [WHERE ...]"
 JOINED = "join streams and tables of this catalog by their plain names"
+SINK_PLACES: dict[str, tuple[str, ...]] = {  # of each format, the fields that say where it is: one of them is there
+    "parquet": ("path",),
+    "delta": ("path",),
+    "iceberg": ("path", "catalog"),
+    "sql": ("path", "url"),
+}
+NAMESPACED_SINKS = ("iceberg", "sql")
+SINK_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+SINK_URL = re.compile(r"(env|airflow):[A-Za-z_][A-Za-z0-9_.-]{0,199}")
 
 
 def make_stream(name: str, model: StreamModel, folder: Path) -> Stream:
@@ -244,3 +259,43 @@ def _inside(path: str, folder: Path) -> Path:
         roots_text = os.pathsep.join(map(str, allowed))
         raise Mistake(f"{show(path)} is outside the allowed folders", f"set {ROOTS} to more than {roots_text}")
     return (existing or inside)[0]
+
+
+def make_sinks(models: Mapping[str, SinkModel], locate: Callable[[str], str]) -> tuple[Sink, ...]:
+    """Return the sinks of a stream by their YAML entries; refuse what a format does not have."""
+    return tuple(_make_sink(name, model, locate) for name, model in models.items())
+
+
+def _make_sink(name: str, model: SinkModel, locate: Callable[[str], str]) -> Sink:
+    if not SINK_NAME.fullmatch(name):
+        raise _sink_mistake(name, "is no name", "a name is a small letter, then up to 62 small letters, digits or _")
+    if model.format not in SINK_PLACES:
+        right = did_you_mean(model.format, SINK_PLACES, f"formats: {', '.join(SINK_PLACES)}")
+        raise _sink_mistake(name, f"there is no format {show(model.format)}", right)
+    places = SINK_PLACES[model.format]
+    named = [field for field in ("path", "url", "catalog") if getattr(model, field)]
+    if len(named) != 1 or named[0] not in places:
+        raise _sink_mistake(name, f"it has {' and '.join(named) or 'no place'}", f"give it one {' or '.join(places)}")
+    if model.namespace and (model.format not in NAMESPACED_SINKS or not SINK_NAME.fullmatch(model.namespace)):
+        raise _sink_mistake(
+            name, f"the namespace {show(model.namespace)} is refused", "leave it out, or write a plain name"
+        )
+    if model.url and not SINK_URL.fullmatch(
+        model.url
+    ):  # not shown: whoever writes a password here shall not find it in a log
+        raise _sink_mistake(
+            name, "its url is refused", "write env:VARIABLE or airflow:CONNECTION, which hold the address"
+        )
+    if model.catalog and not SINK_NAME.fullmatch(model.catalog):
+        raise _sink_mistake(
+            name, f"the catalog {show(model.catalog)} is refused", "name one of pyiceberg's configuration"
+        )
+    try:
+        path = locate(model.path) if model.path else ""
+    except Mistake as mistake:
+        raise _sink_mistake(name, mistake.wrong, mistake.right) from None
+    return Sink(name, model.format, path, model.url, model.catalog, model.namespace, model.path)
+
+
+def _sink_mistake(name: str, wrong: str, right: str) -> Mistake:
+    return Mistake(f"sink {show(name)}: {wrong}", right, "sinks")

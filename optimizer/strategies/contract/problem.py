@@ -1,24 +1,74 @@
 """What a strategy solves: the distinct windows of a group of queries, and the classes of equal edges they fall into.
 
-Several integer columns are packed into one sortable key, so that a million rows are made distinct by one sort.
+The caller's options say how edges are counted and cut, and a watch follows the search and stops it. Several integer
+columns are packed into one sortable key, so that a million rows are made distinct by one sort.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from optimizer.errors import HeddleError, did_you_mean
 from optimizer.plan.definition import Measure
-from optimizer.strategies.contract.options import AUTO, DEFAULT_OPTIONS, SearchOptions
 from optimizer.windows.collapse import collapse
+from optimizer.windows.counters import COUNTERS
 from optimizer.windows.edge_space import EdgeSpace
 from optimizer.windows.edges import Edges, Progression
-from optimizer.windows.window import BoolArray, FloatArray, IntArray, WindowSet, distinct_sorted
+from optimizer.windows.window import PAIRS, SLICINGS, BoolArray, FloatArray, IntArray, WindowSet, distinct_sorted
 
+AUTO = "auto"
 DENSE = 1 << 23  # values up to here are numbered by a table, not by sorting
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The counter of edges (`auto` takes the quickest that fits), the slicing, and whether to invent factor windows.
+
+    >>> SearchOptions(slicing="pains")
+    Traceback (most recent call last):
+    optimizer.errors.HeddleError: there is no slicing 'pains'; did you mean panes?
+    """
+
+    edges: str = AUTO
+    slicing: str = PAIRS
+    factor_windows: bool = True
+
+    def __post_init__(self) -> None:
+        _require("counter of edges", self.edges, [AUTO, *COUNTERS])
+        _require("slicing", self.slicing, list(SLICINGS))
+
+
+def _require(kind: str, name: str, names: list[str]) -> None:
+    if name not in names:
+        hint = did_you_mean(name, names, f"use one of {', '.join(names)}")
+        raise HeddleError(f"there is no {kind} {name!r}; {hint}")
+
+
+DEFAULT_OPTIONS = SearchOptions()
+
+
+def _ignore(share: float) -> None:
+    pass
+
+
+class Watch:
+    """Told how much of the work is done; asked whether to go on."""
+
+    def __init__(self, progress: Callable[[float], None] = _ignore) -> None:
+        self._progress = progress
+        self.stopped = False
+
+    def report(self, share: float) -> None:
+        """Say which share of the work is done, 0 to 1."""
+        self._progress(share)
+
+    def stop(self) -> None:
+        """Ask the search to end with what it has."""
+        self.stopped = True
 
 
 @dataclass(frozen=True, eq=False)

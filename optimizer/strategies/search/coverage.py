@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
-from optimizer.windows.primes import divisors
+from optimizer.windows.edges import divisors
 from optimizer.windows.window import Window
 
 Relation = Callable[[Window, Window], bool]

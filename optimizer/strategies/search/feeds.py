@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.bounds import carried_measures
-from optimizer.strategies.contract.draft import Draft
 from optimizer.strategies.contract.pricing import EPSILON, Pricing
+from optimizer.strategies.contract.strategy import Draft, carried_measures
 from optimizer.strategies.contract.units import Units
 from optimizer.windows.window import IntArray
 

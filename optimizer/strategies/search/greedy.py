@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
+from optimizer.strategies.contract.problem import Watch
 from optimizer.strategies.contract.units import FatSums, Profile
 from optimizer.windows.window import FloatArray, IntArray, distinct_sorted
 

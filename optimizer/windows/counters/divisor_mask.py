@@ -14,8 +14,7 @@ from operator import getitem, or_
 
 from optimizer.windows.atoms import Atoms, byte_tables
 from optimizer.windows.counters.f1 import common_edges
-from optimizer.windows.edges import Edges, all_progressions
-from optimizer.windows.primes import divisor_weights, factorize_lcm
+from optimizer.windows.edges import Edges, all_progressions, divisor_weights, factorize_lcm
 
 MOST_DIVISORS = 4096
 

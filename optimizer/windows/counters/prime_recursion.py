@@ -13,8 +13,7 @@ from fractions import Fraction
 from math import prod
 from typing import Generic, TypeVar
 
-from optimizer.windows.edges import Edges, drop_contained
-from optimizer.windows.primes import factorize
+from optimizer.windows.edges import Edges, drop_contained, factorize
 
 Number = TypeVar("Number", Fraction, float)
 Digits = tuple[tuple[int, int, int], ...]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan, Tree
 from optimizer.plan.explain import cost_text, edges_text, length
-from optimizer.plan.layout import Box, Costs, box_trees, slides_text
+from optimizer.plan.picture import Box, Costs, box_trees, slides_text
 from optimizer.plan.prices import Prices
 
 LISTED = 500  # queries of one tree

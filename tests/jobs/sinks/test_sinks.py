@@ -25,7 +25,7 @@ from jobs.sinks.contract import Place, SinkTable, TableRows
 from jobs.sinks.deliver import SinkState, deliver, sink_states
 from jobs.sinks.sql import flatten_window
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.read.sinks import PLACES
+from optimizer.catalog.read.streams import SINK_PLACES
 from optimizer.errors import HeddleError
 from tests.worlds.sinks import (
     READERS,
@@ -65,7 +65,7 @@ def states(catalog: Catalog, folder: Path) -> list[SinkState]:
 
 
 def test_every_sink_has_its_fields_in_the_catalog_and_its_reader_in_the_tests() -> None:
-    assert set(SINKS) == set(PLACES) == set(READERS)
+    assert set(SINKS) == set(SINK_PLACES) == set(READERS)
 
 
 def test_rows_come_once_in_order_with_their_batch(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from jobs.kernels import KERNELS
 from optimizer.algebra.techniques import BLOCK, CARDS, DEFAULT_TECHNIQUE, require_allowed
 from optimizer.cost.omega import FORMULAS, OMEGA
 from optimizer.errors import HeddleError
-from optimizer.planning.defaults import TECHNIQUE
+from optimizer.planning.choices import TECHNIQUE
 from optimizer.strategies import STRATEGIES
 from tests.oracle.operations import OPERATIONS
 from tests.oracle.operations.bounds import BOUNDS

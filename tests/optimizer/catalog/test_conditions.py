@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.catalog.read.inline import inline_catalog
-from optimizer.catalog.read.load import load_catalog
+from optimizer.catalog.read.load import inline_catalog, load_catalog
 from optimizer.catalog.write import dump, print_queries
 from optimizer.errors import CatalogError
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA, omega
+from optimizer.cost.omega import OMEGA, Load, omega
 from optimizer.cost.tree_cost import RAW
 from optimizer.windows import EdgeSpace, Window, edge_rate, progressions
 from tests.oracle import naive

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimizer.cost.load import Load
-from optimizer.cost.omega import INVERSE_FACTORIALS, OMEGA, flat_fat_operations, omega, snap_to_whole
+from optimizer.cost.omega import INVERSE_FACTORIALS, OMEGA, Load, flat_fat_operations, omega, snap_to_whole
 from optimizer.windows import Window, edge_rate
 from tests.oracle import naive
 

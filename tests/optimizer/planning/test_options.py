@@ -9,10 +9,10 @@ from optimizer import Window, optimize
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.options import SearchOptions
+from optimizer.strategies.contract.problem import SearchOptions
 from optimizer.windows import edge_rate
 from optimizer.windows.counters import COUNTERS
-from optimizer.windows.slicing import SLICINGS
+from optimizer.windows.window import SLICINGS
 from optimizer.workloads.generators import factors, zipf_slides
 
 ODD = [Window(16, 4), Window(10, 4), Window(9, 6), Window(21, 5)]

@@ -11,8 +11,7 @@ from itertools import combinations
 from math import lcm
 from typing import NamedTuple
 
-from optimizer.cost.load import Load
-from optimizer.cost.omega import omega
+from optimizer.cost.omega import Load, omega
 from optimizer.windows.window import Window
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import optimizer.strategies
-from optimizer.cost.load import Load
-from optimizer.cost.omega import OMEGA, omega
+from optimizer.cost.omega import OMEGA, Load, omega
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import make_problem

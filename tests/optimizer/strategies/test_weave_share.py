@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optimizer import optimize
-from optimizer.strategies.contract import bounds
+from optimizer.strategies.contract import strategy as contract
 from tests.optimizer.strategies.instances import TECHNIQUES, instance
 from tests.optimizer.strategies.literal import literal_greedy
 
@@ -51,7 +51,7 @@ def test_many_classes_with_residues() -> None:
 
 def test_more_classes_than_can_be_searched_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are searched in bundles; still a whole plan, never dearer than no_share."""
-    monkeypatch.setattr(bounds, "MOST_CLASSES", 10)
+    monkeypatch.setattr(contract, "MOST_CLASSES", 10)
     windows, rate = instance(1, 400)
     for strategy in ("weave_share", "tri_weave"):
         plan = optimize(windows, rate, strategy, "flat_fit")

@@ -12,8 +12,7 @@ import pytest
 from optimizer.windows import EdgeSpace, Window, counters, edge_rate, progressions
 from optimizer.windows.counters import COUNTERS, bit_set, sampled
 from optimizer.windows.counters.prime_recursion import BudgetError, rate
-from optimizer.windows.edges import Edges, period, union
-from optimizer.windows.primes import divisors, factorize
+from optimizer.windows.edges import Edges, divisors, factorize, period, union
 
 PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23]
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from optimizer.errors import HeddleError
 from optimizer.windows import Window, composite_slide, edge_rate, merged_edges, progressions, weaveability
-from optimizer.windows import slicing as slicing_module
+from optimizer.windows import window as slicing_module
 from optimizer.windows.edges import canonical, intersection, period
-from optimizer.windows.slicing import SLICINGS
+from optimizer.windows.window import SLICINGS
 from tests.oracle import naive
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "optimizer.json").read_text())

@@ -15,7 +15,7 @@ import optimizer.workloads
 from optimizer.errors import HeddleError
 from optimizer.windows import edge_rate
 from optimizer.workloads import WORKLOADS, workload
-from optimizer.workloads.draws import factors_of
+from optimizer.workloads.workload import factors_of
 
 
 def test_the_table_forgets_no_generator() -> None:

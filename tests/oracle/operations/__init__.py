@@ -10,8 +10,7 @@ from importlib import import_module
 from itertools import islice
 
 from optimizer.algebra.techniques import CARDS
-from optimizer.cost.load import Load
-from optimizer.cost.omega import omega, omega_with_mean_deque
+from optimizer.cost.omega import Load, omega, omega_with_mean_deque
 from optimizer.windows import edge_rate
 from optimizer.windows.window import Window
 from tests.oracle.operations.schedule import Schedule, schedule

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from jobs.kernels.columns import grid
 from optimizer.algebra.techniques import CARDS
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.options import SearchOptions
-from optimizer.windows.slicing import PAIRS
+from optimizer.strategies.contract.problem import SearchOptions
+from optimizer.windows.window import PAIRS
 from tests.jobs.engine.questions import Question, check, questions
 from tests.jobs.engine.runs import answers_in, run_in_process
 from tests.worlds.streams import Arrival, arrivals

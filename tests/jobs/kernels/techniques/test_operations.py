@@ -11,8 +11,7 @@ from jobs.kernels import KERNELS
 from jobs.kernels.algebra.operators import OPS, lift
 from jobs.kernels.machine.contract import Operations
 from jobs.kernels.techniques.stream import advance, make, operations
-from optimizer.cost.load import Load
-from optimizer.cost.omega import omega_with_mean_deque
+from optimizer.cost.omega import Load, omega_with_mean_deque
 from optimizer.windows.window import Window
 from tests.oracle import naive
 

@@ -1,17 +1,25 @@
-"""Names that a user typed: strategies and techniques, checked against the tables and the algebra."""
+"""Strategy, technique and rate of a plan: the names that a user typed, checked, or the defaults.
+
+Every command and `optimize` read these defaults, so that `heddle plan` shows what `heddle evaluate` runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from optimizer.algebra.techniques import CARDS, allowed, require_allowed
+from optimizer.algebra.techniques import CARDS, DEFAULT_TECHNIQUE, allowed, require_allowed
 from optimizer.cost.omega import OMEGA
 from optimizer.errors import HeddleError, did_you_mean
 from optimizer.plan.definition import Measure
-from optimizer.planning.defaults import TECHNIQUE
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.card import Card
+from optimizer.strategies.contract.strategy import Card
 
+STRATEGY = "cascade"
+TECHNIQUE = DEFAULT_TECHNIQUE
+ASSUMED_RATE = 1000.0  # events per second of a stream whose files do not tell
+COMPARED_STRATEGIES = ("no_share", "weave_share", STRATEGY)  # side by side in `heddle compare`
+STRATEGY_NAMES = tuple(STRATEGIES)
+REPLANNED_STRATEGIES = (STRATEGY, "weave_share", "tri_weave", "shared")  # the nightly replan takes the best of them
 AUTO = "auto"
 
 

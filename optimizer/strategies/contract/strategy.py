@@ -1,24 +1,88 @@
-"""What holds for every strategy: many classes are searched in bundles, and no plan is above the two plain ones."""
+"""What a strategy is: its card, and the draft that it hands back.
+
+What holds for every strategy: many classes are searched in bundles, and no plan is above the two plain ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from optimizer.cost.omega import flat_fat_operations, snap_to_whole
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.draft import Draft
-from optimizer.strategies.contract.options import Watch
 from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
-from optimizer.strategies.contract.problem import Problem
+from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.units import Units, bits
 from optimizer.windows.edge_space import rate_of_edges
+from optimizer.windows.edges import Edges
 from optimizer.windows.window import FloatArray, IntArray
 
-Search = Callable[[Problem, CostModel, Watch], Draft]
-
 MOST_CLASSES = 192  # that are searched one by one; more are bundled
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """Trees by number. Those that answer no query are numbered last, and given by their edges."""
+
+    labels: IntArray  # the tree of every distinct window
+    feeds: tuple[int, ...]  # per tree, the tree whose partials it folds, or RAW
+    free: tuple[Edges, ...] = ()
+    by_class: bool = False  # windows of a class are all in one tree
+    free_masks: tuple[int, ...] = ()  # the classes whose edges the free trees have; () where they have others
+
+    @classmethod
+    def of_forest(
+        cls,
+        units: Units,
+        forest: Sequence[int],
+        feeds: Sequence[int] = (),
+        free: Sequence[Edges] = (),
+        free_masks: Sequence[int] = (),
+    ) -> Draft:
+        """Return the trees of a forest of unit masks; fed by the raw events unless said otherwise."""
+        labels = units.labels(list(forest))
+        by_class = units.unit_of is units.problem.class_of
+        return cls(labels, tuple(feeds) or (RAW,) * len(forest), tuple(free), by_class, tuple(free_masks))
+
+    @property
+    def answering(self) -> int:
+        """How many trees answer queries."""
+        return len(self.feeds) - len(self.free)
+
+    def members(self) -> list[IntArray]:
+        """Return the windows of every tree that answers queries."""
+        order = np.argsort(self.labels, kind="stable")
+        return np.split(order, np.searchsorted(self.labels[order], np.arange(1, self.answering)))
+
+
+@dataclass(frozen=True)
+class Card:
+    """A strategy: what it does, what it takes (n queries, c classes of equal edges, m trees), and who described it."""
+
+    name: str
+    full_name: str
+    run: Search
+    model: str  # the cost model it minimises: weave_share, tri_weave or cascade
+    time: str
+    paper: str
+    per_query: bool = False  # equal windows are planned one by one
+    plain: bool = False  # is what its name says, whatever it costs; others never end above no_share and shared
+    in_bundles: bool = True  # many classes are searched in bundles
+
+    def draft(self, problem: Problem, model: CostModel, watch: Watch) -> Draft:
+        """Run the strategy; where it is not plain, the draft never costs more than no_share and shared do."""
+        if self.plain:
+            return self.run(problem, model, watch)
+        if self.in_bundles:
+            draft = search_in_bundles(self.run, problem, model, watch)
+        else:
+            draft = self.run(problem, model, watch)
+        return cheapest_with_plain(draft, problem, model)
+
+
+Search = Callable[[Problem, CostModel, Watch], Draft]
 
 
 class ExactPricing(Pricing):
