@@ -13,7 +13,7 @@ from jobs.host.settings import Settings
 from optimizer.catalog.model.query import Statement
 from optimizer.errors import HeddleError, did_you_mean
 from plugins.heddle_page.page import MissingError, Page, read_page
-from plugins.heddle_page.read.answers import recent_files, spark_points
+from plugins.heddle_page.read.answers import key_text, recent_files, spark_points
 from plugins.heddle_page.read.catalogs import catalog_of
 from plugins.heddle_page.view.queries import LARGE, QueryRow, number_text
 
@@ -91,7 +91,7 @@ def _chart(statement: Statement, answers: Sequence[dict[str, Any]], window: list
     value = statement.columns[-1].name
     series: dict[str, list[tuple[str, float | None]]] = {}
     for answer in answers:
-        name = ", ".join(str(answer[key]) for key in keys) or value
+        name = key_text(answer[key] for key in keys) or value
         series.setdefault(name, []).append((_end(answer, window), _number(answer[value])))
     names = sorted(series, key=lambda name: (len(name), name))[:KEYS]
     newest = {name: series[name][-WINDOWS:] for name in names}

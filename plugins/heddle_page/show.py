@@ -65,10 +65,12 @@ def age(span: timedelta) -> str:
 def milliseconds(cost: float | None) -> str:
     """Return CPU milliseconds per 1,000 events; the header says the unit.
 
-    >>> milliseconds(0.12345), milliseconds(12.3456)
-    ('0.123', '12.3')
+    >>> milliseconds(0.12345), milliseconds(12.3456), milliseconds(22_911.4)
+    ('0.123', '12.3', '22,911')
     """
-    return DASH if cost is None else f"{cost:,.3g}"
+    if cost is None:
+        return DASH
+    return f"{cost:,.0f}" if cost >= 100 else f"{cost:.3g}"
 
 
 ENVIRONMENT = Environment(

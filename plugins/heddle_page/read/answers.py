@@ -67,6 +67,15 @@ def newest_answers(
     return answers
 
 
+def key_text(values: Iterable[object]) -> str:
+    """Return the values of a key, joined, as a reader of SQL knows them.
+
+    >>> key_text(["berlin", None, 7])
+    'berlin, null, 7'
+    """
+    return ", ".join("null" if value is None else str(value) for value in values)
+
+
 def newest_files(files: Iterable[DataFile], grouping: str, rows: int = ROWS) -> list[DataFile]:
     """Return the files of a grouping that the newest batches wrote: one batch at least, as many as have few rows."""
     by_batch: dict[int, list[DataFile]] = {}
@@ -129,7 +138,7 @@ def _answers(statement: EvaluatedStatement, rows: pa.Table) -> Answers:
     table = (table if recent is None else table.filter(recent)).sort_by("start")
     by_key: dict[str, list[float | None]] = {}
     for row in table.to_pylist():
-        by_key.setdefault(", ".join(str(row[key]) for key in keys), []).append(row["value"])
+        by_key.setdefault(key_text(row[key] for key in keys), []).append(row["value"])
     series = [Series(key, tuple(by_key[key][-WINDOWS:])) for key in sorted(by_key, key=_natural)[:KEYS]]
     return Answers(None if window.rows else instant(last + window.range), len(by_key), tuple(series))
 
