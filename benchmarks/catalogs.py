@@ -23,7 +23,6 @@ from pyspark.sql import SparkSession
 
 from benchmarks.engine_world import World, measured, show
 from jobs.engine.events.file_types import file_types
-from jobs.engine.events.parquet import columns_needed
 from jobs.engine.program.compile import compile_program
 from jobs.generate import generate
 from jobs.generate.options import Options
@@ -125,7 +124,7 @@ def against_scan(events: int) -> None:
             here = plan_example(root, stream)
             file = next((root / "data" / stream).glob("*.parquet"))
             program = compile_program(here.catalog, here.plan, file_types(here.catalog, here.plan, str(file)))
-            scan = _scan(root / "data" / stream, columns_needed(program))
+            scan = _scan(root / "data" / stream, program.columns_needed)
             (local,) = measured(here.local, times=3, warm=2, clear=here.clear)
         show(
             f"{stream}: {len(here.plan.trees)} trees", local / scan, "at most 2.5 scans", f"{local:.2f} / {scan:.2f} s"

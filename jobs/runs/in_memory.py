@@ -123,10 +123,14 @@ def as_spark_reads(events: pa.Table) -> pa.Table:
     for number, field in enumerate(events.schema):
         kind = VIEWS.get(field.type, plain_type(field.type))
         zoned = pa.types.is_timestamp(kind) and kind.tz and field.type.unit == "us"
-        if field.type != kind and not zoned and not _is_text_dictionary(field.type):
+        if field.type != kind and not zoned and not _is_text_dictionary(events[number]):
             events = events.set_column(number, field.name, events[number].cast(kind, safe=False))
     return events
 
 
-def _is_text_dictionary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))
+def _is_text_dictionary(column: pa.ChunkedArray) -> bool:
+    """Return whether a column has its texts by dictionaries, none with a null among its entries: Arrow counts it as a
+    value, and unifies no such dictionaries."""
+    if not (pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)):
+        return False
+    return not any(chunk.dictionary.null_count for chunk in column.chunks)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+import pyarrow as pa
 
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
@@ -17,7 +19,7 @@ from jobs.engine.events.file_types import named_columns
 from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import Program
-from jobs.engine.program.spark_types import parse_type
+from jobs.engine.program.spark_types import can_widen, parse_type, plain_type
 from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import RawEvents, files_in_records, is_rewritten, load_records, raw_events
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
@@ -150,7 +152,7 @@ class Run:
     def _ready(self, lane: Lane, files: Sequence[File]) -> Prepared | None:
         """Return the plan made ready and in force; None when no event has ever told the types of the columns."""
         if self.prepared is None or (files and not self.prepared.from_files):
-            prepared = lane.prepare(files) if files else self._prepare_by_past(lane)
+            prepared = self._prepare_by_files(lane, files) if files else self._prepare_by_past(lane)
             if prepared is None:
                 return None
             if prepared.from_files:
@@ -159,6 +161,23 @@ class Run:
             self._take_over(prepared)
             self.prepared = prepared
         return self.prepared
+
+    def _prepare_by_files(self, lane: Lane, files: Sequence[File]) -> Prepared:
+        """Make the plan ready for new files: in the types that earlier batches had, where theirs are narrower.
+
+        Answers are kept by their types: with other ones, those of earlier batches could not be read any more."""
+        prepared = lane.prepare(files)
+        other = other_types(self.manifest, prepared.program)
+        if any(not can_widen(now, before) for before, now in other.values()):
+            raise _refuse_types(files[0], other)
+        if not other:
+            return prepared
+        past = raw_events(self.storage, self.manifest, BEGINNING).files
+        for file in [*past[:NEWEST], *past[NEWEST:][-NEWEST:]]:
+            prepared = lane.prepare([file, *files])
+            if not other_types(self.manifest, prepared.program):
+                return prepared
+        raise _refuse_types(files[0], other)
 
     def _prepare_by_past(self, lane: Lane) -> Prepared | None:
         """Make the plan ready by the types that earlier batches had, or by the newest files that they took."""
@@ -216,6 +235,24 @@ def is_followed(catalog: Catalog, stream: str) -> bool:
 
 def _name_some(paths: Sequence[str]) -> str:
     return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+
+
+def other_types(manifest: Manifest, program: Program) -> dict[str, tuple[pa.DataType, pa.DataType]]:
+    """Return the expressions and columns that a program has in other types than batches before, with both types."""
+    both = {
+        sql: (plain_type(parse_type(manifest.types[sql])), plain_type(kind))
+        for sql, kind in program.kept_types.items()
+        if sql in manifest.types
+    }
+    return {sql: (before, now) for sql, (before, now) in both.items() if before != now}
+
+
+def _refuse_types(file: File, other: Mapping[str, tuple[pa.DataType, pa.DataType]]) -> HeddleError:
+    sql, (before, now) = min(other.items(), key=lambda item: can_widen(item[1][1], item[1][0]))
+    return HeddleError(
+        f"{file.path}: {sql} is {now}; write it as {before}, as it was in the batches before, or evaluate into a new "
+        "--warehouse"
+    )
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import FILE, POSITION, events_from
-from jobs.engine.events.parquet import columns_needed
 from jobs.engine.feed.spark_partials import (
     Aggregation,
     aggregations,
@@ -176,7 +175,7 @@ def _pairs(batches: Batches, program: Program) -> Iterator[tuple[pa.Table, pa.Ta
 
 def _prepared_names(program: Program) -> PreparedNames:
     """Return what the prepared columns are called, none of them by a name of the user's."""
-    columns = {name: f"__c{number}" for number, name in enumerate(columns_needed(program))}
+    columns = {name: f"__c{number}" for number, name in enumerate(program.columns_needed)}
     by_sql = {quote(name): column for name, column in columns.items()}
     inputs = {item.name: by_sql.get(item.sql, item.name) for item in (*program.values, *program.predicates)}
     return PreparedNames(columns[program.time], columns, inputs)
@@ -218,7 +217,7 @@ def _where_needed(item: Input, program: Program) -> str:
 
 
 def _events(table: pa.Table, program: Program) -> pa.Table:
-    needed = columns_needed(program)
+    needed = program.columns_needed
     return table.select(list(range(len(needed)))).rename_columns(needed)
 
 

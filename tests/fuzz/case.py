@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from sqlglot import exp
@@ -22,16 +23,26 @@ from optimizer.plan.definition import Plan
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.contract.problem import SearchOptions
 from optimizer.windows.window import SLICINGS
+from tests.fuzz.odd_files import TEXTS, OddFiles
 from tests.jobs.engine.questions import Question, check, questions
 from tests.jobs.engine.row_questions import RowQuestion, check_rows, in_order, questions_in_rows
 from tests.jobs.engine.runs import Answers
 from tests.jobs.engine.shard_plans import forced
 from tests.worlds.names import ODD_NAMES
-from tests.worlds.streams import SCHEMA, Arrival, arrivals, table_of, ticks
+from tests.worlds.streams import SCHEMA, Arrival, Row, arrivals, table_of, ticks
+from tests.worlds.streams import TEXTS as TEXT_VALUES
 from tests.worlds.warehouse import World, make_world
 
 SEARCHES = tuple(name for name in STRATEGIES if name != "exhaustive")  # which takes a dozen queries
+USUAL_FILES = OddFiles()
+THIRD = "third text"
 RENAMED = tuple(name for name in SCHEMA.names if name != "ts")
+TEXT_KEYS = (("k", "s"), ("s", "k"), ("s", "k", "t"), ("t", "i", "s"))  # t: a third text, of cases alone
+ORDERS: dict[str, Callable[[Row], Any]] = {
+    "as they come": lambda row: 0,
+    "sorted by text": lambda row: (row["s"] or "", row["k"] or ""),
+    "sorted by time": lambda row: row["ts"] or 0,
+}
 
 
 @dataclass(frozen=True)
@@ -59,13 +70,19 @@ class Case:
     plans: tuple[Planned, ...]  # those after the first take over one batch later each
     files_per_batch: int  # 0: all at once
     buckets: int
+    files: OddFiles = USUAL_FILES
+    features_of_rows: tuple[str, ...] = ()
 
     def write(self, folder: Path) -> World:
         """Write the events and the catalog."""
         names = [self.names.get(name, name) for name in SCHEMA.names]
-        batches = [table_of(batch).rename_columns(names) for batch in self.arrival.batches]
         entries = [self._entry(number, question) for number, question in enumerate(self.asked)]
-        return make_world(folder, batches, entries, self.arrival.lateness)
+        world = make_world(folder, [], entries, self.arrival.lateness)
+        for number, batch in enumerate(self.arrival.batches):
+            table = table_of(batch).rename_columns(names)
+            third_text = pa.array([row.get("t") for row in batch], pa.string())
+            self.files.write(world.path(number), number, table.append_column(THIRD, third_text))
+        return world
 
     def _entry(self, number: int, question: Question) -> dict[str, Any]:
         entry = question.entry(f"q{number}")
@@ -73,7 +90,8 @@ class Case:
         if "where" in entry:
             entry["where"] = rename_columns(entry["where"], self.names)
         if "group_by" in entry:
-            entry["group_by"] = [quote(self.names.get(name, name)) for name in entry["group_by"]]
+            names = {**self.names, "t": THIRD}
+            entry["group_by"] = [quote(names.get(name, name)) for name in entry["group_by"]]
         return entry
 
     def evaluate(self, world: World) -> Answers:
@@ -87,7 +105,8 @@ class Case:
             for file in arriving:
                 (world.folder / file.name).rename(file)
             options = Options("auto", self.files_per_batch, buckets=self.buckets)
-            evaluate_local(world.catalog, planned.plan(world, self.technique), warehouse, options)
+            with self.files.limits():
+                evaluate_local(world.catalog, planned.plan(world, self.technique), warehouse, options)
         return {f"q{number}": self._answers(world, number) for number in range(len(self.asked))}
 
     def _answers(self, world: World, number: int) -> dict[tuple[tuple[Any, ...], int], Any]:
@@ -116,12 +135,15 @@ class Case:
         yield "all files at once" if not self.files_per_batch else "a file a batch"
         yield "odd names" if self.names else "plain names"
         yield "plan change" if len(self.plans) > 1 else "one plan"
+        yield from self.files.features()
+        yield from self.features_of_rows
         for planned in self.plans:
             yield from (f"strategy {planned.strategy}", f"slicing {planned.slicing}", f"shards {planned.shards}")
         for question in self.asked:
             yield f"aggregate {question.aggregate}"
             yield "windows in rows" if question.window.rows else "windows in time"
             yield f"{len(question.group_by)} keys"
+            yield f"{sum(name in ('k', 's', 't') for name in question.group_by)} keys of text"
             yield "offset" if question.window.offset else "no offset"
             yield "uneven range" if question.window.range % question.window.slide else "even range"
             yield "where" if question.where else "no where"
@@ -175,12 +197,28 @@ def cases(draw: st.DrawFn) -> Case:
     planned = st.builds(Planned, st.sampled_from(SEARCHES), st.sampled_from(list(SLICINGS)), st.booleans())
     arrival = draw(arrivals())
     plans = draw(st.lists(planned, min_size=1, max_size=min(3, len(arrival.batches))))
+    order = draw(st.sampled_from(list(ORDERS)))
+    emptied = draw(st.sampled_from(["", "", "k", "s", "x", "n"]))  # null in all rows of one file
+    by_texts = st.sampled_from([replace(question, group_by=keys) for question in asked for keys in TEXT_KEYS])
+    small = draw(st.booleans())
+    files = OddFiles(draw(st.sampled_from(TEXTS)), 5 if small else 1 << 20, draw(st.booleans()), draw(st.booleans()))
     return Case(
-        arrival,
-        (*asked, *in_rows),
+        odd_rows(arrival, order, emptied),
+        (*asked, *draw(st.lists(by_texts, max_size=2)), *in_rows),
         draw(st.one_of(st.just({}), st.builds(odd_names, st.integers(0, 1 << 16)))),
         technique,
         tuple(plans),
         draw(st.sampled_from([1, 0])),
         draw(st.sampled_from([1, 3])),
+        files,
+        (f"rows {order}", f"a file without {emptied}" if emptied else "values in every file"),
     )
+
+
+def odd_rows(arrival: Arrival, order: str, emptied: str) -> Arrival:
+    """Return an arrival whose files are in an order, one of them with nothing but nulls in a column."""
+    batches = [sorted(batch, key=ORDERS[order]) for batch in arrival.batches]
+    batches = [[{**row, "t": TEXT_VALUES[-row["m"] % len(TEXT_VALUES)]} for row in batch] for batch in batches]
+    if emptied:
+        batches[-1] = [{**row, emptied: None} for row in batches[-1]]
+    return Arrival(batches, arrival.lateness)

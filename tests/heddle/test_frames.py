@@ -94,6 +94,33 @@ def test_times_of_other_units_without_a_zone_and_rows_as_a_clock() -> None:
     assert [window["start"] for window in answers["rows"]["window"].to_pylist()] == list(range(-50, 301, 50))
 
 
+def _dictionary(places: list[int | None], values: list[str | None]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), pa.array(values, pa.string()))
+
+
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_dictionaries_with_nulls_and_values_twice_are_the_texts_they_stand_for(chunks: int) -> None:
+    first = [_dictionary([0, 1, 2, 3], ["a", None, "a", "b"]), _dictionary([0, 1, None, 3], ["b", "a", "unused", None])]
+    second = [_dictionary([0, 1, 1, 0], ["x", "x"]), _dictionary([1, 1, 0, 0], ["u", None])]
+    times = pa.array(range(8), pa.timestamp("s"))
+    table = pa.table(
+        {
+            "ts": times[: 4 * chunks],
+            "k": pa.chunked_array(first[:chunks]),
+            "j": pa.chunked_array(second[:chunks]),
+            "x": pa.array(range(4 * chunks)),
+        }
+    )
+    texts = table.cast(pa.schema([("ts", times.type), ("k", pa.string()), ("j", pa.string()), ("x", pa.int64())]))
+    window = "window(ts, '1 minute')"
+    queries = [
+        f"SELECT k, j, sum(x) AS s, count(k) AS c FROM t GROUP BY k, j, {window}",
+        f"SELECT k, max(j) AS m FROM t WHERE j IS NULL OR j = 'x' OR k IS NULL GROUP BY k, {window}",
+        f"SELECT count(k) AS c, count(DISTINCT j) AS d, max(k) AS m FROM t GROUP BY {window}",
+    ]
+    assert heddle.run(table, queries) == heddle.run(texts, queries)
+
+
 def test_no_events_give_no_rows() -> None:
     answers = heddle.run(some_events().slice(0, 0), QUERIES)
     assert [table.num_rows for table in answers.values()] == [0] * len(QUERIES)

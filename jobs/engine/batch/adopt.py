@@ -77,7 +77,7 @@ def adopt(
         sequence=before.sequence + 1,
         plan=program.fingerprint,
         state=tuple(file for outcome in outcomes for report in outcome.buckets for file in report.state),
-        types=before.types | {name: str(kind) for name, kind in program.types.items()},
+        types=before.types | {sql: str(kind) for sql, kind in program.kept_types.items()},
         counts=counts_of(Outcome(), [], []),
         standing=save_retained(storage, new),
     )

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import with_arrivals
-from jobs.engine.events.parquet import BATCH_ROWS, columns_needed, with_inputs
+from jobs.engine.events.parquet import BATCH_ROWS, with_inputs
 from jobs.engine.feed.task import TablePair, fold_tables
 from jobs.engine.finals.answers import Answer, answers
 from jobs.engine.finals.fold import Finals
@@ -96,7 +96,7 @@ def _finish(
 
 def _read_in_batches(program: Program, events: pa.Table) -> Iterator[TablePair]:
     """Yield the columns that are needed, some rows at a time."""
-    needed = events.select(columns_needed(program))
+    needed = events.select(program.columns_needed)
     for first in range(0, needed.num_rows, BATCH_ROWS):
         table = needed.slice(first, BATCH_ROWS)
         inputs = with_inputs(table, program)

@@ -143,7 +143,7 @@ def manifest_after(before: Manifest, program: Program, work: Work, outcome: Outc
         results=tuple(file for file in (*before.results, *results, *outcome.revisions) if file.name not in replaced),
         state=tuple(file for report in outcome.buckets for file in report.state),
         late=tuple(file for file in (*before.late, *merged_late, *late) if file.name not in replaced),
-        types=before.types | {name: str(kind) for name, kind in program.types.items()},
+        types=before.types | {sql: str(kind) for sql, kind in program.kept_types.items()},
         counts=counts_of(outcome, [file for file in results if not file.tier], late),
         marks=add_mark(before.marks, Mark(work.batch, latest, work.until)),
         corrected_after=_corrected_after(before, program, work),

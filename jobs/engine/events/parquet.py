@@ -21,13 +21,13 @@ from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
 from jobs.engine.sources.files import File
 from jobs.host.storage import Storage
 from optimizer.catalog.spark_types.parquet import int96_columns, names_alike
-from optimizer.catalog.sql.expressions import columns_read
 from optimizer.errors import HeddleError
 
 BATCH_ROWS = 1 << 20
 LARGE = 64 << 20  # bytes; a larger file is split by its row groups
 SMALL = 1 << 20  # bytes; a smaller file is read at once
 MANY = 4_000  # rows; in a smaller file, dictionaries of texts take longer to read than they save
+WRITERS = ("parquet-cpp", "parquet-mr", "parquet-rs", "delta-rs", "DuckDB", "Polars")
 GROUP_ROWS = 1_000_000  # of a row group that splits well
 UNEVEN = 1.5  # of the mean work of a task: more leaves the others idle
 GATHER = 1 << 18  # rows: smaller tables are evaluated and folded together
@@ -146,14 +146,6 @@ def unreadable_error(path: str, error: Exception) -> HeddleError:
     return HeddleError(f"{path}: cannot be read as Parquet ({reason}); mend or remove the file, then run again")
 
 
-def columns_needed(program: Program) -> list[str]:
-    """Return the columns of the events that the program reads."""
-    keys = {name for grouping in program.groupings for name in grouping.keys}
-    read = {name for item in (*program.values, *program.predicates) for name in columns_read(item.sql)}
-    by_unshared = {name for query in program.unshared for name in query.columns}
-    return sorted(keys | read | by_unshared | {program.time})
-
-
 def read_split(split: Split, program: Program) -> Iterator[pa.Table]:
     """Yield the events of a split, a batch of rows at a time."""
     return EventReader(program).read(split)
@@ -174,7 +166,7 @@ class EventReader:
 
     def __init__(self, program: Program, earlier: bool = False) -> None:
         self.program, self.earlier = program, earlier  # earlier: columns that a file lacks are null
-        self.needed = columns_needed(program)
+        self.needed = program.columns_needed
         self.layouts: dict[tuple[pa.Schema, tuple[str, ...]], Layout] = {}
         self.last: tuple[pa.Schema, tuple[str, ...], Layout] | None = None  # of the file before
 
@@ -188,7 +180,7 @@ class EventReader:
             constants = {name: value for name, value in constants.items() if name not in layout.needed}
             groups = list(split.row_groups or range(file.num_row_groups))
             rows = file.metadata.num_rows
-            texts = layout.texts if rows >= MANY else []
+            texts = layout.texts if rows >= MANY and writes_values_once(file.metadata.created_by) else []
             try:
                 with open_parquet(split.path, texts, file.metadata, content) if texts else nullcontext(file) as reader:
                     if content is not None and rows <= BATCH_ROWS:  # a reader of batches costs more
@@ -245,6 +237,15 @@ def _texts(schema: pa.Schema, needed: Collection[str], program: Program) -> list
     """Return the keys that are texts: their dictionaries number them already."""
     keys = dict.fromkeys(name for grouping in program.groupings for name in grouping.keys)
     return [name for name in keys if name in needed and pa.types.is_string(schema.field(name).type)]
+
+
+def writes_values_once(writer: str) -> bool:
+    """Return whether a writer's dictionaries are known to have no value twice: Arrow would number their values wrongly.
+
+    >>> writes_values_once("parquet-mr version 1.15.2 (build 1)"), writes_values_once("")
+    (True, False)
+    """
+    return writer.startswith(WRITERS)
 
 
 Part = TypeVar("Part")

@@ -15,7 +15,7 @@ from jobs.engine.sources.contract import TableColumns
 from jobs.kernels.arrays import Ints
 from optimizer.algebra.aggregates import COMPONENTS
 from optimizer.catalog.model.query import UTC
-from optimizer.catalog.sql.expressions import in_backquotes
+from optimizer.catalog.sql.expressions import columns_read, in_backquotes, quote
 from optimizer.plan.definition import EVENTS
 from optimizer.plan.levels import Level, level_of
 from optimizer.windows.edges import Edges
@@ -225,6 +225,20 @@ class Program:
     root: str = ""  # below which folders k=v are columns of their files; "" where none are
     corrections: int = 0  # how long after its end a window is corrected by late events
     table: TableColumns | None = None  # where a table's own schema says how its files hold the columns
+
+    @property
+    def columns_needed(self) -> list[str]:
+        """The columns of the events that it reads."""
+        keys = {name for grouping in self.groupings for name in grouping.keys}
+        read = {name for item in (*self.values, *self.predicates) for name in columns_read(item.sql)}
+        by_unshared = {name for query in self.unshared for name in query.columns}
+        return sorted(keys | read | by_unshared | {self.time})
+
+    @property
+    def kept_types(self) -> dict[str, pa.DataType]:
+        """The types that later runs go by: those of the expressions, and of the columns that they read."""
+        columns = {quote(name): self.columns[name] for name in self.columns_needed if name in self.columns}
+        return columns | self.types
 
     @property
     def in_rows(self) -> bool:

@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.engine.events import parquet
 from jobs.results import read_results, results_table
 from optimizer.catalog.spark_types.parquet import read_schema
 from optimizer.errors import HeddleError
+from tests.fuzz.odd_files import write_dictionaries
 from tests.jobs.engine.runs import answers_in, run_in_process, run_on_spark
 from tests.worlds.streams import SECOND
 from tests.worlds.warehouse import STREAM, add_batch, make_world, query
@@ -201,3 +203,18 @@ def test_nested_keys_are_refused(tmp_path: Path, spark: SparkSession, aggregate:
     for lane in ("auto", "frame"):
         with pytest.raises(HeddleError, match="group_by: the column k is a struct"):
             run_on_spark(spark, world, world.plan("shared"), lane)
+
+
+def test_a_dictionary_that_has_a_value_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The format allows it; Arrow, which reads texts by their dictionaries, takes the entries for others."""
+    monkeypatch.setattr(parquet, "MANY", 0)
+    rows = 60
+    keys = pa.chunked_array([pa.array([None if row % 7 == 0 else "abc"[row % 3] for row in range(rows)])])
+    table = events([SECOND] * (rows - 1) + [9 * SECOND], k=keys, v=pa.array([1] * rows))
+    world = make_world(tmp_path, [table], [SUM], 0)
+    write_dictionaries(world.path(0), table.schema, [table.slice(0, 25), table.slice(25)], seed=1, twice=True)
+    assert pq.read_table(world.path(0), columns=["k"])["k"].to_pylist() == keys.to_pylist()
+    plan = world.plan("shared")
+    storage, manifests = run_in_process(world, plan)
+    counts = {((key,), 0): keys.to_pylist()[:-1].count(key) for key in ("a", "b", "c", None)}
+    assert answers_in(world, storage, manifests[-1], plan)["total"] == counts
