@@ -49,6 +49,10 @@ class TableRows(NamedTuple):
         is_replaced = are_among(flat_keys(self.table, rows), [flat_keys(self.table, self.replaced)])
         return rows.filter(pa.array(~is_replaced))
 
+    def are_rows_of(self, rows: pa.Table, others: pa.Table) -> pa.Array:
+        """Return which rows have the key of one of the others."""
+        return pa.array(are_among(flat_keys(self.table, rows), [flat_keys(self.table, others)]))
+
 
 def flat_keys(table: SinkTable, rows: pa.Table) -> pa.Table:
     """Return the columns that tell rows apart, a window by its start."""

@@ -2,6 +2,7 @@
 
 A publication writes `STATEMENT/PUBLICATION.parquet` and then, by one step, `_manifests/STREAM/PUBLICATION.json`, which
 names these files. One that is tried again writes the same names, so that a reader of the folder meets no row twice.
+A corrected row is written into the file that has the row it replaces: a reader meets one of the two, never neither.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.host.kill_points import step
@@ -49,9 +51,8 @@ class ParquetSink:
         if self.storage.exists(manifest):
             return
         files = {}
-        for table, answers, replaced in rows:
-            if replaced is not None:
-                self._drop_replaced(TableRows(table, answers, replaced), f"{number:012d}.parquet")
+        for rows_of_table in rows:
+            table, answers = rows_of_table.table, self._put_in_place(rows_of_table, f"{number:012d}.parquet")
             if not answers.num_rows:
                 continue
             name = f"{table.name}/{number:012d}.parquet"
@@ -63,17 +64,25 @@ class ParquetSink:
             raise HeddleError(f"sink {self.place.sink.name}: another delivery wrote {manifest} meanwhile; run it again")
         step("sink committed")
 
-    def _drop_replaced(self, rows: TableRows, own: str) -> None:
-        """Write the files of earlier publications again that hold replaced rows; a reader meets no row twice."""
-        for name in sorted(self.storage.names(rows.table.name)):
+    def _put_in_place(self, rows: TableRows, own: str) -> pa.Table:
+        """Write the files of earlier publications that hold replaced rows again, with the new rows instead; return
+        the rows that take no other's place. Each file changes by one step: a reader meets the old row or the new one.
+
+        What is tried again finds its own rows there, and puts them in the place of themselves."""
+        answers = rows.answers
+        for name in sorted(self.storage.names(rows.table.name)) if rows.replaced is not None else ():
             file = name.rpartition("/")[2]
-            if file.startswith(".") or not file.endswith(".parquet") or file >= own:
+            if not file.endswith(".parquet") or file >= own:
                 continue
-            table = pq.read_table(self.storage.path(name), filesystem=self.storage.filesystem, partitioning=None)
-            others = rows.drop_replaced(table)
-            if others.num_rows < table.num_rows:
-                self._write_file(name, others)
+            there = pq.read_table(self.storage.path(name), filesystem=self.storage.filesystem, partitioning=None)
+            others = rows.drop_replaced(there)
+            if others.num_rows < there.num_rows:
+                is_in_file = rows.are_rows_of(answers, there)
+                corrected = answers.filter(is_in_file).cast(there.schema)
+                self._write_file(name, pa.concat_tables([others, corrected]))
+                answers = answers.filter(pc.invert(is_in_file))
                 step("sink written")
+        return answers
 
     def _write_file(self, name: str, answers: pa.Table) -> None:
         folder, _, file = name.rpartition("/")
