@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import json
@@ -24,6 +25,7 @@ from jobs.host.installed_spark import prefer_installed_spark
 from jobs.host.say import say_to_stderr
 from optimizer.errors import HeddleError
 
+TROUBLE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # with a disk
 Command = Callable[..., Any]
 Folder = Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")]
 Rate = Annotated[float | None, typer.Option(help="Events per second; measured when left out.")]
@@ -79,9 +81,17 @@ def run_job(job: Command) -> None:
 
 
 def run_app(app: typer.Typer) -> None:
-    """Run a command line; a user's mistake becomes its lines on stderr and exit code 2."""
+    """Run a command line; a user's mistake, or a disk's trouble, becomes its lines on stderr and exit code 2."""
     try:
         app()
     except HeddleError as error:
         say_to_stderr(str(error))
-        sys.exit(2)
+    except OSError as error:
+        if error.errno not in TROUBLE:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        reason = str(error.strerror).splitlines()[0]
+        say_to_stderr(f"{where}{reason}; free some space or mend the folder, then run again")
+    else:
+        return
+    sys.exit(2)

@@ -6,7 +6,7 @@ import fcntl
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -101,9 +101,9 @@ class Storage:
         if not self.local:
             return self._create_remote(name, content)
         path = Path(self.path(name))
-        path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(self.path(_draft_of(name)))
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             with draft.open("xb") as stream:
                 stream.write(content)
                 stream.flush()
@@ -118,7 +118,8 @@ class Storage:
                 f"{path}: cannot be written ({error.strerror}); free some space or mend the folder"
             ) from None
         finally:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):  # of a folder that cannot be written, where there is no draft
+                draft.unlink(missing_ok=True)
         return True
 
     def _create_remote(self, name: str, content: bytes) -> bool:

@@ -209,6 +209,12 @@ def _one_delivery(storage: Storage) -> Iterator[None]:
     if not storage.local:
         yield
         return
-    with Path(storage.path("delivery.lock")).open("a+") as handle:
+    try:
+        handle = Path(storage.path("delivery.lock")).open("a+")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise HeddleError(
+            f"{storage.root}: cannot be written ({error.strerror}); mend the folder, then publish"
+        ) from None
+    with handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from jobs.host.command_line import run_job, takes
+from jobs.host.command_line import run_app, run_job, takes
 from optimizer.errors import HeddleError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -97,3 +98,33 @@ def test_every_submitted_job_has_help(job: str) -> None:
     outcome = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
     assert "--stream" in outcome.stdout
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_disk_in_trouble_is_one_line(
+    number: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = typer.Typer(pretty_exceptions_enable=False)
+
+    @app.command()
+    def write() -> None:
+        raise OSError(number, os.strerror(number), "/far/plan.json")
+
+    monkeypatch.setattr(sys, "argv", ["write"])
+    with pytest.raises(SystemExit) as ended:
+        run_app(app)
+    said = capsys.readouterr().err
+    assert (ended.value.code, said.count("\n")) == (2, 1)
+    assert said.startswith(f"/far/plan.json: {os.strerror(number)}; free some space or mend the folder")
+
+
+def test_any_other_error_of_the_system_is_no_mistake_of_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = typer.Typer(pretty_exceptions_enable=False)
+
+    @app.command()
+    def connect() -> None:
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "refused")
+
+    monkeypatch.setattr(sys, "argv", ["connect"])
+    with pytest.raises(ConnectionRefusedError):
+        run_app(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import yaml
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.results import late_table, read_open_windows, results_table
+from jobs.runs import run as run_module
 from jobs.runs.in_memory import run_table
 from jobs.runs.in_process import evaluate_local
 from optimizer.catalog.model.catalog import Catalog
@@ -20,7 +22,7 @@ from optimizer.catalog.write import print_stream
 from optimizer.errors import CatalogError
 from optimizer.planning.stream import plan_stream
 from tests.worlds.streams import SECOND
-from tests.worlds.warehouse import STREAM, add_batch, make_world, query
+from tests.worlds.warehouse import LONG_AGO, STREAM, add_batch, event_file, make_world, query
 
 HOUR = 3600 * SECOND
 ENTRIES = [query("n", "count(*)", 60 * SECOND, 20 * SECOND), query("peak", "max(x)", 600 * SECOND, group_by=["k"])]
@@ -71,6 +73,26 @@ def test_a_stream_whose_events_are_new_waits(tmp_path: Path) -> None:
     evaluate(tmp_path, catalog)
     assert read_open_windows(str(tmp_path / "warehouse"), catalog, "n").num_rows
     assert print_stream(catalog.streams[STREAM])["idle"] == "30 minutes"
+
+
+def test_a_clock_that_goes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The watermark stays; events of files that seem older than those before are taken, each once."""
+    now = time.time_ns() // 1000
+    make_world(tmp_path, [events(now - HOUR)], ENTRIES, 5 * SECOND)
+    catalog, warehouse = set_idle(tmp_path, "30 minutes"), str(tmp_path / "warehouse")
+    evaluate(tmp_path, catalog)
+    ended = newest(stream_storage(warehouse, STREAM))
+    monkeypatch.setattr(run_module.time, "time_ns", lambda: (now - 24 * HOUR) * 1000)
+    assert evaluate(tmp_path, catalog) == 0
+    assert newest(stream_storage(warehouse, STREAM)).watermark == ended.watermark
+    add_batch(tmp_path, 1, events(now))
+    os.utime(event_file(tmp_path, 1), (LONG_AGO - 9, LONG_AGO - 9))
+    assert evaluate(tmp_path, catalog) > 0
+    assert newest(stream_storage(warehouse, STREAM)).watermark == now - 5 * SECOND
+    monkeypatch.setattr(run_module.time, "time_ns", lambda: (now + 24 * HOUR) * 1000)
+    evaluate(tmp_path, catalog)
+    assert sum(results_table(warehouse, catalog, "n")["count(1)"].to_pylist()) == 2 * 3 * 60
+    assert late_table(warehouse, STREAM).num_rows == 0
 
 
 @pytest.mark.parametrize("idle", ["0 seconds", "soon"])

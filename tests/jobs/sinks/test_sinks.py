@@ -130,6 +130,21 @@ def test_a_sink_that_is_down_stops_nothing_and_is_caught_up(tmp_path: Path) -> N
     assert {file.name for file in newest(storage).results} <= live
 
 
+def test_a_warehouse_that_cannot_be_written_is_one_line_and_delivers_nothing(tmp_path: Path) -> None:
+    catalog = make_sinks_world(tmp_path, ("parquet",))
+    arrive(tmp_path, 0, 1)
+    warehouse = evaluate(tmp_path, catalog)
+    lock = Path(warehouse, STREAM, "delivery.lock")
+    lock.mkdir()
+    with pytest.raises(HeddleError, match=r"events: cannot be written \(.*\); mend the folder, then publish") as error:
+        deliver(catalog, STREAM, warehouse, pytest.fail)
+    assert len(str(error.value).splitlines()) == 1
+    assert not (tmp_path / "files").exists()
+    lock.rmdir()
+    deliver(catalog, STREAM, warehouse, pytest.fail)
+    assert_delivered(tmp_path, catalog, "parquet")
+
+
 def test_commits_of_others_to_a_delta_table_are_kept(tmp_path: Path) -> None:
     """Our own commit is followed without a look at the log; one of somebody else, or a feature, is not passed over."""
     catalog, table = make_sinks_world(tmp_path, ("delta",)), str(tmp_path / "lake" / "total")

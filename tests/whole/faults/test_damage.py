@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from jobs.engine.events.parquet import Split
 from jobs.engine.program.compile import compile_program
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN, only_run, stream_storage
 from jobs.engine.warehouse.manifest import Manifest, commit, manifest_names, newest
-from jobs.runs.in_process import in_process
+from jobs.runs.in_process import evaluate_local, in_process
+from jobs.runs.request import Options
 from optimizer.errors import HeddleError
 from tests.whole.faults.local_runs import evaluate, run_apart
 from tests.worlds.readings import STREAM, Readings, assert_same
@@ -109,6 +111,58 @@ def test_a_full_disk(world: Readings, largest_file: int) -> None:
     assert "free some space" in said
     assert "\n" not in said
     assert newest(stream_storage(warehouse, STREAM)) == before
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Let nobody write below a folder: root, whom no mode keeps from it, by a mount."""
+    if os.geteuid():
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(path.stat().st_mode & ~0o222)
+    elif _mount("--bind", str(folder), str(folder)):
+        pytest.skip("root may write anywhere, and cannot mount here: a read-only folder is not tried")
+    else:
+        _mount("-o", "remount,bind,ro", str(folder))
+    try:
+        yield
+    finally:
+        if os.geteuid():
+            for path in (folder, *folder.rglob("*")):
+                path.chmod(path.stat().st_mode | 0o200)
+        else:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+def _mount(*options: str) -> int:
+    return subprocess.run(["mount", *options], check=False, capture_output=True).returncode
+
+
+def test_a_warehouse_that_is_read_only(world: Readings) -> None:
+    warehouse = world.copy("base", "sealed")
+    with read_only(Path(warehouse)), refused(world, warehouse, r"cannot be written \(.*\); choose another --warehouse"):
+        evaluate(world, warehouse)
+    with read_only(Path(warehouse).parent), refused(world, f"{warehouse}/new", r"cannot be written \(.*\); choose"):
+        evaluate(world, f"{warehouse}/new")
+    evaluate(world, warehouse)
+    assert_same(world, warehouse, world.warehouse("reference"))
+
+
+def test_a_warehouse_that_becomes_read_only(world: Readings) -> None:
+    """After the first batch of a run: that batch is there, no other, and nothing of it twice."""
+    warehouse = world.copy("base", "sealing")
+    batches = []
+
+    def seal(manifest: Manifest, seconds: float) -> None:
+        batches.append(manifest.batch)
+        stack.enter_context(read_only(Path(warehouse)))
+
+    with ExitStack() as stack, pytest.raises(HeddleError, match=r"free some space or mend the (disk|folder)") as caught:
+        evaluate_local(world.catalog, world.plan, warehouse, Options(files_per_batch=1, buckets=2), seal)
+    assert "\n" not in str(caught.value)
+    assert newest(stream_storage(warehouse, STREAM)).batch == batches[0]
+    assert len(batches) == 1
     evaluate(world, warehouse)
     assert_same(world, warehouse, world.warehouse("reference"))
 
