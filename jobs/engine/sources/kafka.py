@@ -172,7 +172,7 @@ class Topic:
                 reached[number] = max(reached[number], min(last + 1, int(ends[number])))
             for event in events:
                 if event.error().code() != KafkaError._PARTITION_EOF:
-                    raise _down(self.stream, event.error().str())
+                    raise _refused_or_down(self.stream, event.error())
                 number = event.partition()
                 reached[number] = max(reached[number], min(event.offset(), int(ends[number])))
                 open_partitions.discard(number)
@@ -258,11 +258,29 @@ def _reach_topic(stream: Stream) -> Iterator[Topic]:
         consumer = Consumer(_settings(stream) | own | {"isolation.level": "read_committed"})
         yield Topic(stream, consumer)
     except KafkaException as error:
-        reason = error.args[0]
-        raise _down(stream, reason.str() if hasattr(reason, "str") else str(reason)) from None
+        raise _refused_or_down(stream, error.args[0]) from None
     finally:
         if consumer is not None:
             consumer.close()
+
+
+def _refused_or_down(stream: Stream, error: Any) -> HeddleError:
+    """Return the error of a client: of rights that are missing, which no later try has, or of a broker that is down."""
+    from confluent_kafka import KafkaError
+
+    denied = {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError._AUTHENTICATION,
+    }
+    if isinstance(error, KafkaError) and error.code() in denied:
+        return HeddleError(
+            f"stream {stream.name}: the topic {stream.options['topic']} cannot be read ({error.str()}); ask for the "
+            f"right to read it, or mend {VARIABLE}*"
+        )
+    return _down(stream, error.str() if isinstance(error, KafkaError) else str(error))
 
 
 def _down(stream: Stream, reason: str) -> UnreachableError:
