@@ -31,9 +31,9 @@ fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORAC
 simulate: .venv/ready ## play the commit protocol with kills, races and repeats: MINUTES=1 SEED=1; EPISODES=1 plays one seed
 	@$(PY) -m tests.simulation --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) --episodes $(or $(EPISODES),0)
 
-sbom: .venv/ready ## write the bill of materials of what is installed into build/sbom.json
+sbom: .venv/ready ## write the bill of materials of the lock into build/sbom.json
 	@mkdir -p build
-	@.venv/bin/cyclonedx-py requirements requirements.txt --output-reproducible --of JSON -o build/sbom.json
+	@$(PY) -W ignore::UserWarning -m cyclonedx_py requirements requirements.txt --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json
 
 production: .venv/ready ## test the production shape: Postgres, a Spark cluster, MLflow, Airflow's services
 	@$(PY) -m pytest tests/whole/production
