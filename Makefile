@@ -16,14 +16,17 @@ run: setup ## set up, then run Heddle end to end on generated events
 ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-C
 	@$(PY) -m heddle ui
 
-test: .venv/ready ## set up, then pass every check and test
+test: .venv/ready ## set up, then pass every check, and every test that takes no minutes
 	@$(MAKE) --no-print-directory -j2 lint suite
 
 suite: warm
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
+
+long: warm ## pass the tests that take minutes each: a browser, a cluster, kills, more seeds
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m long
 
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow, no browser and few seconds each
-	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not browser and not slow"
+	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not long and not slow"
 
 fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORACLE=spark lets plain Spark judge, ORACLE=others DuckDB and polars
 	@$(PY) -m tests.fuzz --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) --oracle $(or $(ORACLE),python)
@@ -104,4 +107,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
 	@touch $@
 
-.PHONY: help run ui test suite quick fuzz simulate sbom production bench evidence lint format docs warm setup lock clean
+.PHONY: help run ui test suite long quick fuzz simulate sbom production bench evidence lint format docs warm setup lock clean

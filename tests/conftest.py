@@ -32,8 +32,8 @@ os.environ["HEDDLE_PRICES"] = os.devnull
 TESTS = Path(__file__).parent
 MARKED_PLACES = {
     "dags": "airflow",
-    "whole/browser": "browser",
-    "whole/cluster": "spark",
+    "whole/browser": "browser long",
+    "whole/cluster": "spark long",
     "whole/production": "slow",
     "jobs/tracking": "slow",  # MLflow alone takes seconds to import, and to make a database
     "plugins": "slow",
@@ -125,8 +125,8 @@ def spark() -> Iterator[SparkSession]:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Skip a folder or file whose marker `-m` leaves out: importing Airflow and a browser's driver takes seconds."""
-    marker = MARKED_PLACES.get(_place(collection_path))
-    return True if marker and f"not {marker}" in config.option.markexpr else None
+    markers = MARKED_PLACES.get(_place(collection_path), "").split()
+    return True if any(f"not {marker}" in config.option.markexpr for marker in markers) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -134,9 +134,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-        for place, marker in MARKED_PLACES.items():
+        for place, markers in MARKED_PLACES.items():
             if TESTS / place in (item.path, *item.path.parents):
-                item.add_marker(marker)
+                for marker in markers.split():
+                    item.add_marker(marker)
     items.sort(key=lambda item: _rank(_place(item.path)))
 
 

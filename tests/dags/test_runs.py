@@ -88,11 +88,11 @@ def test_nothing_new_is_nothing_to_do(airflow: Airflow, place: Settings, store: 
 
 def test_a_comparison_is_one_run_a_plan(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:
     before = newest(stored(place)).sequence
-    plans = {"strategies": ["no_share", "shared"], "techniques": ["two_stacks_block", "daba"]}
+    plans = {"strategies": ["no_share", "shared"], "techniques": ["daba"]}
     outcome = airflow.run("heddle_compare_strategies", {**plans, "files": 1}, said.append)
     assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
     (parent,) = run_rows(store, "readings", "comparison")
-    assert parent["metrics"]["runs"] == 4
+    assert parent["metrics"]["runs"] == 2
     assert f"estimates are {parent['metrics']['deviation']:.1%} off" in said[-1]
     runs = run_rows(store, "readings", "comparison_run")
     assert {row["tags"]["mlflow.parentRunId"] for row in runs} == {parent["run"]}

@@ -117,7 +117,7 @@ class Finals:
         else:
             windows = self.ranges(window)
             self._folded[measure.key, window] = _fold_block(measure, self.slices.columns(measure), windows)
-            operations = count_operations(windows.lo, windows.hi)
+            operations = int(count_operations(windows.lo, windows.hi))  # plain Python without the JIT, too
             self._count(measure.key, operations)
             folds = len(windows.lo)
             self.tally({_name_of_folds(measure): folds, FOLDED_QUERY: folds > 0, f"{FINAL}{BLOCK}": operations})

@@ -18,7 +18,14 @@ from tests.optimizer.rewrite.answers import assert_same_answers, run
 from tests.optimizer.rewrite.catalogs import catalog_of, events, random_catalog
 
 
-@pytest.mark.parametrize(("seed", "strategy"), [(6, "factor_windows"), (12, "cascade"), (8, "shared")])
+@pytest.mark.parametrize(
+    ("seed", "strategy"),
+    [
+        pytest.param(6, "factor_windows", marks=pytest.mark.long),
+        (12, "cascade"),
+        pytest.param(8, "shared", marks=pytest.mark.long),
+    ],
+)
 def test_random_catalogs(spark: SparkSession, tmp_path: Path, seed: int, strategy: str) -> None:
     catalog = random_catalog(tmp_path / "catalog", seed)
     script = assert_same_answers(spark, catalog, plan_stream(catalog, "odd", 10_000.0, strategy, technique="auto"))

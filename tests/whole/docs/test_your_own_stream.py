@@ -27,6 +27,7 @@ def script() -> str:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_the_ten_minutes(tmp_path: Path) -> None:
     environment = {
         **os.environ,

@@ -24,7 +24,7 @@ from tests.jobs.engine.shard_plans import CHEAP, DEAR, Imagined
 from tests.whole.against_spark.test_against_spark import (
     FRAME_ONLY,
     LATENESS,
-    check_on_spark,
+    check_lanes,
     every_aggregate,
     some_batches,
 )
@@ -140,4 +140,4 @@ def test_lanes(spark: SparkSession, tmp_path: Path) -> None:
     world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
     plans = {"file": imagined(world, shards=CHEAP), "frame": imagined(world, shards=DEAR)}
     assert all(map(rolled, plans.values()))
-    check_on_spark(spark, world, plans, batches, asked)
+    check_lanes(spark, world, plans, batches, asked)

@@ -25,7 +25,7 @@ from tests.jobs.engine.shard_plans import forced
 from tests.whole.against_spark.test_against_spark import (
     FRAME_ONLY,
     LATENESS,
-    check_on_spark,
+    check_lanes,
     every_aggregate,
     some_batches,
 )
@@ -129,4 +129,4 @@ def test_lanes(spark: SparkSession, tmp_path: Path) -> None:
     world = make_world(tmp_path, batches, [question.entry(id) for id, question in asked.items()], LATENESS)
     plan: Plan = forced(world.plan("shared"))
     assert any(tree.sharded for tree in plan.trees)
-    check_on_spark(spark, world, dict.fromkeys(("file", "frame"), plan), batches, asked)
+    check_lanes(spark, world, dict.fromkeys(("file", "frame"), plan), batches, asked)
