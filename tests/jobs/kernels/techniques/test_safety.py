@@ -49,7 +49,7 @@ def windows(batches: list[Rows]) -> tuple[Rows, Rows]:
     return np.concatenate(sums), np.concatenate(sizes)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("technique", SUMMING)
 def test_ten_million_events(technique: str, batches: list[Rows], windows: tuple[Rows, Rows]) -> None:
     exact, size = windows
