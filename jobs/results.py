@@ -10,10 +10,10 @@ import pyarrow as pa
 from jobs.engine.batch.in_memory import answer_open_windows, by_label, statement_rows
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.spark_types import parse_type
-from jobs.engine.warehouse.late_files import read_late_files
 from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.read_answers import read_answers, show_columns
+from jobs.engine.warehouse.result_files import read_late_files
 from jobs.engine.warehouse.statements import evaluated_statement, published_files, statement_named
 from jobs.runs.run import frame_queries
 from jobs.spark.result_frame import answers_frame

@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from jobs.engine.events.columns import microseconds
-from jobs.engine.warehouse.late_files import BATCH, CORRECTED_AFTER, WATERMARK, late_column
 from jobs.engine.warehouse.manifest import Manifest, has_all_marks
+from jobs.engine.warehouse.result_files import BATCH, CORRECTED_AFTER, WATERMARK, late_column
 from jobs.host.storage import Storage
 from optimizer.catalog.sql.expressions import in_backquotes
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from jobs.engine.warehouse.manifest import Manifest, has_all_marks
-from jobs.engine.warehouse.retained import RetainedSlices, load_retained
+from jobs.engine.warehouse.state_files import RetainedSlices, load_retained
 from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
 from jobs.host.storage import Storage
 from optimizer.algebra.aggregates import AGGREGATES

@@ -17,8 +17,7 @@ from expectations.sides.row import COLUMNS, Answers, make_rows
 from jobs.engine.events.columns import microseconds
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.result_files import QUERY, START, row_groups_of, value_column
-from jobs.engine.warehouse.revisions import keep_newest
+from jobs.engine.warehouse.result_files import QUERY, START, keep_newest, row_groups_of, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING

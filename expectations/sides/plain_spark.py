@@ -22,8 +22,8 @@ from expectations.sample.windows import Part
 from expectations.sides.row import LAST, NAIVE_COLUMNS, Answers, make_rows
 from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import consumed_files, is_rewritten
-from jobs.engine.warehouse.late_files import late_column
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.warehouse.result_files import late_column
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.say import Say
 from jobs.host.storage import Storage

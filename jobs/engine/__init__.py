@@ -1,6 +1,5 @@
 """Events to partials, partials to finals, and the commit between: everything a micro-batch does, without Spark.
 
-- stopwatch: CPU seconds per step of a batch, measured where the work is done: a busy machine does not change them.
 - work: The contract between the driver and its tasks: what a task is told, and what it reports.
 - batch: A micro-batch from its input files to its manifest, and a plan that takes over from another.
 - events: Events: columns of Parquet files, keys, values and predicates.

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.expressions import NotExact
-from jobs.engine.events.keys import Keys, key_codes
+from jobs.engine.events.keys import Keys, key_codes, sign_keys, unpack_signatures
 from jobs.engine.events.parquet import read_split, split_of, with_inputs
-from jobs.engine.events.signatures import sign_keys, unpack_signatures
 from jobs.engine.program.program import SIGNATURE, Grouping, Input, Program, key_columns
 from jobs.engine.slices.cells import find_cells
 from jobs.engine.sources import list_input_files, table_columns

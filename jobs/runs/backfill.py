@@ -11,17 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.engine.batch.carry import retained_from_start
-from jobs.engine.batch.corrections import Corrections
-from jobs.engine.batch.recompute import PastEvents, fill_warehouse, recompute_batch
-from jobs.engine.batch.run_batch import joined_queries
+from jobs.engine.batch.run_batch import Corrections, PastEvents, fill_warehouse, joined_queries, recompute_batch
 from jobs.engine.program.program import Program
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import RawEvents, add_record, raw_events
-from jobs.engine.warehouse.late_files import BATCH, CORRECTED_AFTER, read_late_files
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
-from jobs.engine.warehouse.retained import save_retained
+from jobs.engine.warehouse.result_files import BATCH, CORRECTED_AFTER, read_late_files
+from jobs.engine.warehouse.state_files import save_retained
 from jobs.engine.work import Work
 from jobs.host.say import Say, silent
 from jobs.host.storage import Storage

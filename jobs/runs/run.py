@@ -13,19 +13,18 @@ import pyarrow as pa
 
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
-from jobs.engine.batch.corrections import Corrections
-from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
+from jobs.engine.batch.run_batch import Corrections, close, commit_empty_batch, run_batch
 from jobs.engine.events.file_types import named_columns
 from jobs.engine.program.compile import compile_program, expressions
-from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import Program
+from jobs.engine.program.queries import label_of
 from jobs.engine.program.spark_types import can_widen, parse_type, plain_type
 from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import RawEvents, files_in_records, is_rewritten, load_records, raw_events
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.outbox import enter_published
-from jobs.engine.warehouse.retained import load_retained
+from jobs.engine.warehouse.state_files import load_retained
 from jobs.engine.work import Executors
 from jobs.host.machine import CpuMeter
 from jobs.host.storage import Storage

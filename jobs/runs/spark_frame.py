@@ -13,8 +13,8 @@ from jobs.engine.batch.run_batch import run_batch
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import events_from
 from jobs.engine.program.compile import compile_program
-from jobs.engine.program.definition import move_unfoldable
 from jobs.engine.program.program import Program
+from jobs.engine.program.queries import move_unfoldable
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import PublishedFiles, evaluated_statement
 from jobs.host.storage import Storage

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from jobs.engine.events.parquet import name_long_groups, splits_of
-from jobs.engine.program.lanes import of_lane
+from jobs.engine.program.queries import of_lane
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.work import Executor

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.warehouse.revisions import are_among
+from jobs.engine.warehouse.result_files import are_among
 from optimizer.catalog.model.query import Sink
 from optimizer.errors import HeddleError
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 
-from jobs.engine.warehouse.revisions import are_among
+from jobs.engine.warehouse.result_files import are_among
 from jobs.host.kill_points import step
 from jobs.sinks.contract import (
     Place,

@@ -17,11 +17,10 @@ import pyarrow as pa
 
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import FileTypes, exact_types, named_columns, require_time
-from jobs.engine.events.zones import is_utc, zone_of
+from jobs.engine.events.language.times import is_utc, zone_of
 from jobs.engine.program.compile import compile_program, expressions
-from jobs.engine.program.definition import move_unfoldable
-from jobs.engine.program.lanes import queries_for_spark
 from jobs.engine.program.program import Program
+from jobs.engine.program.queries import move_unfoldable, queries_for_spark
 from jobs.engine.sources import list_input_files
 from jobs.engine.sources.files import File
 from jobs.spark.stream_frames import driver_of, events_of, file_frame

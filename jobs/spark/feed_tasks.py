@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from jobs.engine.events.parquet import Split
 from jobs.engine.feed.task import feed_splits
-from jobs.engine.program.lanes import of_lane
 from jobs.engine.program.program import Program
+from jobs.engine.program.queries import of_lane
 from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.work import Failed, FeedReport, Latest, Message, Parcel, Report, Work
 from jobs.host.storage import in_a_line

@@ -12,8 +12,7 @@ import pyarrow as pa
 from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.read_answers import revision_column
-from jobs.engine.warehouse.result_files import QUERY, REVISION, START, value_column
-from jobs.engine.warehouse.revisions import FIRST
+from jobs.engine.warehouse.result_files import FIRST, QUERY, REVISION, START, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from optimizer.catalog.model.query import ColumnKind
 from optimizer.catalog.sql.expressions import in_backquotes

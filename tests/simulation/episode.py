@@ -16,7 +16,7 @@ from jobs.engine.sources.files import File
 from jobs.engine.warehouse import ledger as ledgers
 from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, newest
-from jobs.engine.warehouse.retained import RetainedSlices, save_retained
+from jobs.engine.warehouse.state_files import RetainedSlices, save_retained
 from jobs.engine.work import BucketReport, FeedReport, Outcome, Work
 from jobs.runs.log_batches import list_file_batches as take_batches
 from jobs.runs.run import Prepared, Run, silent

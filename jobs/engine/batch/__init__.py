@@ -3,8 +3,6 @@
 - adopt: A new plan takes over between two batches: slices carry on or are rebuilt, and one manifest makes it so.
 - bucket_task: What one task does for its bucket: the finals of a batch, or the slices of a new plan that takes over.
 - carry: What the slices of a plan hold, and which trees of a new plan can carry on with the slices of the old one.
-- corrections: Late events have the emitted windows that they belong to answered once more, from raw events.
 - in_memory: Answers without a batch: all windows of a table in memory, laid out as the rows of a statement.
-- recompute: Windows of the past, evaluated anew: in a warehouse of their own, or in place of what a batch emitted.
-- run_batch: One micro-batch: give out the work, gather the reports, commit one manifest.
+- run_batch: One micro-batch: work, reports, one manifest; corrections by late events; windows of the past anew.
 """

@@ -14,13 +14,13 @@ from jobs.engine.batch.carry import (
     unshared_answered_after,
 )
 from jobs.engine.batch.run_batch import counts_of, run_tasks
-from jobs.engine.program.lanes import frame_labels
 from jobs.engine.program.program import Program, QueryProgram, Unshared
+from jobs.engine.program.queries import frame_labels
 from jobs.engine.slices.exchange import label
 from jobs.engine.warehouse import state_files
 from jobs.engine.warehouse.consumed_files import RawEvents
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, has_all_marks
-from jobs.engine.warehouse.retained import RetainedSlices, load_retained, save_retained
+from jobs.engine.warehouse.state_files import RetainedSlices, load_retained, save_retained
 from jobs.engine.work import Executor, Executors, Outcome, Work
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from jobs.engine.finals.gather import within
-from jobs.engine.finals.row_numbers import dropped_label, number_rows
 from jobs.engine.finals.task import finish_bucket
+from jobs.engine.finals.tree_columns import dropped_label, number_rows
 from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables, unpack_parcels
 from jobs.engine.slices.slices import to_table

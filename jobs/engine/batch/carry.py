@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from jobs.engine.program.lanes import frame_labels
 from jobs.engine.program.program import Grouping, Program, QueryProgram, TreeProgram, Unshared
+from jobs.engine.program.queries import frame_labels
 from jobs.engine.slices.exchange import chunk_label, label
-from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree
+from jobs.engine.warehouse.state_files import RetainedSlices, RetainedTree
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS
 from optimizer.windows.edges import Edges

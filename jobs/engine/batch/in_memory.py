@@ -24,14 +24,12 @@ from jobs.engine.program.program import Program, key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.slices.exchange import label
 from jobs.engine.slices.slices import Slices, to_table
-from jobs.engine.stopwatch import Stopwatch
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.read_answers import answer_column, join_queries, presence_column
 from jobs.engine.warehouse.result_files import START
-from jobs.engine.warehouse.retained import load_retained
-from jobs.engine.warehouse.state_files import StateFiles
+from jobs.engine.warehouse.state_files import StateFiles, load_retained
 from jobs.engine.warehouse.statements import EvaluatedStatement
-from jobs.engine.work import FeedReport, Work
+from jobs.engine.work import FeedReport, Stopwatch, Work
 from jobs.host.storage import Storage
 from jobs.kernels.arrays import Ints
 from optimizer.windows.window import BEGINNING

@@ -1,30 +1,33 @@
-"""One micro-batch: give out the work, gather the reports, commit one manifest."""
+"""One micro-batch: give out the work, gather the reports, commit one manifest.
+
+Late events have the emitted windows that they belong to answered once more, from raw events: corrections. Windows of
+the past are evaluated anew in a warehouse of their own, or in place of what a batch emitted.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.program.program import Program
-from jobs.engine.stopwatch import add_up
-from jobs.engine.warehouse import late_files, result_files, state_files
+from jobs.engine.sources.files import File
+from jobs.engine.warehouse import result_files, state_files
+from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.manifest import ENDLESS, DataFile, Manifest, Mark, add_mark, commit
 from jobs.engine.warehouse.outbox import mergeable_files
-from jobs.engine.warehouse.retained import load_retained, save_retained
-from jobs.engine.work import Executor, Outcome, Work, add_tallies
+from jobs.engine.warehouse.state_files import load_retained, save_retained
+from jobs.engine.work import Executor, Executors, Outcome, Work, add_tallies, add_up
 from jobs.host.kill_points import step
+from jobs.host.say import Say, silent
 from jobs.host.storage import Storage, in_a_line
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
-if TYPE_CHECKING:
-    from jobs.engine.batch.corrections import Corrections
-
-FOLDERS = (result_files.FOLDER, late_files.FOLDER, state_files.FOLDER)
+FOLDERS = (result_files.FOLDER, result_files.LATE_FOLDER, state_files.FOLDER)
 
 
 def run_batch(
@@ -173,3 +176,110 @@ def counts_of(outcome: Outcome, results: Sequence[DataFile], late: Sequence[Data
         ),
         "unshared": {query: sum(file.rows for file in files) for query, files in outcome.unshared.items()},
     }
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What late events correct emitted windows with: the files of their batch, all events before it, who reads them."""
+
+    files: Sequence[File]
+    raw: Callable[[int], RawEvents]  # of the batches before, since a time
+    executors: Executors
+    say: Say = silent
+
+    def reach_back(self, before: Manifest, program: Program) -> int:
+        """Return the time after which windows end that are corrected: all their events are there, late ones too."""
+        known = before.watermark if before.corrected_after is None else before.corrected_after
+        low = max(known, before.watermark - program.corrections, BEGINNING)
+        longest = _longest_range(program)
+        since = self.raw(max(BEGINNING, low - longest + 1)).since
+        if since == BEGINNING:
+            return low
+        self.say("files of earlier batches are gone: emitted windows that hold some of their events are not corrected")
+        return min(max(low, since + longest - 1), before.watermark)
+
+    def revise(self, storage: Storage, program: Program, work: Work, first: int = BEGINNING) -> list[DataFile]:
+        """Answer the windows that are out and hold events of the batch once more, from all events they hold by now.
+
+        No event of the batch before `first` corrects a window. The batch's own events tell which rows these are: those
+        that they alone would give in these windows."""
+        assert work.corrected_after is not None
+        low = max(work.corrected_after, first)
+        past = Work(work.root, work.batch, low, work.emitted, work.buckets, joined=work.joined, kind="correct")
+        past = replace(past, counts=False, finds_late=False)
+        own = run_tasks(storage, program, past, self.executors.execute_alone(self.files), FOLDERS)
+        files = [*self.raw(max(BEGINNING, low - _longest_range(program) + 1)).files, *self.files]
+        whole = replace(past, touched=tuple(results_of(own)))
+        if not whole.touched:
+            return []
+        return results_of(run_tasks(storage, program, whole, self.executors.execute_alone(files), FOLDERS))
+
+
+def _longest_range(program: Program) -> int:
+    woven = [tree.reach for _, tree in program.roots() if not tree.rows]
+    return max([*woven, *(query.window.range for query in program.unshared)], default=0)
+
+
+@dataclass(frozen=True)
+class PastEvents:
+    """The files to read again: for windows in time those that matter, for windows in rows all from the first on."""
+
+    files: Sequence[File]
+    before: Sequence[PastBatch] = ()  # for windows in rows: the batches before, under the watermarks of their time
+    own: Sequence[File] = ()  # for windows in rows: the files of the batch itself, which comes after them
+
+
+def fill_warehouse(
+    storage: Storage, before: Manifest, program: Program, until: int, events: PastEvents, executors: Executors
+) -> Manifest:
+    """Emit the windows that end up to a time, in a warehouse of their own that nothing is added to later."""
+    work = Work(storage.root, 0, before.watermark, until, before.buckets, joined=joined_queries(storage, before))
+    outcome = _recompute(storage, program, work, events, executors)
+    after = replace(manifest_after(before, program, work, outcome), state=(), late=(), backfill=True)
+    commit(storage, after)
+    return after
+
+
+def recompute_batch(
+    storage: Storage,
+    before: Manifest,
+    program: Program,
+    batch: int,
+    span: tuple[int, int],
+    events: PastEvents,
+    executors: Executors,
+) -> list[DataFile]:
+    """Write the results of a batch of the past once more; what else its tasks write is swept away."""
+    work = Work(storage.root, batch, *span, before.buckets, joined=joined_queries(storage, before))
+    return results_of(_recompute(storage, program, work, events, executors))
+
+
+def _recompute(storage: Storage, program: Program, work: Work, events: PastEvents, executors: Executors) -> Outcome:
+    """Evaluate windows in time and windows in rows apart, since they read different events."""
+    in_time = _with_trees(program, rows=False)
+    in_rows = replace(_with_trees(program, rows=True), unshared=())
+    outcome = Outcome()
+    if in_time.groupings or in_time.unshared:
+        outcome = run_tasks(storage, in_time, work, executors.execute(events.files), FOLDERS)
+    if not in_rows.groupings:
+        return outcome
+    rows = _recompute_rows(storage, in_rows, work, events, executors)
+    # both read the events of the batch, which are counted once
+    return replace(outcome, feeds=outcome.feeds or rows.feeds, buckets=outcome.buckets + rows.buckets)
+
+
+def _recompute_rows(
+    storage: Storage, program: Program, work: Work, events: PastEvents, executors: Executors
+) -> Outcome:
+    """Count the rows up to the first window, as when a plan takes over; then number those that settle."""
+    count = replace(work, until=work.emitted, kind="adopt")
+    counted = run_tasks(storage, program, count, executors.replay(events.before), (state_files.FOLDER,))
+    state = tuple(file for report in counted.buckets for file in report.state)
+    numbered = run_tasks(storage, program, replace(work, state=state), executors.execute(events.own), FOLDERS)
+    return replace(numbered, feeds=counted.feeds + numbered.feeds)
+
+
+def _with_trees(program: Program, rows: bool) -> Program:
+    """Return the program with its windows in rows alone, or with its windows in time alone."""
+    groupings = [replace(g, trees=tuple(tree for tree in g.trees if tree.rows == rows)) for g in program.groupings]
+    return replace(program, groupings=tuple(grouping for grouping in groupings if grouping.trees))

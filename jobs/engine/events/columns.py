@@ -12,11 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.events.arrow import to_array
-from jobs.engine.events.decimal_words import split_words
-from jobs.engine.events.keys import Keys, key_codes
+from jobs.engine.events.arrow import split_words, to_array
+from jobs.engine.events.keys import Keys, Signatures, join_signatures, key_codes, signatures, signatures_of_classes
 from jobs.engine.events.predicate_index import truth_of
-from jobs.engine.events.signatures import Signatures, join_signatures, signatures, signatures_of_classes
 from jobs.engine.program.program import NO_KEY, TIME, Coding, Program
 from jobs.engine.program.spark_types import is_short, plain_type
 from jobs.kernels.arrays import Bools, Ints, Rows

@@ -17,8 +17,8 @@ from sqlglot import exp
 
 from jobs.engine.events.language.arithmetic import BY_ZERO, OVERFLOW
 from jobs.engine.events.language.build import Builder
+from jobs.engine.events.language.casts import MALFORMED
 from jobs.engine.events.language.nodes import Node, evaluate_node
-from jobs.engine.events.language.text_casts import MALFORMED
 from jobs.engine.events.language.vectors import NULL, NotExact, RefusedRow, Vector, from_arrow, to_arrow
 from jobs.engine.program.spark_types import plain_type
 from optimizer.catalog.model.query import UTC

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from jobs.engine.events.expressions import Columns, NotExact, compile_expression
+from jobs.engine.events.language.times import OPEN
 from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.events.parquet import event_schema, open_parquet
-from jobs.engine.events.zones import OPEN
 from jobs.engine.program.compile import expressions, group_by_columns
-from jobs.engine.program.definition import inputs_of
+from jobs.engine.program.queries import inputs_of
 from jobs.engine.program.spark_types import plain_type, require_key
 from jobs.engine.sources import list_input_files, table_columns
 from jobs.engine.sources.contract import ARROW

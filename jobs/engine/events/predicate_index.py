@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from jobs.engine.events.arrow import to_array
 from jobs.engine.events.expressions import CachedColumns, evaluate, parse_cached
-from jobs.engine.events.language.operators import COMPARISONS
+from jobs.engine.events.language.nodes import COMPARISONS
 from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.program.program import Input
 from jobs.kernels.arrays import Bools, Ints

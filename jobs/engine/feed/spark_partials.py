@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.events.arrow import to_array
+from jobs.engine.events.arrow import split_words, to_array
 from jobs.engine.events.columns import Events, value_of
-from jobs.engine.events.decimal_words import split_words
-from jobs.engine.events.signatures import sign_keys, signature_column
+from jobs.engine.events.keys import sign_keys, signature_column
 from jobs.engine.feed.task import partials_by_tree
 from jobs.engine.program.program import (
     NO_KEY,
@@ -30,8 +29,7 @@ from jobs.engine.slices.cells import find_cells
 from jobs.engine.slices.exchange import merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds
 from jobs.engine.slices.slices import measure_columns, to_table
-from jobs.engine.stopwatch import Stopwatch
-from jobs.engine.work import FeedReport, Parcel
+from jobs.engine.work import FeedReport, Parcel, Stopwatch
 from jobs.host.kill_points import step
 from jobs.kernels.algebra.operators import (
     CENTRAL_MOMENTS,

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.engine.finals.row_numbers import Bounds
-from jobs.engine.finals.tree_columns import Columns, TreeColumns
+from jobs.engine.finals.tree_columns import Bounds, Columns, TreeColumns
 from jobs.engine.program.program import MeasureProgram, TreeProgram
 from jobs.kernels.algebra.operators import SUM_INT, VALUE_COLUMNS, lower
 from jobs.kernels.arrays import Bools, Column, Ints, Rows

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.finals.row_numbers import Bounds, dropped_label, number_rows
-from jobs.engine.finals.tree_columns import LevelColumns, RootColumns, TreeColumns
+from jobs.engine.finals.tree_columns import Bounds, LevelColumns, RootColumns, TreeColumns, dropped_label, number_rows
 from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.shards import TreeShards

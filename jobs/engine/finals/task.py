@@ -17,10 +17,9 @@ from jobs.engine.finals.gather import TreeSlices, gather
 from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables, unpack_parcels
 from jobs.engine.slices.slices import Slices, fold_into, to_table
-from jobs.engine.stopwatch import Stopwatch
-from jobs.engine.warehouse import late_files, result_files
+from jobs.engine.warehouse import result_files
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.revisions import revise_tables
+from jobs.engine.warehouse.result_files import revise_tables
 from jobs.engine.warehouse.state_files import (
     ROWS,
     KeptTable,
@@ -30,7 +29,7 @@ from jobs.engine.warehouse.state_files import (
     shelf_name,
     tidy_files,
 )
-from jobs.engine.work import BucketReport, Tally, Work, tally
+from jobs.engine.work import BucketReport, Stopwatch, Tally, Work, tally
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
 from optimizer.plan.counts import ANSWERED, REWRITTEN, ROW, ROW_MERGED
@@ -103,7 +102,7 @@ def _merge_files(storage: Storage, work: Work, bucket: int, report: BucketReport
         report.merged += group
         tally(report.counts, "", {ROW_MERGED: sum(file.rows for file in group)})
     for group in result_files.mergeable(work.late) if bucket == 0 else []:
-        report.late.append(result_files.merge_files(storage, late_files.FOLDER, work.batch, group))
+        report.late.append(result_files.merge_files(storage, result_files.LATE_FOLDER, work.batch, group))
         report.merged += group
 
 

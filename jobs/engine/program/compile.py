@@ -7,7 +7,17 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from jobs.engine.program.definition import (
+from jobs.engine.program.program import (
+    Coding,
+    Grouping,
+    Input,
+    MeasureProgram,
+    Program,
+    QueryProgram,
+    TreeProgram,
+    Unshared,
+)
+from jobs.engine.program.queries import (
     ADDING,
     BY_TIME,
     COUNT_ALL,
@@ -18,17 +28,7 @@ from jobs.engine.program.definition import (
     label_of,
     move_unfoldable,
     shares_of,
-)
-from jobs.engine.program.lanes import split_by_lane
-from jobs.engine.program.program import (
-    Coding,
-    Grouping,
-    Input,
-    MeasureProgram,
-    Program,
-    QueryProgram,
-    TreeProgram,
-    Unshared,
+    split_by_lane,
 )
 from jobs.engine.program.spark_types import coding_of, is_short, plain_type, require_key, sum_type
 from jobs.engine.sources import table_columns

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import signature_column, unpack_signatures
+from jobs.engine.events.keys import key_codes, signature_column, unpack_signatures
 from jobs.engine.program.program import NO_KEY, SIGNATURE, Grouping, MeasureProgram, Program, TreeProgram
 from jobs.engine.slices.slices import Partials, Slices, merge
 from jobs.kernels.slices.edges import slice_starts

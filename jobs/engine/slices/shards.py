@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.engine.events.keys import combine_codes, key_codes
-from jobs.engine.events.signatures import number_signatures, unpack_signatures
+from jobs.engine.events.keys import combine_codes, key_codes, number_signatures, unpack_signatures
 from jobs.engine.program.program import SIGNATURE, Grouping, MeasureProgram, TreeProgram
 from jobs.engine.slices.cells import Cells, cells_of_starts
 from jobs.engine.slices.slices import Slices, take_carried
@@ -44,7 +43,7 @@ class TreeShards:
     def slices(self, measures: Sequence[MeasureProgram]) -> tuple[Slices, int]:
         """Return the tree's slices with some measures, and how many shards were folded for all of them together.
 
-        >>> from jobs.engine.events.signatures import signature_column
+        >>> from jobs.engine.events.keys import signature_column
         >>> from jobs.engine.program.program import Input
         >>> from jobs.kernels.algebra.operators import lift
         >>> base = MeasureProgram("count(*)", "count", COUNT, "int64", "", "", "")

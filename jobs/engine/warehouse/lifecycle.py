@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Literal
 
-from jobs.engine.warehouse import late_files, outbox, result_files, retained, state_files
+from jobs.engine.warehouse import outbox, result_files, state_files
 from jobs.engine.warehouse.manifest import FOLDER, Manifest, load_past, manifest_names, newest
 from jobs.host.storage import Storage, lock_folder
 from optimizer.errors import HeddleError
@@ -15,8 +15,8 @@ Engine = Literal["spark", "local"]
 CHECKPOINT = "checkpoint"  # Spark's record of the files that its batches consumed
 TAKEN = "taken"  # our own record, with the size and time of every file
 PLANS = "plans"
-DATA_FOLDERS = (result_files.FOLDER, state_files.FOLDER, late_files.FOLDER, retained.FOLDER)
-SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, retained.FOLDER, outbox.FOLDER, outbox.MARKS)
+DATA_FOLDERS = (result_files.FOLDER, state_files.FOLDER, result_files.LATE_FOLDER, state_files.RETAINED_FOLDER)
+SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, state_files.RETAINED_FOLDER, outbox.FOLDER, outbox.MARKS)
 KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 

@@ -15,8 +15,15 @@ from jobs.engine.events.expressions import NotExact, advise, evaluate
 from jobs.engine.program.program import key_column
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.result_files import QUERY, REVISION, START, row_groups_of, value_column
-from jobs.engine.warehouse.revisions import keep_newest, number_revisions
+from jobs.engine.warehouse.result_files import (
+    QUERY,
+    REVISION,
+    START,
+    keep_newest,
+    number_revisions,
+    row_groups_of,
+    value_column,
+)
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Column

@@ -1,18 +1,30 @@
-"""Result files: the answers of one bucket and grouping, all queries together, one column per type of value."""
+"""Result files: the answers of one bucket and grouping, all queries together, one column per type of value.
+
+A row of a query is told apart by its keys and its window. Its first answer has no revision, each later one the batch
+that corrected it; of each row, readers want the newest.
+
+The late table beside them has every event that some window missed, with the number of windows that did.
+"""
 
 from __future__ import annotations
 
 import json
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.engine.program.program import key_column
+from jobs.engine.events.arrow import decode_dictionary
+from jobs.engine.program.program import key_column, set_apart
+from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.host.storage import Storage
+from jobs.kernels.arrays import Bools, Ints
 
 FOLDER = "results"
 QUERY, START = "query", "window_start"
@@ -24,6 +36,10 @@ MERGED_GROUP = 1 << 16
 MERGED_AT_ONCE = 1 << 20  # rows
 WRITE_BATCH = 1 << 16  # rows; Parquet's own thousand take longer
 MERGE_AT = 16  # files of a tier; their merger is one file of the next tier
+FIRST = -1  # stands for the answer that no batch has corrected
+LATE_FOLDER = "late"
+MISSED, BATCH, WATERMARK = "windows_missed", "batch", "watermark"
+CORRECTED, CORRECTED_AFTER = "windows_corrected", "corrected_after"  # of streams that correct emitted windows
 
 
 def fresh_name(folder: str, batch: int, bucket: int, suffix: str) -> str:
@@ -166,3 +182,116 @@ def _with_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
         for field in schema
     ]
     return pa.table(columns, schema=schema)
+
+
+def revise_tables(
+    storage: Storage, touched: Sequence[DataFile], batch: int, tables: Sequence[pa.Table]
+) -> list[pa.Table]:
+    """Return the answers in the rows that some files have, as revisions of a batch; tables without any are left out."""
+    columns = [name for name in tables[0].column_names if name in (QUERY, START) or name.startswith("key ")]
+    paths = [storage.path(file.name) for file in touched]
+    own = [pq.read_table(path, columns=columns, filesystem=storage.filesystem, partitioning=None) for path in paths]
+    revised = []
+    for table in tables:
+        wanted = table.filter(pa.array(are_among(table.select(columns), own)))
+        if wanted.num_rows:
+            revisions = pa.repeat(pa.scalar(batch, pa.int64()), wanted.num_rows)
+            revised.append(wanted.append_column(REVISION, revisions).combine_chunks())
+    return revised
+
+
+def are_among(table: pa.Table, others: Sequence[pa.Table]) -> Bools:
+    """Return which rows of a table are among those of others, nulls being values like any other.
+
+    >>> are_among(pa.table({"k": ["a", None, "b"]}), [pa.table({"k": [None, "b"]})]).tolist()
+    [False, True, True]
+    """
+    plain = _decode(table)
+    parts = [_decode(other).cast(plain.schema) for other in others]
+    groups = number_groups(pa.concat_tables([plain, *parts]))
+    return np.isin(groups[: table.num_rows], groups[table.num_rows :])
+
+
+def _decode(table: pa.Table) -> pa.Table:
+    columns = {name: decode_dictionary(table[name]) for name in table.column_names}
+    return pa.table(columns)
+
+
+def number_groups(table: pa.Table) -> Ints:
+    """Return a number for every row: the same for rows that are equal, nulls being values like any other.
+
+    >>> number_groups(pa.table({"k": ["a", None, "a", None], "n": [1, 2, 1, 3]})).tolist()
+    [0, 1, 0, 2]
+    """
+    places = table.append_column("place of row", pa.array(np.arange(table.num_rows)))
+    lists = places.group_by(table.column_names, use_threads=False).aggregate([("place of row", "list")])
+    groups = lists["place of row_list"].combine_chunks()
+    numbers = np.empty(table.num_rows, np.int64)
+    numbers[np.asarray(groups.flatten())] = np.repeat(np.arange(len(groups)), np.asarray(pc.list_value_length(groups)))
+    return numbers
+
+
+def number_revisions(table: pa.Table, keys: Sequence[str]) -> tuple[Ints, Bools]:
+    """Return the number of the revision that each row is, from 0 on, and whether it is the newest.
+
+    >>> table = pa.table({"k": ["a", "a", "b", "a"], REVISION: pa.array([None, 7, None, 5], pa.int64())})
+    >>> [column.tolist() for column in number_revisions(table, ["k"])]
+    [[0, 2, 0, 1], [False, True, True, False]]
+    """
+    revisions = np.asarray(table[REVISION].fill_null(FIRST))
+    groups = number_groups(table.select(keys)) if keys else np.zeros(table.num_rows, np.int64)
+    pairs, place = np.unique(np.stack([groups, revisions]), axis=1, return_inverse=True)
+    first, last = (np.searchsorted(pairs[0], groups, side) for side in ("left", "right"))
+    numbers, newest = place - first, place == last - 1
+    return numbers, newest
+
+
+def keep_newest(table: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """Return the newest revision of every row; a table without the column has no other."""
+    if REVISION not in table.column_names or not table.num_rows:
+        return table
+    return table.filter(pa.array(number_revisions(table, keys)[1]))
+
+
+def late_column(name: str) -> str:
+    """Name the column of the late table that holds a column of the events: those of its own come first.
+
+    >>> late_column("device"), late_column("batch")
+    ('device', '`batch`')
+    """
+    return set_apart(name, (MISSED, BATCH, WATERMARK, CORRECTED, CORRECTED_AFTER))
+
+
+class Correction(NamedTuple):
+    """How many of the windows that missed each late event are corrected: those that end after a time."""
+
+    windows: npt.NDArray[np.int64]
+    after: int
+
+
+def write_late(
+    storage: Storage,
+    batch: int,
+    emitted: int,
+    rows: pa.Table,
+    missed: npt.NDArray[np.int64],
+    correction: Correction | None = None,
+) -> DataFile:
+    """Write the late events of one task; the windows that missed them end at or before the watermark."""
+    columns: dict[str, Any] = {late_column(name): decode_dictionary(rows[name]) for name in rows.column_names}
+    watermarks = pa.array(np.full(len(missed), emitted)).view(INSTANT)
+    columns |= {MISSED: missed, BATCH: np.full(len(missed), batch), WATERMARK: watermarks}
+    if correction:
+        after = pa.array(np.full(len(missed), correction.after)).view(INSTANT)
+        columns |= {CORRECTED: correction.windows, CORRECTED_AFTER: after}
+    table = pa.table(columns)
+    name = fresh_name(LATE_FOLDER, batch, 0, "parquet")
+    pq.write_table(table, storage.path(name), filesystem=storage.filesystem)
+    return DataFile(name, 0, table.num_rows, batch)
+
+
+def read_late_files(storage: Storage, files: Sequence[DataFile]) -> pa.Table:
+    """Read every late event; a column that some batches did not read is null in their events."""
+    paths = [storage.path(file.name) for file in files]
+    tables = [pq.read_table(path, filesystem=storage.filesystem) for path in paths]
+    return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from jobs.engine.program.definition import align, answer_type, label_of, typed_by
 from jobs.engine.program.program import grouping_name
+from jobs.engine.program.queries import align, answer_type, label_of, typed_by
 from jobs.engine.program.spark_types import INSTANT, parse_type
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage

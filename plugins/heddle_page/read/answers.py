@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.ledger import Ledger
 from jobs.engine.warehouse.manifest import DataFile, Manifest
-from jobs.engine.warehouse.result_files import QUERY, START
-from jobs.engine.warehouse.revisions import keep_newest
+from jobs.engine.warehouse.result_files import QUERY, START, keep_newest
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles, evaluated_statement
 from jobs.host.storage import Storage
 from optimizer.catalog.model.catalog import Catalog

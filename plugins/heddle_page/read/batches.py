@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from jobs.engine.warehouse.late_files import BATCH, MISSED, WATERMARK, read_late_files
 from jobs.engine.warehouse.ledger import Ledger
 from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.warehouse.result_files import BATCH, MISSED, WATERMARK, read_late_files
 from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
 

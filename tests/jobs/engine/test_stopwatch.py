@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.engine.stopwatch import Stopwatch, add_up
+from jobs.engine.work import Stopwatch, add_up
 
 
 def test_laps_of_a_step_add_up_and_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.read_answers import read_answers
-from jobs.engine.warehouse.retained import load_retained
+from jobs.engine.warehouse.state_files import load_retained
 from jobs.engine.warehouse.statements import published_files
 from jobs.host.command_line import takes
 from jobs.results import results_table

@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from jobs.engine.program.definition import label_of
 from jobs.engine.program.program import key_column
+from jobs.engine.program.queries import label_of
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column

@@ -12,30 +12,28 @@ from jobs.engine.events.language import arithmetic, comparisons, texts
 from jobs.engine.events.language.casts import cast, may_cast, try_cast
 from jobs.engine.events.language.functions import FUNCTIONS, Call, without_case
 from jobs.engine.events.language.nodes import (
+    ARITHMETIC,
+    BITS,
+    CLOSED,
+    COMPARISONS,
     TIMES,
     Node,
     apply,
+    as_decimal,
     before_float,
+    combine,
     common_type,
+    compare,
     convert,
+    fit_literal,
     literal_of,
     named_type,
     read_time_literal,
     require,
     require_clock,
+    require_kept_casts,
     to_common,
     whole,
-)
-from jobs.engine.events.language.operators import (
-    ARITHMETIC,
-    BITS,
-    CLOSED,
-    COMPARISONS,
-    as_decimal,
-    combine,
-    compare,
-    fit_literal,
-    require_kept_casts,
 )
 from jobs.engine.events.language.vectors import (
     DOUBLE,

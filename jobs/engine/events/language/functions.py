@@ -19,14 +19,16 @@ from jobs.engine.events.language.nodes import (
     Kernel,
     Node,
     apply,
+    combine,
     convert,
+    fit_literal,
     literal_of,
     require,
     require_clock,
+    require_kept_casts,
     to_common,
     whole,
 )
-from jobs.engine.events.language.operators import combine, fit_literal, require_kept_casts
 from jobs.engine.events.language.vectors import (
     BYTE,
     DATE,

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.events.decimal_words import Words, join_words, split_words
+from jobs.engine.events.arrow import Words, join_words, split_words
 from jobs.engine.program.spark_types import is_short
 from jobs.kernels.arrays import Bools
 

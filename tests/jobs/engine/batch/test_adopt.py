@@ -8,15 +8,14 @@ from pathlib import Path
 
 from jobs.engine.batch.adopt import adopt
 from jobs.engine.batch.carry import is_served_by
-from jobs.engine.batch.recompute import PastEvents, recompute_batch
-from jobs.engine.batch.run_batch import close, commit_empty_batch, run_batch
+from jobs.engine.batch.run_batch import PastEvents, close, commit_empty_batch, recompute_batch, run_batch
 from jobs.engine.events.parquet import Split
 from jobs.engine.sources import list_input_files
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
-from jobs.engine.warehouse.retained import load_retained
+from jobs.engine.warehouse.state_files import load_retained
 from jobs.engine.work import Executor
 from jobs.runs.in_process import in_process, replay_in_process
 from tests.jobs.engine.runs import answers_in

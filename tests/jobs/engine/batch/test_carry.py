@@ -18,7 +18,7 @@ from jobs.engine.batch.carry import (
 )
 from jobs.engine.program.program import Program
 from jobs.engine.slices.exchange import label
-from jobs.engine.warehouse.retained import RetainedSlices
+from jobs.engine.warehouse.state_files import RetainedSlices
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 from tests.worlds.streams import SECOND, odd_row

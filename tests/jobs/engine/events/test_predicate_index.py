@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from jobs.engine.events import predicate_index
 from jobs.engine.events.columns import Predicates
 from jobs.engine.events.expressions import evaluate
+from jobs.engine.events.keys import signatures
 from jobs.engine.events.predicate_index import find_comparisons, index_predicates, truth_of
-from jobs.engine.events.signatures import signatures
 from jobs.engine.program.program import Input
 
 WHOLE = (0, 1, 2, 3, 100, 127, 128, 1 << 31, 1 << 40, (1 << 53) + 1, (1 << 63) - 1)

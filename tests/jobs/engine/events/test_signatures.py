@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.keys import key_codes
-from jobs.engine.events.signatures import sign_keys, signature_column, signatures, unpack_signatures
+from jobs.engine.events.keys import key_codes, sign_keys, signature_column, signatures, unpack_signatures
 from jobs.engine.program.program import SIGNATURE
 
 RISING = signatures([np.array([True, True, False, True]), np.array([False, True, False, False])])

@@ -8,8 +8,7 @@ import numpy as np
 
 from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, events_from, with_arrivals
 from jobs.engine.events.parquet import with_inputs
-from jobs.engine.feed.partials import fold_events, row_partials
-from jobs.engine.feed.task import feed_tables, find_late_events, windows_missed
+from jobs.engine.feed.task import feed_tables, find_late_events, fold_events, row_partials, windows_missed
 from jobs.engine.program.program import Program, key_column
 from jobs.engine.slices.exchange import label, merge_tables, unpack_parcels
 from jobs.engine.slices.roll_up import feeds

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.engine.finals.row_numbers import Bounds, dropped_label, number_rows
+from jobs.engine.finals.tree_columns import Bounds, dropped_label, number_rows
 from jobs.engine.slices.exchange import label
 from optimizer.windows.window import BEGINNING
 from tests.jobs.engine.finals.partials import event, only_root, partials_of

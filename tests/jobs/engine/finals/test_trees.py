@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.feed import task as feeding
-from jobs.engine.feed.partials import fold_events
+from jobs.engine.feed.task import fold_events
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.kernels.slices.edges import edges_between, slice_starts
 from optimizer.plan.definition import EVENTS, Plan

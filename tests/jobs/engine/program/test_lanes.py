@@ -17,8 +17,8 @@ from jobs.engine.events.file_types import exact_types, file_types
 from jobs.engine.events.parquet import Split
 from jobs.engine.feed.task import feed_splits
 from jobs.engine.program.compile import compile_program
-from jobs.engine.program.lanes import FRAME_PART, of_lane, queries_for_spark
 from jobs.engine.program.program import Program
+from jobs.engine.program.queries import FRAME_PART, of_lane, queries_for_spark
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.work import Executor, Outcome, Work

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from jobs.engine.events.signatures import Signatures, signature_column, signatures, unpack_signatures
+from jobs.engine.events.keys import Signatures, signature_column, signatures, unpack_signatures
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.plan.definition import Plan
 from optimizer.windows.window import Window

@@ -11,7 +11,7 @@ import pytest
 
 from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.parquet import with_inputs
-from jobs.engine.feed.partials import fold_events
+from jobs.engine.feed.task import fold_events
 from jobs.engine.program.program import Grouping, Program, TreeProgram
 from jobs.engine.slices.exchange import label, merge_tables, pack_by_bucket, unpack_parcels
 from jobs.engine.slices.roll_up import Feed

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.events.signatures import signature_column
+from jobs.engine.events.keys import signature_column
 from jobs.engine.program.program import SIGNATURE, Grouping, Input, MeasureProgram, TreeProgram
 from jobs.engine.slices.shards import TreeShards
 from jobs.engine.slices.slices import Slices

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from jobs.engine.warehouse.late_files import FOLDER, read_late_files, write_late
+from jobs.engine.warehouse.result_files import LATE_FOLDER, read_late_files, write_late
 from jobs.host.storage import Storage
 
 
 def test_late_events_of_two_batches(tmp_path: Path) -> None:
     storage = Storage(str(tmp_path))
-    storage.make_folder(FOLDER)
+    storage.make_folder(LATE_FOLDER)
     first = pa.table({"k": pa.array(["a", "b"]).dictionary_encode(), "n": [1, 2]})
     files = [
         write_late(storage, 4, 7_000_000, first, np.array([2, 1])),

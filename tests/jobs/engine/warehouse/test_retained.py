@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine.warehouse.retained import RetainedSlices, RetainedTree, load_retained, save_retained
+from jobs.engine.warehouse.state_files import RetainedSlices, RetainedTree, load_retained, save_retained
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.plan.levels import Level
