@@ -25,7 +25,7 @@ from benchmarks.engine_world import World, measured, show
 from jobs.engine.events.file_types import file_types
 from jobs.engine.program.compile import compile_program
 from jobs.generate import generate
-from jobs.generate.options import Options
+from jobs.generate.draws import Options
 from jobs.spark.session import prepare_environment
 from optimizer.catalog.read.load import load_catalog
 from optimizer.planning.stream import plan_stream

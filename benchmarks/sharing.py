@@ -40,7 +40,7 @@ from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
 from jobs.engine.sources.files import File
 from jobs.engine.warehouse.manifest import Manifest
-from jobs.generate.options import Options
+from jobs.generate.draws import Options
 from jobs.generate.trades import TABLES, trades
 from jobs.host.storage import Storage
 from jobs.measure.recent_events import RecentEvents, recent_events

@@ -40,7 +40,7 @@ def evaluate() -> None:
 
     @step(inlets=EVENTS)
     def streams(params: dict[str, Any]) -> list[str]:
-        from jobs.steps.streams import streams_with_work
+        from jobs.steps.evaluate import streams_with_work
 
         return streams_with_work(params["stream"], LOG.info)
 

@@ -39,7 +39,7 @@ def register_query() -> None:
 
     @step(retries=0)
     def write(params: dict[str, Any], dag_run: Any) -> str:
-        from jobs.steps.queries import preview_query, register_query
+        from jobs.steps.replan import preview_query, register_query
 
         form = {name: params[name] for name in PARAMS}
         if params["dry_run"]:
@@ -49,7 +49,7 @@ def register_query() -> None:
 
     @step(outlets=[PLAN])
     def weave(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.steps.queries import weave_once
+        from jobs.steps.replan import weave_once
 
         return weave_once(stream, run_id, params["tolerance"], LOG.info)
 

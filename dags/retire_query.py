@@ -29,7 +29,7 @@ def retire_query() -> None:
 
     @step(retries=0)
     def write(params: dict[str, Any], dag_run: Any) -> str:
-        from jobs.steps.queries import preview_retirement, retire_query
+        from jobs.steps.replan import preview_retirement, retire_query
 
         if params["dry_run"]:
             preview_retirement(params["id"], LOG.info)
@@ -38,7 +38,7 @@ def retire_query() -> None:
 
     @step(outlets=[PLAN])
     def weave(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.steps.queries import weave_once
+        from jobs.steps.replan import weave_once
 
         return weave_once(stream, run_id, params["tolerance"], LOG.info)
 

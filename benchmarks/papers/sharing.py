@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import sharing
 from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
-from jobs.generate.options import Options
+from jobs.generate.draws import Options
 
 TITLE = "Sharing slices and shards (SIGMOD 2006)"
 FIGURES = {"trades_a": 13, "trades_b": 14, "trades_c": 15, "trades_c_low": 16}

@@ -84,7 +84,7 @@ def _deliver_batch(request: Request) -> None:
 
 def _champion(folder: str, stream: str) -> str:
     from jobs.host.settings import settings
-    from jobs.plans.champion import champion_file
+    from jobs.plans.replan import champion_file
     from optimizer.catalog.read.load import load_catalog
 
     catalog = load_catalog(folder)

@@ -10,7 +10,7 @@ import typer
 from jobs.host.command_line import takes
 
 if TYPE_CHECKING:
-    from jobs.generate.options import Options
+    from jobs.generate.draws import Options
 
 generate = typer.Typer(no_args_is_help=True, help="Write synthetic events, or a catalog of a paper's workload.")
 
@@ -34,7 +34,7 @@ def make_options(
     file_events: Annotated[int, typer.Option(help="Events in a file.")] = 1_000_000,
 ) -> Options:
     """Return the options of generated events that a command line gives."""
-    from jobs.generate.options import Options
+    from jobs.generate.draws import Options
 
     return Options(events, seed, rate, keys, key_skew, gaps, out_of_order, late, nulls, nan, infinities, file_events)
 

@@ -48,7 +48,7 @@ def data_folder(home: Path) -> Path:
 
 def _generate(stream: str, folder: Path) -> None:
     from jobs.generate import generate
-    from jobs.generate.options import Options
+    from jobs.generate.draws import Options
 
     generate(KINDS[stream], Options(**OPTIONS[stream]), folder, lambda rows: None)
 

@@ -1,9 +1,8 @@
 """Synthetic events, as Parquet files that arrive in order: numpy draws them, pyarrow writes them.
 
 - debs2012: The manufacturing file of the DEBS 2012 challenge, as a stream of Parquet files.
-- draws: Random draws by block and column: when events happen, to which key, in the order they arrive.
+- draws: Random draws by block and column: when events happen, to which key, in which order; and their options.
 - files: Parquet files that arrive in order; a reader never sees half of one.
-- options: What a user may ask of generated events, each with its range.
 - sensors: Machines read a hundred times a second: three energy readings, a temperature.
 - trades: Trades: prices walk at random, symbol by symbol; a few volumes make up most.
 """
@@ -15,8 +14,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from jobs.generate.draws import Options
 from jobs.generate.files import prepare, write_part, write_parts
-from jobs.generate.options import Options
 from jobs.generate.sensors import sensors
 from jobs.generate.trades import TABLES, trades
 from optimizer.errors import HeddleError

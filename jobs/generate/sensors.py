@@ -17,6 +17,7 @@ from jobs.generate.draws import (
     START,
     Doubles,
     Integers,
+    Options,
     blocks,
     event_times,
     generator,
@@ -24,7 +25,6 @@ from jobs.generate.draws import (
     slots,
     table_of,
 )
-from jobs.generate.options import Options
 from optimizer.workloads.workload import zipf_weights
 
 SCHEMA = pa.schema(

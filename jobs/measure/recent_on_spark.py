@@ -8,8 +8,7 @@ from jobs.engine.events.expressions import NotExact
 from jobs.engine.sources import list_input_files
 from jobs.measure.recent_events import MOST, NEWEST, RecentEvents, measuring_program, recent_events
 from jobs.spark.session import Start, in_zone
-from jobs.spark.stream_frames import driver_of, stream_frame
-from jobs.spark.table_frames import arrived_files
+from jobs.spark.stream_frames import arrived_files, driver_of, stream_frame
 from optimizer.catalog.model.catalog import Catalog
 
 

@@ -1,6 +1,7 @@
 """Replanning a stream: measure it, plan it by every strategy, compare with the champion, register and promote.
 
-Plans are priced in seconds where past runs tell what operations take. All of it is logged.
+Plans are priced in seconds where past runs tell what operations take. All of it is logged. A run takes the champion;
+where none fits the catalog, one is planned first.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jobs.host.say import Say
+from jobs.host.settings import Settings
 from jobs.measure.machine_prices import load_prices
 from jobs.measure.stream import Measured, measure_stream
 from jobs.spark.session import spark_session
 from jobs.tracking.past import prices
 from jobs.tracking.registry import Decision, Version, champion, cost_of, decide, plan_of, promote, register
 from jobs.tracking.replans import KIND, Replan, conclude, log_replan
-from jobs.tracking.store import Store
+from jobs.tracking.store import Store, open_store
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.write import write_atomically
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan, Traffic
 from optimizer.plan.explain import counted, saving_text
@@ -211,3 +214,31 @@ def _describe_order(measured: Measured) -> str:
     if not measured.disorder:
         return "in order"
     return f"in its newest file {measured.disorder:.2%} follow a later event, by up to {measured.delay:.3g} s"
+
+
+@dataclass(frozen=True)
+class ChampionFile:
+    """The plan in force, as a file that a submitted job can read."""
+
+    path: str
+    version: int
+
+
+def champion_file(place: Settings, catalog: Catalog, stream: str, say: Say) -> ChampionFile:
+    """Write the plan in force below the platform's home; a stream whose champion does not fit is planned first."""
+    version, plan = plan_in_force(open_store(place), catalog, stream, say)
+    path = place.below("plans", stream, f"{version.plan}.json")
+    write_atomically(path, plan.to_json().encode())
+    return ChampionFile(str(path), version.number)
+
+
+def plan_in_force(store: Store, catalog: Catalog, stream: str, say: Say) -> tuple[Version, Plan]:
+    """Return the champion and its plan; a stream whose champion does not fit the catalog is planned first."""
+    now = champion(store, stream)
+    if now is None or now.catalog != catalog.fingerprint(stream):
+        say(f"{stream}: no champion fits the catalog, so it is planned now")
+        replan(store, catalog, Wish(stream), say)
+        now = champion(store, stream)
+    if now is None:
+        raise HeddleError(f"stream {stream} has no champion; run heddle replan")
+    return now, plan_of(store, now)

@@ -23,10 +23,10 @@ from jobs.engine.warehouse.state_files import save_retained
 from jobs.engine.work import Work
 from jobs.host.say import Say, silent
 from jobs.host.storage import Storage
+from jobs.runs.lanes import FrameReader, SparkLane, prepare_on_spark
 from jobs.runs.report import EPOCH, format_time
 from jobs.runs.request import Request
 from jobs.runs.run import Prepared, check_plan
-from jobs.runs.spark_lane import FrameReader, SparkLane, prepare_on_spark
 from jobs.spark.errors import as_user_error
 from jobs.spark.session import in_zone
 from optimizer.catalog.model.catalog import Catalog

@@ -1,6 +1,5 @@
 """The engine on Spark.
 
-- aggregates: The frame lane's aggregation: Spark finds the slice of every event.
 - choose_lane: The two lanes events come in by: files read by the tasks themselves, or any DataFrame Spark can make.
 - class_archive: Spark's classes as Java has them in memory, kept in a file.
 - errors: Errors that come from Spark, in the words of the person who can mend them.
@@ -9,8 +8,7 @@
 - frame_lane: The frame lane: events of any DataFrame, aggregated by Spark itself where that is exact and pays.
 - result_frame: Result files as Spark frames, as they are written or with the columns of a statement's SQL.
 - session: The SparkSession every job starts from.
-- stream_frames: A stream's events as a DataFrame: files by Spark's own reader.
-- table_frames: Files of a Delta or Iceberg table as a DataFrame, by Spark's own Parquet reader.
+- stream_frames: A stream's events as a DataFrame: files and tables by Spark's own reader, and the SQL of a stream.
 - unshared: The unshared lane: queries that cannot be woven run on plain Spark.
 - worker_daemon: The process that Spark's Python workers are forked from: it has imported the engine.
 """

@@ -1,26 +1,39 @@
-"""The frame lane: events of any DataFrame, aggregated by Spark itself where that is exact and pays, else folded."""
+"""The frame lane: events of any DataFrame, aggregated by Spark itself where that is exact and pays, else folded.
+
+Where Spark aggregates, it finds the slice of every event, and folds events into partials itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import FILE, POSITION, events_from
 from jobs.engine.feed.spark_partials import (
+    EVENTS,
+    LATE,
+    LATEST,
+    SLOTS,
+    START,
+    WORD,
     Aggregation,
     aggregations,
     count_partials,
     feed_aggregated,
     is_one_pass_cheaper,
+    part_column,
+    pass_edges,
+    spark_key,
     why_not,
+    word_column,
 )
 from jobs.engine.feed.task import feed_late_events, feed_tables
-from jobs.engine.program.program import TIME, Input, Program, key_column
+from jobs.engine.program.program import TIME, Input, MeasureProgram, Program, key_column
 from jobs.engine.work import (
     Failed,
     FeedReport,
@@ -33,20 +46,47 @@ from jobs.engine.work import (
     from_row,
     to_row,
 )
-from jobs.spark.aggregates import PreparedNames, aggregate_events
+from jobs.kernels.algebra.operators import (
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
+    COUNT,
+    LIMB_BITS,
+    MAX,
+    MIN,
+    MOMENTS,
+    PRODUCT,
+    SUM_FLOAT,
+    SUM_INT,
+)
 from jobs.spark.feed_tasks import FeedTasks, feed_messages
 from optimizer.catalog.sql.expressions import quote
+from optimizer.rewrite.partials import make_exact_parts, only_where
+from optimizer.rewrite.slice_start import microseconds, since_edge
 from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import Column, DataFrame
 
+
 MESSAGE = "bucket int, kind string, content binary"
 SAMPLE = 1 << 16  # events that show whether partials are fewer
 FEWER = 2  # events to a partial, from which on aggregating pays
 Batches = Iterable[pa.RecordBatch]
 FeedResult = tuple[FeedReport, list[Parcel]]
+MOMENT = "__moment"  # the time of an event in microseconds
+EXACT_NAMES = {
+    COUNT: "count",
+    SUM_INT: "whole_sum",
+    SUM_FLOAT: "sum",
+    MOMENTS: "moments",
+    MIN: "min",
+    MAX: "max",
+    BIT_AND: "bit_and",
+    BIT_OR: "bit_or",
+    BIT_XOR: "bit_xor",
+}
 
 
 @dataclass(frozen=True)
@@ -230,3 +270,58 @@ def frame_inputs(table: pa.Table, program: Program) -> pa.Table:
     if program.in_rows:
         columns |= {name: table[name] for name in (FILE, POSITION)}
     return pa.table(columns)
+
+
+class PreparedNames(NamedTuple):
+    """What a prepared frame calls the time, the columns of the events, and the program's values and predicates."""
+
+    time: str
+    columns: dict[str, str]  # by the user's name
+    inputs: dict[str, str]  # by the program's name
+
+
+def aggregate_events(inputs: DataFrame, aggregation: Aggregation, names: PreparedNames, emitted: int) -> DataFrame:
+    """Return partials by key, slice and signature."""
+    from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
+
+    keys = [F.col(names.columns[name]).alias(spark_key(number)) for number, name in enumerate(aggregation.keys)]
+    words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(aggregation, names.inputs))]
+    whole = [F.count(F.lit(1)).alias(EVENTS), F.max(MOMENT).alias(LATEST)]
+    if emitted > BEGINNING:
+        whole.append(F.count_if(F.col(MOMENT) < emitted).alias(LATE))
+    parts = [
+        column.alias(part_column(number, part))
+        for number, measure in enumerate(aggregation.measures)
+        for part, column in enumerate(_parts(measure, names.inputs))
+    ]
+    start = f"{MOMENT} - ({since_edge(pass_edges(aggregation.edges), MOMENT, SLOTS)})"
+    timed = inputs.withColumn(MOMENT, F.expr(microseconds(names.time))).withColumn(START, F.expr(start))
+    return timed.groupBy(*keys, START, *words).agg(*whole, *parts)
+
+
+def _words(aggregation: Aggregation, names: dict[str, str]) -> list[str]:
+    """Return the signature, some predicates to a number: each that is true sets its bit."""
+    texts = [f"if({names[test.name]}, {1 << bit % WORD}L, 0L)" for bit, test in enumerate(aggregation.bits)]
+    return [" | ".join(texts[first : first + WORD]) for first in range(0, len(texts), WORD)]
+
+
+def _parts(measure: MeasureProgram, names: dict[str, str]) -> list[Column]:
+    """Return Spark's aggregates that make up a measure's partial, as `rows_of` takes them."""
+    from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
+
+    if measure.carries:
+        return [F.expr(sql) for sql in _picks(measure, names)]
+    value = only_where(names[measure.order] if measure.order else "1", names[measure.where] if measure.where else "")
+    if measure.op == PRODUCT:  # SQL has no name for it
+        return [F.product(F.expr(value))]
+    if measure.coding == "decimal" and measure.op == SUM_INT:  # of ten digits more: no slice has so many events
+        return [F.expr(f"sum({value})")]
+    return [F.expr(sql) for sql in make_exact_parts(EXACT_NAMES[measure.op], value, LIMB_BITS)]
+
+
+def _picks(measure: MeasureProgram, names: dict[str, str]) -> list[str]:
+    """Return SQL for what orders the values of a measure, and for the value that it picks by that."""
+    where = names[measure.where] if measure.where else ""
+    order, pick = only_where(names.get(measure.order, MOMENT), where), "min" if measure.op == MIN else "max"
+    picked = [f"{pick}_by({only_where(names[measure.payload], where)}, {order})"] if measure.payload else []
+    return [f"{pick}({order})", *picked]

@@ -1,4 +1,8 @@
-"""A scheduled micro-batch of a stream: what its steps are told, where their reports go, and how it is logged."""
+"""A scheduled micro-batch of a stream: which streams have work, what its steps are told, where their reports go, its
+log.
+
+A scheduled backfill is told the same, for a past interval.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +12,68 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.warehouse.ledger import require_audit
+from jobs.engine.sources import land_events, list_input_files
+from jobs.engine.warehouse.consumed_files import list_consumed_files
+from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
 from jobs.host.cache import cache_folder
 from jobs.host.java import java_home
 from jobs.host.say import Say
 from jobs.host.settings import Settings, settings
-from jobs.plans.champion import champion_file
+from jobs.plans.replan import champion_file
 from jobs.runs.lanes import spark_has_work
 from jobs.spark.session import JAVA_OPTIONS, PLAIN_FILES, java_options, spark_home
+from jobs.spark.stream_frames import driver_of
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import open_store
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
+from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 
 STATEMENTS = "5"  # that the audit of a micro-batch looks at, those not audited for the longest: so it stays short
+
+
+def select_streams(stream: str | None, say: Say) -> list[str]:
+    """Return the stream that is named, or every stream that has queries; the catalog is checked on the way."""
+    return _streams_with_queries(load_catalog(settings().catalog), stream, say)
+
+
+def streams_with_work(stream: str | None, say: Say) -> list[str]:
+    """Return the streams on which files have arrived, or whose last batches wait to be audited."""
+    place = settings()
+    catalog = load_catalog(place.catalog)
+    streams = [name for name in _streams_with_queries(catalog, stream, say) if _has_work(place, catalog, name, say)]
+    say(f"to evaluate: {', '.join(streams) or 'nothing'}")
+    return streams
+
+
+def _streams_with_queries(catalog: Catalog, stream: str | None, say: Say) -> list[str]:
+    if stream:
+        catalog.of_stream(stream)
+    counts = {name: len(catalog.of_stream(name)) for name in ([stream] if stream else catalog.streams)}
+    if not any(counts.values()):
+        raise HeddleError(f"{settings().catalog}: has no queries over {stream or 'any stream'}; add one")
+    say("catalog: " + ", ".join(f"{count} queries over {name}" for name, count in counts.items()))
+    return [name for name, count in counts.items() if count]
+
+
+def _has_work(place: Settings, catalog: Catalog, stream: str, say: Say) -> bool:
+    storage = stream_storage(place.warehouse, stream)
+    manifest = newest(storage)
+    driver = driver_of(catalog, stream)
+    land_events(driver)
+    if driver.in_spark:
+        say(f"{stream}: is a table of Spark's catalog; Spark knows whether it has grown")
+        return True
+    files = [file.path for file in list_input_files(driver)]
+    consumed = set(list_consumed_files(storage, manifest)) if manifest.batch >= 0 else set()
+    fresh = sum(path not in consumed for path in files)
+    pending = len(newest_ledger(storage).pending(manifest.results))
+    say(f"{stream}: {fresh} of {len(files)} files are new, {pending} result files wait for their audit")
+    return fresh + pending > 0
 
 
 def prepare(stream: str, run: str, files_per_batch: int, sample: int, say: Say) -> dict[str, Any]:
@@ -88,3 +137,21 @@ def seconds_text(report: Mapping[str, Any]) -> str:
     estimated = report.get("estimated_seconds")
     beside = "" if estimated is None else f", {estimated:.2f} estimated"
     return f"{sum(report['step_seconds'].values()):.2f} CPU seconds in tasks{beside}"
+
+
+def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[str, Any]:
+    """Return what a backfill or a repair is called with; an interval goes into a warehouse named after the run."""
+    place, stream = settings(), params["stream"]
+    low, high, repair = params["from"], params["to"], params["repair"]
+    if repair == bool(low or high) or bool(low) != bool(high):
+        raise HeddleError("give both from and to, or repair alone")
+    catalog = load_catalog(place.catalog)
+    catalog.of_stream(stream)
+    how = submission(catalog, stream, "backfill")
+    arguments = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
+    if repair:
+        return {"backfill": [*arguments, "--repair"], **how}
+    into = str(place.below("backfills", re.sub(r"[^\w.-]", "_", run)))
+    plan = champion_file(place, catalog, stream, say).path
+    say(f"{stream}: windows that end after {low} up to {high} go into {into}")
+    return {"backfill": [*arguments, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **how}

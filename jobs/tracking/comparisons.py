@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from jobs.host.machine import machine_fingerprint
-from jobs.tracking.charts import Bars, throughput_chart
+from jobs.tracking.artifacts import Bars, throughput_chart
 from jobs.tracking.evaluations import Evaluation, engine_seconds, estimates, log_evaluation, past_of
 from jobs.tracking.past import Past, deviations, mean, normalised, past_runs, prices_of, runs_to_price_by
 from jobs.tracking.store import Entry, Store

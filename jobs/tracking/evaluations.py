@@ -16,9 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.host.machine import fingerprint_of, machine_facts
-from jobs.tracking.charts import Bars, throughput_chart
-from jobs.tracking.datasets import catalog_dataset, events_dataset
-from jobs.tracking.detail import TREES, as_page, as_parquet, query_table, tree_table
+from jobs.tracking.artifacts import TREES, Bars, as_page, as_parquet, query_table, throughput_chart, tree_table
 from jobs.tracking.past import (
     FINALS,
     HANDLED,
@@ -30,7 +28,7 @@ from jobs.tracking.past import (
     prices_of,
     runs_to_price_by,
 )
-from jobs.tracking.store import Entry, Store
+from jobs.tracking.store import Entry, Store, catalog_dataset, events_dataset
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.operations import operations_for

@@ -12,12 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jobs.tracking.charts import cost_chart
-from jobs.tracking.datasets import catalog_dataset
-from jobs.tracking.detail import as_parquet, log_trees, query_table, tree_table
+from jobs.tracking.artifacts import as_parquet, cost_chart, log_trees, query_table, tree_table
 from jobs.tracking.plan_model import describe_model
 from jobs.tracking.registry import PLAN, Decision, Version
-from jobs.tracking.store import Entry, Store
+from jobs.tracking.store import Entry, Store, catalog_dataset
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.explain import saving_text

@@ -6,13 +6,15 @@
     store.end(run)
     store.find("sensors", "replan", key="scheduled__2026-01-01")    # the run of an earlier attempt, or None
 
-A run's kind is its tag `heddle.kind`: replan, evaluation, comparison, or tree for children. `heddle.key` makes logging
-idempotent: a task that is tried again finds the run it has finished before.
+A run's kind is its tag `heddle.kind`: replan, evaluation, comparison, or tree for children. `heddle.key` makes
+logging idempotent: a task that is tried again finds the run it has finished before. What a run was made from, the
+catalog and a slice of a stream's events, is in MLflow's Dataset column.
 """
 
 from __future__ import annotations
 
 import getpass
+import hashlib
 import json
 import os
 import subprocess
@@ -29,18 +31,54 @@ from urllib.parse import urlsplit
 
 from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.host.settings import Settings
-from jobs.tracking.datasets import Dataset
+from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import UnreachableError
-
-# before mlflow is imported: it reports to nobody, and draws no bars into task logs
-os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
+
+@dataclass(frozen=True)
+class Dataset:
+    """A name, a digest of the content, where it is, and what it is for."""
+
+    name: str
+    digest: str
+    source: Mapping[str, str]
+    profile: Mapping[str, Any]
+    context: str
+
+
+def catalog_dataset(catalog: Catalog, stream: str) -> Dataset:
+    """Return the queries of a stream, told from others by their fingerprint."""
+    profile = {"queries": len(catalog.of_stream(stream))}
+    return Dataset(f"catalog of {stream}", catalog.fingerprint(stream)[:16], {"stream": stream}, profile, "planning")
+
+
+def events_dataset(catalog: Catalog, stream: str, report: Mapping[str, Any]) -> Dataset:
+    """Return the events that a run evaluated: which batches of the stream, and how many events."""
+    own = catalog.streams[stream]
+    source = {"stream": stream, "path": own.written, "batches": _batches(report)}
+    profile = {name: report[name] for name in ("events", "batches", "late")}
+    text = json.dumps([source, profile, report.get("started", 0.0)], sort_keys=True)
+    return Dataset(stream, hashlib.sha256(text.encode()).hexdigest()[:16], source, profile, "evaluation")
+
+
+def _batches(report: Mapping[str, Any]) -> str:
+    """Name the batches of a run.
+
+    >>> _batches({"numbers": [3, 4]}), _batches({"numbers": [2, 2]}), _batches({})
+    ('3-4', '2', '')
+    """
+    first, last = report.get("numbers") or (None, None)
+    return "" if first is None else str(first) if first == last else f"{first}-{last}"
+
+
+# before mlflow is imported: it reports to nobody, and draws no bars into task logs
+os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
 KIND, KEY, STREAM = "heddle.kind", "heddle.key", "heddle.stream"
 MACHINE = "heddle.machine"  # the fingerprint; its facts are below it
 PARENT = "mlflow.parentRunId"

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from heddle.commands.plan import plan as plan_command
 from heddle.main import app
 from jobs.generate import generate
-from jobs.generate.options import Options
+from jobs.generate.draws import Options
 from jobs.measure.recent_on_spark import recent_by
 from jobs.plans.replan import Wish, candidates
 from jobs.runs.compare import Comparison, plans_of

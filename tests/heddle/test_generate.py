@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from heddle.main import app
+from jobs.generate.draws import RANGES, Options
 from jobs.generate.files import cut, write_parts
-from jobs.generate.options import RANGES, Options
 from optimizer.errors import HeddleError
 from optimizer.workloads.workload import option_name
 

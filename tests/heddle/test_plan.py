@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from heddle.main import app
 from jobs.generate import generate
-from jobs.generate.options import Options
+from jobs.generate.draws import Options
 from optimizer import Plan, Window, optimize
 from optimizer.errors import HeddleError
 from optimizer.plan.picture import Box, Costs, box_trees, draw

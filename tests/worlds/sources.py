@@ -20,7 +20,7 @@ from jobs.runs.in_process import evaluate_local
 from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
-from jobs.spark.table_frames import literal_path
+from jobs.spark.stream_frames import literal_path
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.planning.stream import plan_stream

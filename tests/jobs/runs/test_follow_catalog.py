@@ -14,8 +14,8 @@ from jobs.engine.sources.files import File
 from jobs.engine.warehouse.consumed_files import add_record, load_records
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.kernels.slices.edges import edges_between
-from jobs.runs.follow_catalog import CatalogFollower, next_edges
 from jobs.runs.in_process import OneProcess
+from jobs.runs.on_spark import CatalogFollower, next_edges
 from jobs.runs.run import open_run, silent
 from optimizer.catalog.write import add_query, remove_query
 from optimizer.windows.edges import union

@@ -16,8 +16,7 @@ from jobs.engine.events.expressions import NotExact, compile_expression
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.state_files import load_retained
-from jobs.runs.lanes import lane_lines
-from jobs.runs.spark_lane import AGGREGATED, FOLDED
+from jobs.runs.lanes import AGGREGATED, FOLDED, lane_lines
 from jobs.spark import frame_lane
 from optimizer.planning.stream import plan_stream
 from tests.jobs.engine.feed import test_late

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from jobs.engine.feed.spark_partials import pass_edges
 from jobs.kernels.slices.edges import slice_starts
-from jobs.runs.spark_lane import AGGREGATED, AGGREGATED_IN_ONE, FOLDED
+from jobs.runs.lanes import AGGREGATED, AGGREGATED_IN_ONE, FOLDED
 from jobs.spark import frame_lane
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.rewrite.slice_start import steps_since_edge

@@ -54,7 +54,7 @@ def test_every_lane_reads_the_table(tmp_path: Path, spark: SparkSession, format:
 def test_a_table_frame_has_the_rows_of_the_table(tmp_path: Path, spark: SparkSession) -> None:
     """A dropped and a new column of one name are two, as the ids say."""
     from jobs.engine.sources import list_input_files
-    from jobs.spark.table_frames import table_frame
+    from jobs.spark.stream_frames import table_frame
 
     world = TableWorld(tmp_path, "iceberg")
     world.append(rows(0))

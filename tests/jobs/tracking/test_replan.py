@@ -12,9 +12,8 @@ import pytest
 
 from jobs.host.settings import Settings
 from jobs.measure.stream import measure_stream
-from jobs.plans.champion import champion_file
 from jobs.plans.queries import preview_query, preview_retirement, register_query, retire_query, weave
-from jobs.plans.replan import Wish, candidates, done_before, replan
+from jobs.plans.replan import Wish, candidates, champion_file, done_before, replan
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion, plan_of

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from heddle.main import app
 from jobs.host.settings import Settings
-from jobs.plans.champion import plan_in_force
+from jobs.plans.replan import plan_in_force
 from jobs.tracking.store import open_store
 from optimizer.errors import UnreachableError
 from tests.worlds.platform import catalog_of

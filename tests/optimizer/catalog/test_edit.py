@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.plans.queries import register_query, retire_query
-from jobs.steps.queries import entry_of_form
+from jobs.steps.replan import entry_of_form
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.write import add_query, remove_query
 from optimizer.errors import CatalogError, HeddleError
