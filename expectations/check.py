@@ -16,9 +16,15 @@ import pandas as pd
 
 from expectations.data_docs import DOCS, coverage, write_docs
 from expectations.publish import publish_or_quarantine
-from expectations.sample.late_events import read_late_events
-from expectations.sample.statements import audited_statements
-from expectations.sample.windows import STATEMENTS, Part, Scope, choose_parts, sample_statements
+from expectations.sample import (
+    STATEMENTS,
+    Part,
+    Scope,
+    audited_statements,
+    choose_parts,
+    read_late_events,
+    sample_statements,
+)
 from expectations.sides.engine import EngineAnswers, engine_answers
 from expectations.sides.plain_spark import naive_recomputation
 from expectations.sides.row import COLUMNS, Sides, window_text

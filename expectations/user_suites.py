@@ -17,7 +17,7 @@ import great_expectations.expectations as gxe
 import pandas as pd
 
 from expectations.data_docs import DOCS, RECORD
-from expectations.sample.windows import Scope
+from expectations.sample import Scope
 from expectations.sides.engine import engine_answers
 from expectations.suites.suite import Suite, readable
 from jobs.engine.sources.files import File

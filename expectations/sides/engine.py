@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from expectations.sample.statements import by_grouping
+from expectations.sample import by_grouping
 from expectations.sides.row import COLUMNS, Answers, make_rows
 from jobs.engine.events.columns import microseconds
 from jobs.engine.program.program import key_column

@@ -16,9 +16,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from expectations.sample.late_events import drop_missed_events, late_frame
-from expectations.sample.statements import is_exact
-from expectations.sample.windows import Part
+from expectations.sample import Part, drop_missed_events, is_exact, late_frame
 from expectations.sides.row import LAST, NAIVE_COLUMNS, Answers, make_rows
 from jobs.engine.sources.files import File, current_files
 from jobs.engine.warehouse.consumed_files import consumed_files, is_rewritten

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pandas as pd
 import pyarrow as pa
 
-from expectations.sample.statements import is_exact
+from expectations.sample import is_exact
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.runs.report import format_time
 from optimizer.catalog.model.query import Query

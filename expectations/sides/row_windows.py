@@ -8,8 +8,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from expectations.sample.late_events import late_watermarks
-from expectations.sample.windows import Scope, sample_starts
+from expectations.sample import Scope, late_watermarks, sample_starts
 from expectations.sides.engine import EngineAnswers
 from expectations.sides.plain_spark import evaluated_files, long_rows, numbered_columns, with_extras
 from expectations.sides.row import LAST, Sides

@@ -2,10 +2,9 @@
 
 - answers: The engine's answers alone: every row once, and in a window that there is.
 - bounds: Smallest, mean and largest of the same events, from different queries: in that order.
-- column_pairs: Expectations of column pairs, as Spark orders numbers.
 - comparison: The engine's answers beside those of plain Spark.
 - counts: The engine's counts: none is null or negative.
-- suite: What a suite is: a table made from both sides of an audit, and what is expected of it.
+- suite: What a suite is, and the expectations of column pairs, as Spark orders numbers.
 - validate: Run the suites over the tables of an audit, quietly.
 """
 

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from expectations.sides.row import Sides, window_text
-from expectations.suites.column_pairs import ExpectColumnPairValuesToBeInOrder
-from expectations.suites.suite import RTOL, Suite
+from expectations.suites.suite import RTOL, ExpectColumnPairValuesToBeInOrder, Suite
 
 BOUNDS = ("min", "avg", "max")
 PLACE = ("about", "key", "start", "end", "rows")

@@ -9,8 +9,7 @@ import great_expectations.expectations as gxe
 import pandas as pd
 
 from expectations.sides.row import OPEN, SCALE, Sides, answer_text, window_text
-from expectations.suites.column_pairs import ExpectColumnPairValuesToAgree
-from expectations.suites.suite import RTOL, Suite
+from expectations.suites.suite import RTOL, ExpectColumnPairValuesToAgree, Suite
 
 ROUNDING = 1e-13  # of the numbers that were added up
 BOTH, OURS, SPARKS = "both", "Heddle only", "Spark only"

@@ -4,11 +4,10 @@
 - catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
 - check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
 - compare: `heddle compare`: the same events under several strategies and techniques, estimated and measured.
-- connectors: `heddle connectors`: Spark's own jars for other stores, fetched once, and which of them are there.
 - demo: `heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls.
 - evaluate: `heddle evaluate`: evaluate what has arrived on a stream, and report what it took.
 - generate: `heddle generate`: synthetic events and the papers' workloads.
-- machine: `heddle warm`, `heddle calibrate`: what a machine does once, before its first run.
+- machine: `heddle warm`, `heddle calibrate`, `heddle connectors`: what a machine does once, before its first run.
 - plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
 - plans: `heddle plans`: the registered plans of a stream, which one is in force, and how to change that.
 - publish: `heddle publish`, `heddle status`, `heddle alerts`: what sinks have got, and what was raised.
@@ -28,11 +27,10 @@ from heddle.commands.backfill import backfill
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
 from heddle.commands.compare import compare
-from heddle.commands.connectors import connectors
 from heddle.commands.demo import demo
 from heddle.commands.evaluate import evaluate
 from heddle.commands.generate import generate
-from heddle.commands.machine import calibrate, warm
+from heddle.commands.machine import calibrate, connectors, warm
 from heddle.commands.plan import plan
 from heddle.commands.plans import plans, replan
 from heddle.commands.publish import alerts, publish, status

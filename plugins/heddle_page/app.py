@@ -65,7 +65,7 @@ def query(stream: str, id: str) -> HTMLResponse:
 @app.get("/metrics")
 def metrics() -> Response:
     """Show the figures of every stream as Prometheus scrapes them."""
-    from plugins.heddle_page.metrics import metrics_text
+    from plugins.heddle_page.page import metrics_text
 
     return PlainTextResponse(metrics_text(settings()), headers=HEADERS, media_type="text/plain; version=0.0.4")
 
@@ -81,7 +81,7 @@ def run(dag_id: str = "", run_id: str = "") -> HTMLResponse:
 @app.get("/audit/{stream}/{sequence}")
 def audit(stream: str, sequence: int) -> HTMLResponse:
     """Show the page that an audit wrote; it carries a stricter policy of its own, and its styles are inside it."""
-    from plugins.heddle_page.read.audits import audit_page
+    from plugins.heddle_page.read.batches import audit_page
 
     text = audit_page(settings(), stream, sequence)
     if text is None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from expectations.sample.late_events import LateEvents
-from expectations.sample.windows import Scope, choose_parts
+from expectations.sample import LateEvents, Scope, choose_parts
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from optimizer.catalog.model.query import Query, Statement
 from optimizer.windows.window import Window

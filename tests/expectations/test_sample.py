@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from expectations.sample.windows import Part, Scope, sample_starts, sample_statements
+from expectations.sample import Part, Scope, sample_starts, sample_statements
 from expectations.sides.plain_spark import AT_ONCE, sample_sql, scans
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from optimizer.catalog.model.query import Query, Statement, Stream

@@ -15,7 +15,7 @@ from expectations.check import Audit
 from expectations.data_docs import page
 from expectations.sides.row import COLUMNS, NAIVE_COLUMNS, Sides
 from expectations.suites import SUITES
-from expectations.suites.column_pairs import close
+from expectations.suites.suite import close
 from expectations.suites.validate import Check, validate
 
 FOLDER = Path(suites.__file__).parent

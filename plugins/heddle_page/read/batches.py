@@ -1,21 +1,31 @@
-"""What the manifests and the ledger say: how far the stream is, its batches, what is not published, what was late."""
+"""What the warehouse says: how far a stream is, its batches, what is not published, what was late, and its last
+audits.
+
+Every audit leaves a record beside its page.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from expectations.data_docs import DOCS, PAGE, RECORD, REMEMBERED
 from jobs.engine.warehouse.ledger import Ledger
+from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.result_files import BATCH, MISSED, WATERMARK, read_late_files
+from jobs.host.settings import Settings
 from jobs.host.storage import Storage
+from optimizer.catalog.read.draft import ID
 from optimizer.windows.window import BEGINNING
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHOWN = 10
 LARGEST = 200_000  # rows of a file that the page still reads
+SHOWN_AUDITS = 20  # audits that are listed
 
 
 @dataclass(frozen=True)
@@ -128,3 +138,67 @@ def read_late_events(storage: Storage, manifest: Manifest) -> LateEvents:
     columns = [*first, *(name for name in table.column_names if name not in first)]
     rows = [[row[name] for name in columns] for row in table.to_pylist()]
     return LateEvents(events, columns, rows)
+
+
+@dataclass(frozen=True)
+class AuditRecord:
+    """What an audit found."""
+
+    sequence: int
+    at: datetime
+    passed: bool
+    statements: int
+    windows: int
+    rows: int
+    failed: list[str]  # the checks, with how many rows failed each
+    batch: int = -1
+    audited: tuple[str, ...] = ()  # the statements it looked at
+    evaluated: int = 0  # the statements there were
+
+
+def last_audits(storage: Storage) -> list[AuditRecord]:
+    """Return the last audits, the newest first; a record that cannot be read is left out."""
+    names = sorted((name for name in storage.names(DOCS) if name.endswith(f"/{RECORD}")), reverse=True)
+    records = (_read_record(storage, name) for name in names[:REMEMBERED])
+    return [record for record in records if record is not None]
+
+
+def audit_page(settings: Settings, stream: str, sequence: int) -> str | None:
+    """Return the page of an audit; None when there is none."""
+    if not ID.fullmatch(stream) or sequence < 0:
+        return None
+    storage = stream_storage(settings.warehouse, stream)
+    name = f"{DOCS}/{sequence:012d}/{PAGE}"
+    return storage.read(name).decode() if storage.exists(name) else None
+
+
+def _read_record(storage: Storage, name: str) -> AuditRecord | None:
+    try:
+        return _parse_record(int(name.split("/")[-2]), json.loads(storage.read(name)))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _parse_record(sequence: int, record: dict[str, Any]) -> AuditRecord:
+    failed = [f"{check['name']} ({check['failing']:,})" for check in record["checks"] if not check["passed"]]
+    return AuditRecord(
+        sequence,
+        datetime.fromisoformat(record["at"]),
+        record["passed"],
+        record["statements"],
+        record["windows"],
+        record["rows"],
+        failed,
+        record.get("batch", -1),
+        tuple(record.get("audited", ())),
+        record.get("evaluated", 0),
+    )
+
+
+def last_audit_of(audits: Iterable[AuditRecord]) -> dict[str, AuditRecord]:
+    """Return the newest of some audits that looked at each statement; they come the newest first."""
+    last: dict[str, AuditRecord] = {}
+    for audit in audits:
+        for statement in audit.audited:
+            last.setdefault(statement, audit)
+    return last

@@ -11,7 +11,7 @@ from optimizer.plan.definition import Plan
 from optimizer.plan.explain import length
 from optimizer.plan.prices import Prices, estimate_milliseconds, tree_shares
 from plugins.heddle_page.read.answers import Answers, Series, spark_points
-from plugins.heddle_page.read.audits import AuditRecord
+from plugins.heddle_page.read.batches import AuditRecord
 
 SPARK = (84, 20)  # pixels of a small chart
 LARGE = (920, 260)
