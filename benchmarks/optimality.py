@@ -22,9 +22,8 @@ from optimizer.planning.choices import STRATEGY
 from optimizer.planning.draft_group import Group, build_trees, cost_model, stream_seconds
 from optimizer.strategies import STRATEGIES
 from optimizer.strategies.cascade import exact
-from optimizer.strategies.contract.pricing import Pricing
 from optimizer.strategies.contract.problem import make_problem
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import Pricing, Units
 from optimizer.strategies.search.feeds import Cascades, add_helpers, as_draft
 from optimizer.windows.window import Ids, WindowSet
 from optimizer.workloads import Workload

@@ -38,7 +38,7 @@ from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import splits_of
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.generate.draws import Options
 from jobs.generate.trades import TABLES, trades

@@ -20,7 +20,7 @@ from expectations.data_docs import DOCS, RECORD
 from expectations.sample import Scope
 from expectations.sides.engine import engine_answers
 from expectations.suites.suite import Suite, readable
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import load_records
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement

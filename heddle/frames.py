@@ -31,10 +31,10 @@ def run(events: Any, queries: Queries, time: str = "", folder: str = "") -> dict
 
     catalog = inline_catalog(queries, time)
     if _library(events) == "pyspark":
-        from jobs.runs.spark_frame import run_frame
+        from jobs.runs.frames import run_frame
 
         return run_frame(catalog, events, folder)
-    from jobs.runs.in_memory import run_table
+    from jobs.runs.frames import run_table
 
     answers = run_table(catalog, _arrow_table(events, catalog))
     return {name: _like(events, table) for name, table in answers.items()}
@@ -46,10 +46,10 @@ def explain(events: Any, queries: Queries, time: str = "") -> Plan:
 
     catalog = inline_catalog(queries, time)
     if _library(events) == "pyspark":
-        from jobs.runs.spark_frame import plan_frame
+        from jobs.runs.frames import plan_frame
 
         return plan_frame(catalog, events)
-    from jobs.runs.in_memory import plan_table
+    from jobs.runs.frames import plan_table
 
     return plan_table(catalog, _arrow_table(events, catalog))
 
@@ -62,7 +62,7 @@ def _arrow_table(events: Any, catalog: Catalog) -> pa.Table:
     """Return the columns that the queries read as an Arrow table, in Spark's types."""
     import pyarrow as pa
 
-    from jobs.runs.in_memory import as_spark_reads, columns_read
+    from jobs.runs.frames import as_spark_reads, columns_read
     from optimizer.errors import HeddleError
 
     read = columns_read(catalog)

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from expectations.sample import Part, drop_missed_events, is_exact, late_frame
 from expectations.sides.row import LAST, NAIVE_COLUMNS, Answers, make_rows
-from jobs.engine.sources.files import File, current_files
+from jobs.engine.sources.contract import File, current_files
 from jobs.engine.warehouse.consumed_files import consumed_files, is_rewritten
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.result_files import late_column
@@ -27,9 +27,8 @@ from jobs.host.say import Say
 from jobs.host.storage import Storage
 from jobs.spark.stream_frames import stream_frame
 from optimizer.algebra.aggregates import AGGREGATES
-from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.catalog import Catalog, columns_of_statement, oracle_aggregate, oracle_sql, window_name
 from optimizer.catalog.model.query import Query, Stream
-from optimizer.catalog.model.render import columns_of_statement, oracle_aggregate, oracle_sql, window_name
 from optimizer.catalog.sql.expressions import free_name, in_backquotes, quote
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING

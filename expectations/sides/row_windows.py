@@ -17,9 +17,8 @@ from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from jobs.spark.stream_frames import file_frame
-from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.catalog import Catalog, columns_of_statement
 from optimizer.catalog.model.query import Stream
-from optimizer.catalog.model.render import columns_of_statement
 from optimizer.catalog.sql.expressions import free_name, in_backquotes, quote
 from optimizer.windows.window import BEGINNING
 

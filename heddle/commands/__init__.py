@@ -1,11 +1,10 @@
 """The commands of `heddle`, in the order --help lists them. Each module imports what is heavy inside its function.
 
-- backfill: `heddle backfill`: compute a past interval anew, into a warehouse of its own or as a repair.
 - catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
 - check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
 - compare: `heddle compare`: the same events under several strategies and techniques, estimated and measured.
 - demo: `heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls.
-- evaluate: `heddle evaluate`: evaluate what has arrived on a stream, and report what it took.
+- evaluate: `heddle evaluate`, `heddle backfill`: what has arrived on a stream, or a past interval anew.
 - generate: `heddle generate`: synthetic events and the papers' workloads.
 - machine: `heddle warm`, `heddle calibrate`, `heddle connectors`: what a machine does once, before its first run.
 - plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
@@ -23,12 +22,11 @@ from typing import Any
 
 import typer
 
-from heddle.commands.backfill import backfill
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
 from heddle.commands.compare import compare
 from heddle.commands.demo import demo
-from heddle.commands.evaluate import evaluate
+from heddle.commands.evaluate import backfill, evaluate
 from heddle.commands.generate import generate
 from heddle.commands.machine import calibrate, connectors, warm
 from heddle.commands.plan import plan

@@ -27,7 +27,7 @@ LISTED = 200
 @catalog.command()
 def check(folder: Folder) -> None:
     """Find every mistake of a catalog; columns and types too, where the events are there to be read."""
-    from optimizer.catalog.read.check import check_catalog
+    from optimizer.catalog.read.load import check_catalog
 
     report = check_catalog(folder)
     console = _console()
@@ -77,7 +77,7 @@ def _table(loaded: Catalog, stream: str) -> Table:
 
 def _row(statement: str, queries: list[Query]) -> tuple[str, ...]:
     from optimizer.algebra.aggregates import AGGREGATES
-    from optimizer.catalog.model.render import user_aggregate
+    from optimizer.catalog.model.catalog import user_aggregate
     from optimizer.catalog.sql.durations import print_length
 
     query, window = queries[0], queries[0].window

@@ -1,10 +1,13 @@
-"""`heddle evaluate`: evaluate what has arrived on a stream, and report what it took."""
+"""`heddle evaluate`: evaluate what has arrived on a stream, and report what it took.
+
+`heddle backfill`: compute a past interval anew, into a warehouse of its own or as a repair.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -12,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from heddle.commands.publish import deliver_published
+from jobs.backfill import make_backfill
 from jobs.evaluate import make_request
 from jobs.host.command_line import takes
 
@@ -19,8 +23,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from jobs.engine.warehouse.manifest import Manifest
+    from jobs.runs.backfill import Backfill
     from jobs.runs.report import RunReport
     from jobs.runs.request import Request
+
 
 LISTED = 40  # trees that are shown
 MASTER = "local[*,4]"  # all cores; a task whose worker died is tried again, up to four times
@@ -147,3 +153,35 @@ def _table(report: RunReport) -> Table:
     if len(report.trees) > LISTED:
         table.caption = f"the {LISTED} of {len(report.trees)} trees with the most operations"
     return table
+
+
+@takes(make_backfill)
+def backfill(
+    past: Backfill,
+    master: Master = MASTER,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, and nothing else.")] = False,
+) -> None:
+    """Compute windows of the past from the raw events. The live state is never touched."""
+    from jobs.spark.session import spark_session
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    with console.status("computing"):
+        outcome = past.run(lambda: spark_session(master), console.print)
+    if as_json:
+        typer.echo(json.dumps(outcome, indent=1))
+    else:
+        _show_backfill(outcome, past.request)
+
+
+def _show_backfill(outcome: dict[str, Any], request: Request) -> None:
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    if "repaired" in outcome:
+        batches = ", ".join(map(str, outcome["repaired"]))
+        console.print(f"repaired: batch {batches}, {outcome['results']:,} results, which wait for their audit")
+        console.print(
+            f"Next: heddle check {request.catalog} --stream {request.stream} --warehouse {request.warehouse}",
+            style="dim",
+        )
+    else:
+        console.print(f"{outcome['events']:,} events, {outcome['results']:,} results in {outcome['into']}")
+        console.print(f"Next: heddle results {request.catalog} QUERY --warehouse {outcome['into']}", style="dim")

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, Protocol
 
 from jobs.engine.program.program import Program
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.warehouse.manifest import ENDLESS, DataFile
 from optimizer.plan.counts import CELL, PARTIAL, ROLLED

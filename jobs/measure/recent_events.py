@@ -15,8 +15,7 @@ from jobs.engine.events.parquet import read_split, split_of, with_inputs
 from jobs.engine.program.program import SIGNATURE, Grouping, Input, Program, key_columns
 from jobs.engine.slices.cells import find_cells
 from jobs.engine.sources import list_input_files, table_columns
-from jobs.engine.sources.contract import ARROW
-from jobs.engine.sources.files import folder_types
+from jobs.engine.sources.contract import ARROW, folder_types
 from jobs.kernels.arrays import Bools, Ints
 from jobs.kernels.tallies.merge import order_codes
 from optimizer.catalog.model.catalog import Catalog

@@ -75,7 +75,7 @@ def copied_folder(folder: str) -> Iterator[str]:
 
 def preview_weave(store: Store, catalog: Catalog, stream: str, say: Say) -> None:
     """Say how a changed catalog would change the champion of a stream, and what that costs."""
-    from jobs.measure.recent_on_spark import recent_by
+    from jobs.measure.stream import recent_by
 
     now = champion(store, stream)
     if now is None:
@@ -145,7 +145,7 @@ def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say, toler
 
     A plan that has drifted beyond the tolerance is in force all the same; `replan_due` asks for a replan at once.
     """
-    from jobs.measure.recent_on_spark import recent_by
+    from jobs.measure.stream import recent_by
 
     now = champion(store, stream)
     if now is None:

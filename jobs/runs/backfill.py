@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.batch.run_batch import Corrections, PastEvents, fill_warehouse, joined_queries, recompute_batch
 from jobs.engine.program.program import Program
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import RawEvents, add_record, raw_events
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
 from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep

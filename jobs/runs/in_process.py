@@ -8,15 +8,15 @@ from functools import partial
 
 import pyarrow as pa
 
-from jobs.engine.batch.bucket_task import run_bucket
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import file_types
 from jobs.engine.events.parquet import Split, split_of
 from jobs.engine.feed.task import feed_splits
+from jobs.engine.finals.task import run_bucket
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
 from jobs.engine.sources import list_input_files
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.work import Executor, Outcome, Work
 from jobs.host.kill_points import step

@@ -18,7 +18,7 @@ from jobs.engine.events.parquet import name_long_groups, splits_of
 from jobs.engine.program.program import Program
 from jobs.engine.program.queries import of_lane
 from jobs.engine.sources import list_input_files
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.work import Executor
 from jobs.host.say import Say

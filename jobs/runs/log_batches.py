@@ -6,8 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from jobs.engine.sources import SOURCES, land_events, tend_landed
-from jobs.engine.sources.contract import Snapshot
-from jobs.engine.sources.files import File, current_files
+from jobs.engine.sources.contract import File, Snapshot, current_files
 from jobs.engine.warehouse.consumed_files import add_record, files_in_records, list_consumed_files, load_records
 from jobs.runs.run import Run
 from optimizer.catalog.model.query import Stream

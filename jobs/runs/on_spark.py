@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, Engine
 from jobs.host.kill_points import step

@@ -19,7 +19,7 @@ from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.program import Program
 from jobs.engine.program.queries import label_of
 from jobs.engine.program.spark_types import can_widen, parse_type, plain_type
-from jobs.engine.sources.files import File, current_files
+from jobs.engine.sources.contract import File, current_files
 from jobs.engine.warehouse.consumed_files import RawEvents, files_in_records, is_rewritten, load_records, raw_events
 from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, newest

@@ -22,7 +22,7 @@ from jobs.engine.program.compile import compile_program, expressions
 from jobs.engine.program.program import Program
 from jobs.engine.program.queries import move_unfoldable, queries_for_spark
 from jobs.engine.sources import list_input_files
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.spark.stream_frames import driver_of, events_of, file_frame
 from jobs.spark.unshared import unshared_types
 from optimizer.catalog.model.catalog import Catalog

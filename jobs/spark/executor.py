@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jobs.engine.batch.bucket_task import run_bucket
+from jobs.engine.finals.task import run_bucket
 from jobs.engine.program.program import Program
 from jobs.engine.work import BucketReport, Failed, Latest, Message, Outcome, Parcel, Report, Work, collect_outcome
 from jobs.host.storage import in_a_line

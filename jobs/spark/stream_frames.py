@@ -17,8 +17,7 @@ from sqlglot import exp
 
 from jobs.engine.events.parquet import open_parquet
 from jobs.engine.sources import list_input_files, table_columns
-from jobs.engine.sources.contract import TableColumns, read_values
-from jobs.engine.sources.files import File, current_files
+from jobs.engine.sources.contract import File, TableColumns, current_files, read_values
 from jobs.engine.warehouse.consumed_files import plain_path
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream, Table

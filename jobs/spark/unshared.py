@@ -16,15 +16,14 @@ from jobs.engine.events.arrow import in_utc
 from jobs.engine.program.program import Program, Unshared, grouping_name, key_column
 from jobs.engine.program.queries import label_of
 from jobs.engine.program.spark_types import INSTANT
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import RawEvents
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.engine.warehouse.result_files import QUERY, START, revise_tables, value_column, write_results
 from jobs.engine.work import Outcome, Work
 from jobs.host.storage import Storage
-from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.catalog import Catalog, oracle_aggregate, window_call
 from optimizer.catalog.model.query import Query
-from optimizer.catalog.model.render import oracle_aggregate, window_call
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Plan
 from optimizer.windows.window import BEGINNING

@@ -16,9 +16,15 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import yaml
 
-from optimizer.catalog.model.catalog import WINDOW_COLUMN, Catalog, default_columns, key_columns_of
+from optimizer.catalog.model.catalog import (
+    WINDOW_COLUMN,
+    Catalog,
+    default_columns,
+    key_columns_of,
+    user_aggregate,
+    user_sql,
+)
 from optimizer.catalog.model.query import UTC, Expectation, Label, Query, Sink, Stream, Table
-from optimizer.catalog.model.render import user_aggregate, user_sql
 from optimizer.catalog.read.bulk import read_table
 from optimizer.catalog.read.draft import at_line, check_id
 from optimizer.catalog.read.entries import add_query_entry, read_text

@@ -1,9 +1,8 @@
 """A plan as data, and what reads it.
 
 - batches: The batches that a stream comes in: what each brings, and what it does to the retained levels of a tree.
-- cost: What a plan costs, from the plan alone: every tree's feed, and its finals for every measure and key.
 - counts: What the engine does for a plan, counted before it does it.
-- definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree.
+- definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree, and what that costs.
 - explain: A plan in words: what it costs, what it saves, and one line per tree.
 - forest: Trees of a plan on their stream: what they have in a second, what their batches handle.
 - levels: At which lengths a tree retains what its windows hold, and from which level each stretch of time is read.

@@ -15,8 +15,7 @@ import numpy as np
 
 from optimizer.algebra.techniques import BLOCK
 from optimizer.plan.batches import Handled
-from optimizer.plan.cost import omega_of
-from optimizer.plan.definition import EVENTS, Demand, Measure, Tree
+from optimizer.plan.definition import EVENTS, Demand, Measure, Tree, omega_of
 from optimizer.plan.forest import Forest
 from optimizer.windows.window import FloatArray, IntArray, WindowSet
 

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from optimizer.plan.batches import STEADY, Schedule
-from optimizer.plan.cost import omega_of, tree_cost
 from optimizer.plan.counts import FINAL, PARTIAL, RESULT_FILES, ROW, ROW_MERGED, count_stream, count_tree
-from optimizer.plan.definition import Demand, Plan, Traffic, Tree
+from optimizer.plan.definition import Demand, Plan, Traffic, Tree, omega_of, tree_cost
 from optimizer.plan.forest import Forest
 
 

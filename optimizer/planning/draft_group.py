@@ -10,16 +10,15 @@ import numpy as np
 
 from optimizer.cost.omega import Load, cheapest_technique
 from optimizer.cost.tree_cost import RAW
-from optimizer.plan.cost import tree_cost
-from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree
+from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree, tree_cost
 from optimizer.plan.operations import count_operations
 from optimizer.plan.prices import Prices
 from optimizer.planning.choices import STRATEGY, techniques_for
 from optimizer.planning.recent import Recent, choose_shards
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Rows, Watch
 from optimizer.strategies.contract.strategy import Card, Draft
+from optimizer.strategies.contract.units import CostModel
 from optimizer.windows.edge_space import rate_of_edges
 from optimizer.windows.edges import Edges
 from optimizer.windows.window import BoolArray, Ids, IntArray, WindowSet

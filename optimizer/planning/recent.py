@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from optimizer.plan.cost import tree_cost
-from optimizer.plan.definition import EVENTS, Curve, Measure, Shards, Traffic, Tree
+from optimizer.plan.definition import EVENTS, Curve, Measure, Shards, Traffic, Tree, tree_cost
 
 
 @dataclass(frozen=True)

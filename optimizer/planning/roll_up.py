@@ -12,11 +12,10 @@ from itertools import combinations
 
 import numpy as np
 
-from optimizer.plan.cost import tree_cost
-from optimizer.plan.definition import EVENTS, Traffic, Tree
+from optimizer.plan.definition import EVENTS, Traffic, Tree, tree_cost
 from optimizer.planning.draft_group import lend_measures
 from optimizer.planning.recent import Recent, measure_shards
-from optimizer.strategies.contract.pricing import EPSILON
+from optimizer.strategies.contract.units import EPSILON
 from optimizer.windows.edge_space import EdgeSpace, rate_of_edges
 from optimizer.windows.edges import union
 from optimizer.windows.window import CUTTY, WindowSet

@@ -14,10 +14,9 @@ from optimizer.plan.prices import Prices
 from optimizer.planning.choices import AUTO, find_strategy, techniques_for
 from optimizer.planning.draft_group import Group, cost_model
 from optimizer.planning.windows import plan_drafts
-from optimizer.strategies.contract.pricing import Pricing
 from optimizer.strategies.contract.problem import DEFAULT_OPTIONS, SearchOptions, Watch, make_measures_problem
 from optimizer.strategies.contract.strategy import Draft, exact_cost
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import Pricing, Units
 from optimizer.strategies.search.feeds import Cascades, add_helpers, as_draft
 from optimizer.strategies.search.incremental import TOLERANCE, Drift, insert_into, settle
 from optimizer.windows.edges import Edges

@@ -19,9 +19,9 @@ from optimizer.planning.choices import AUTO, STRATEGY, TECHNIQUE, find_strategy
 from optimizer.planning.draft_group import Group, build_trees, cost_model, draft_group, shared_trees, stream_seconds
 from optimizer.planning.recent import Recent
 from optimizer.planning.roll_up import invent_groupings, roll_up_groupings
-from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import DEFAULT_OPTIONS, Problem, Rows, SearchOptions, Watch, make_problem
 from optimizer.strategies.contract.strategy import Card, Draft, SingleWindows
+from optimizer.strategies.contract.units import CostModel
 from optimizer.windows.window import BoolArray, Ids, IntArray, Window, WindowSet
 
 

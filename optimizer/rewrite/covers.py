@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from optimizer.catalog.model.catalog import window_call
 from optimizer.catalog.model.query import Query
-from optimizer.catalog.model.render import window_call
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Measure, Plan
 from optimizer.plan.measures import demands_of, measures_of

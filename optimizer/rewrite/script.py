@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.catalog import Catalog, script_sql, window_call
 from optimizer.catalog.model.query import UTC, Column, Query, Statement
-from optimizer.catalog.model.render import script_sql, window_call
 from optimizer.catalog.sql.expressions import free_name, quote
 from optimizer.plan.definition import EVENTS, Demand, Plan, Tree
 from optimizer.plan.measures import demands_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from optimizer.catalog.model.render import window_call
+from optimizer.catalog.model.catalog import window_call
 from optimizer.catalog.sql.expressions import quote
 from optimizer.windows.edges import Edges, common_step, period
 from optimizer.windows.window import Window

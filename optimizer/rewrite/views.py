@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from optimizer.algebra.aggregates import COMPONENTS
-from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.model.catalog import Catalog, window_call
 from optimizer.catalog.model.query import Stream, Table
-from optimizer.catalog.model.render import window_call
 from optimizer.catalog.read.streams import sources_of
 from optimizer.catalog.sql.expressions import free_name, quote
 from optimizer.plan.definition import EVENTS, Measure, Plan, Tree

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from optimizer.cost.tree_cost import OPERATIONS
-from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft, draft_cost, forest_of
-from optimizer.strategies.contract.units import Units, bits
+from optimizer.strategies.contract.units import EPSILON, CostModel, Pricing, Units, bits
 from optimizer.strategies.factor_windows import cheapest_factors
 from optimizer.strategies.search.feeds import Cascade, Cascades, add_helpers, as_draft
 from optimizer.strategies.search.subset_dp import MOST_UNITS, cheapest_cascade, subset_table

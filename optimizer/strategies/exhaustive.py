@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from optimizer.errors import HeddleError
-from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import EPSILON, CostModel, Pricing, Units
 from optimizer.strategies.search.moves import Price
 
 MOST = 12

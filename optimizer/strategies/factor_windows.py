@@ -9,10 +9,9 @@ import numpy as np
 
 from optimizer.algebra.techniques import CARDS
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft, draft_cost, search_in_bundles
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import CostModel, Pricing, Units
 from optimizer.strategies.search.coverage import (
     Graph,
     Relation,

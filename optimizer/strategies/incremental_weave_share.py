@@ -6,10 +6,9 @@ go, by the same search.
 
 from __future__ import annotations
 
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
-from optimizer.strategies.contract.units import Units, bits
+from optimizer.strategies.contract.units import CostModel, Pricing, Units, bits
 from optimizer.strategies.search.incremental import Drift, insert, settle
 from optimizer.strategies.search.moves import merge_best, refine
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import CostModel, Pricing, Units
 from optimizer.strategies.search.incremental import insert
 from optimizer.strategies.search.moves import merge_best
 

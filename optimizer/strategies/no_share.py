@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
+from optimizer.strategies.contract.units import CostModel
 
 
 def no_share(problem: Problem, model: CostModel, watch: Watch) -> Draft:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import CostModel, Pricing, Units
 
 DRAWS = 20
 SEED = 2011

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import CostModel, Pricing, Units
 from optimizer.strategies.weave_share import woven
 from optimizer.windows.window import BoolArray, FloatArray
 

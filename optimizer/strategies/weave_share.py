@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import CostModel, Pricing, Units
 from optimizer.strategies.search.greedy import greedy
 from optimizer.strategies.search.moves import move_units, refine
 

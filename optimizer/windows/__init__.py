@@ -1,13 +1,12 @@
 """Windows, their edges, and how edges are counted.
 
 - atoms: Atoms: ticks that the same classes have as edges, counted together; also for all pairs of trees at once.
-- collapse: Windows with equal edges collapse into one class, a million at a time.
 - edge_space: The edge classes of one catalog, and the edge rate of any set of them.
-- edges: Edges as arithmetic progressions (period, residue), and the number theory that counting them needs.
-- rates: Edge rates by prime recursion, and by bounded estimates once the budget is spent.
+- edges: Edges as arithmetic progressions, windows of equal edges collapsed into one, and the number theory for it.
+- rates: Edge rates by prime recursion, and by bounded estimates from samples once the budget is spent.
 - slice_manager: The on-the-fly slice manager: which edge comes next, while queries join and leave (SIGMOD 2006).
 - window: A sliding window, windows and query ids as columns, and slices: panes, pairs, cutty.
-- counters: The exact counters of edges: equal wherever they apply. Estimates are in sampled.py.
+- counters: The exact counters of edges: equal wherever they apply. Estimates are in rates.py.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from fractions import Fraction
 from math import lcm
 
 from optimizer.errors import HeddleError
-from optimizer.windows.collapse import collapse
 from optimizer.windows.edge_space import EdgeSpace
-from optimizer.windows.edges import Edges, all_progressions, progressions, union
+from optimizer.windows.edges import Edges, all_progressions, collapse, progressions, union
 from optimizer.windows.rates import rate_of
 from optimizer.windows.window import Window
 

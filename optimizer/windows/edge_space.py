@@ -16,9 +16,9 @@ import numpy as np
 
 from optimizer.errors import HeddleError
 from optimizer.windows.atoms import Atoms, Floats, LoosePairs, PairTable, WeightedPairs, WordPairs, ones
-from optimizer.windows.counters import bit_set, divisor_mask, f1, sampled
+from optimizer.windows.counters import bit_set, divisor_mask, f1
 from optimizer.windows.edges import Edges, Progression, divisors_among, period, union
-from optimizer.windows.rates import RecursiveRates
+from optimizer.windows.rates import RecursiveRates, sampled_atoms
 
 MOST_REMEMBERED = 1 << 20
 MOST_ROW_BYTES = 1 << 26
@@ -244,7 +244,7 @@ class EdgeSpace:
 
     @cached_property
     def _samples(self) -> Atoms:
-        return sampled.atoms(self.classes)
+        return sampled_atoms(self.classes)
 
     def _row(self, atoms: Atoms, mask: int) -> bytes:
         """Return the atoms of the mask as bytes, kept while they take little room."""

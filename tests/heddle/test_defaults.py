@@ -13,7 +13,7 @@ from heddle.commands.plan import plan as plan_command
 from heddle.main import app
 from jobs.generate import generate
 from jobs.generate.draws import Options
-from jobs.measure.recent_on_spark import recent_by
+from jobs.measure.stream import recent_by
 from jobs.plans.replan import Wish, candidates
 from jobs.runs.compare import Comparison, plans_of
 from jobs.runs.request import Request

@@ -12,7 +12,7 @@ from typing import Any
 
 from expectations.publish import publish_or_quarantine
 from jobs.engine.batch.run_batch import close
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse import ledger as ledgers
 from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, newest

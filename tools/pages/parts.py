@@ -15,7 +15,7 @@ from heddle.main import app
 from jobs.engine.events.language.functions import FUNCTIONS as EVALUATED
 from jobs.engine.events.language.functions import LEFT_TO_SPARK
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS, Aggregate
-from optimizer.catalog.sql.allowed import FUNCTIONS
+from optimizer.catalog.sql.grammar import FUNCTIONS
 from optimizer.workloads import WORKLOADS
 from optimizer.workloads.workload import Card, option_name
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from jobs.engine.batch.carry import retained_from_start
 from jobs.engine.program.program import Program
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse import result_files, state_files
 from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.ledger import newest_ledger

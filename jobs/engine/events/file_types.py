@@ -15,8 +15,7 @@ from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.queries import inputs_of
 from jobs.engine.program.spark_types import plain_type, require_key
 from jobs.engine.sources import list_input_files, table_columns
-from jobs.engine.sources.contract import ARROW
-from jobs.engine.sources.files import folder_types
+from jobs.engine.sources.contract import ARROW, folder_types
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import UTC, Stream

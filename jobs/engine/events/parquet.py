@@ -18,7 +18,7 @@ from jobs.engine.events.file_constants import folder_constants, table_constants,
 from jobs.engine.events.predicate_index import index_predicates, truth_of
 from jobs.engine.program.program import TIME, Input, Program, key_column
 from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.host.storage import Storage
 from optimizer.catalog.spark_types.parquet import int96_columns, names_alike
 from optimizer.errors import HeddleError

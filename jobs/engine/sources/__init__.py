@@ -1,8 +1,7 @@
 """Sources: where the events of a stream are, which of their files are new, and how those files hold the columns.
 
-- contract: What a source gives: files with their offset, and how a table's files hold its columns.
+- contract: What a source gives: files with their offset, the listing of a folder, and how files hold columns.
 - delta: Delta tables, by their own log: the files that appends added.
-- files: Files (parquet, csv, json, orc): the one listing of what is in the folder of a stream, consumed or not.
 - iceberg: Iceberg tables, by their snapshots: the files that appends added.
 - kafka: Topics of Kafka: messages are landed as Parquet together with their offsets.
 - landing: Landed events: their files, and the log that says which offsets each landing has.
@@ -11,16 +10,15 @@
 
 from __future__ import annotations
 
-from jobs.engine.sources import delta, files, iceberg, kafka, landing
-from jobs.engine.sources.contract import Source, TableColumns, list_nothing
-from jobs.engine.sources.files import File
+from jobs.engine.sources import delta, iceberg, kafka, landing
+from jobs.engine.sources.contract import File, Source, TableColumns, list_files, list_nothing
 from optimizer.catalog.model.query import Stream
 
 SOURCES: dict[str, Source] = {
-    "parquet": Source(files.list_files),
-    "csv": Source(files.list_files),
-    "json": Source(files.list_files),
-    "orc": Source(files.list_files),
+    "parquet": Source(list_files),
+    "csv": Source(list_files),
+    "json": Source(list_files),
+    "orc": Source(list_files),
     "delta": Source(delta.list_files, delta.list_snapshots, delta.read_columns),
     "iceberg": Source(iceberg.list_files, iceberg.list_snapshots, iceberg.read_columns),
     "table": Source(list_nothing),  # of Spark's catalog: Spark lists it, in jobs/spark

@@ -10,8 +10,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.sources.contract import Snapshot, TableColumns, chain_snapshots, write_values
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File, Snapshot, TableColumns, chain_snapshots, write_values
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError

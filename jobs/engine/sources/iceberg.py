@@ -9,8 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.engine.sources.contract import Snapshot, TableColumns, chain_snapshots, write_values
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File, Snapshot, TableColumns, chain_snapshots, write_values
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 

@@ -18,8 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.engine.sources.contract import Snapshot, chain_snapshots
-from jobs.engine.sources.files import File, current_files
+from jobs.engine.sources.contract import File, Snapshot, chain_snapshots, current_files
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Stream

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from jobs.engine.sources.files import File, current_files, data_files
+from jobs.engine.sources.contract import File, current_files, data_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, TAKEN
 from jobs.engine.warehouse.manifest import Manifest, latest_of_batch
 from jobs.host.storage import Storage

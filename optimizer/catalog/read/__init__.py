@@ -1,11 +1,10 @@
 """A catalog read from files.
 
 - bulk: The bulk form of machine-made catalogs: a Parquet or CSV file with a row for each query, read as columns.
-- check: A catalog checked against its events: every column exists, every aggregate gets what it can add up.
 - draft: A catalog while it is being read: streams, queries and problems so far.
 - entries: The two forms people write: entries of a YAML file, and a SQL file for each query.
 - expect: The entries of `expect:` on a stream or a query, checked one by one.
-- load: A folder, or queries that a Python program writes down -> Catalog, or every problem at once.
+- load: A folder, or queries of a Python program -> Catalog, or every problem at once; checked against its events.
 - selects: One aggregate of a select list: which it is, over what, under which name.
 - source_options: Options of a source: which a format has, and what their values may be.
 - statements: A whole SELECT: keys, window, aggregates and HAVING over one stream, as the user's own Spark SQL says it.

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from optimizer.algebra.aggregates import AGGREGATES
-from optimizer.catalog.sql import allowed
+from optimizer.catalog.sql import grammar
 from optimizer.catalog.sql.grammar import PlainSpark, add_brackets
 from optimizer.errors import Mistake, did_you_mean, show
 
@@ -115,10 +115,10 @@ def _walk(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _check_node(node: exp.Expr) -> None:
-    parts = allowed.NODES.get(type(node))
+    parts = grammar.NODES.get(type(node))
     if parts is None:
         name = type(node).__name__
-        raise Mistake(f"{allowed.REFUSED.get(name, name)} is refused", "use plain columns, operators and functions")
+        raise Mistake(f"{grammar.REFUSED.get(name, name)} is refused", "use plain columns, operators and functions")
     for part, value in node.args.items():
         if part not in parts and value not in (None, False, []):
             construct = "a subquery" if part == "query" else f"{type(node).__name__} with {part}"
@@ -129,7 +129,7 @@ def _check_node(node: exp.Expr) -> None:
         _check_name(node.name)
     elif isinstance(node, exp.Literal) and not node.is_string:
         _check_number(node.name)
-    elif isinstance(node, exp.DataType) and node.this.name not in allowed.TYPES:
+    elif isinstance(node, exp.DataType) and node.this.name not in grammar.TYPES:
         raise Mistake(f"the type {node.this.name} is refused", "cast to a number, string, date, timestamp or boolean")
 
 
@@ -138,19 +138,19 @@ def _check_function(node: exp.Anonymous) -> None:
     count = len(node.expressions)
     if name in AGGREGATE_NAMES:
         raise Mistake(f"the aggregate {name} is inside an expression", "an aggregate stands alone in select")
-    if name not in allowed.FUNCTIONS:
+    if name not in grammar.FUNCTIONS:
         raise Mistake(
             f"the function {show(name)[1:-1]} is refused",
-            did_you_mean(name, allowed.FUNCTIONS, "docs/catalog.md lists the functions"),
+            did_you_mean(name, grammar.FUNCTIONS, "docs/catalog.md lists the functions"),
         )
-    low, high = allowed.FUNCTIONS[name]
+    low, high = grammar.FUNCTIONS[name]
     if not low <= count <= high:
         takes = str(low) if low == high else f"{low} to {high}"
         raise Mistake(f"{name} has {count} arguments", f"it takes {takes}")
 
 
 def _check_name(name: str) -> None:
-    if name.lower() in allowed.HIDDEN:
+    if name.lower() in grammar.HIDDEN:
         raise Mistake(f"{name} is refused", "it is not a column of the events")
     if not name or len(name) > 128:
         raise Mistake(f"{show(name)} is no column name", "a name has 1 to 128 characters")

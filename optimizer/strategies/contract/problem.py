@@ -14,10 +14,9 @@ import numpy as np
 
 from optimizer.errors import HeddleError, did_you_mean
 from optimizer.plan.definition import Measure
-from optimizer.windows.collapse import collapse
 from optimizer.windows.counters import COUNTERS
 from optimizer.windows.edge_space import EdgeSpace
-from optimizer.windows.edges import Edges, Progression
+from optimizer.windows.edges import Edges, Progression, collapse
 from optimizer.windows.window import PAIRS, SLICINGS, BoolArray, FloatArray, IntArray, WindowSet, distinct_sorted
 
 AUTO = "auto"

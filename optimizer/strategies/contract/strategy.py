@@ -12,9 +12,8 @@ import numpy as np
 
 from optimizer.cost.omega import flat_fat_operations, snap_to_whole
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
 from optimizer.strategies.contract.problem import Problem, Watch
-from optimizer.strategies.contract.units import Units, bits
+from optimizer.strategies.contract.units import EPSILON, CostModel, Pricing, Units, bits
 from optimizer.windows.edge_space import rate_of_edges
 from optimizer.windows.edges import Edges
 from optimizer.windows.window import FloatArray, IntArray

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.pricing import EPSILON, Pricing
 from optimizer.strategies.contract.strategy import Draft, carried_measures
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import EPSILON, Pricing, Units
 from optimizer.windows.window import IntArray
 
 MOST_CHILDREN = 24  # of one feeder; of more, no helpers are tried

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimizer.strategies.contract.pricing import EPSILON, CostModel, Pricing
 from optimizer.strategies.contract.problem import Watch
-from optimizer.strategies.contract.units import FatSums, Profile
+from optimizer.strategies.contract.units import EPSILON, CostModel, FatSums, Pricing, Profile
 from optimizer.windows.window import FloatArray, IntArray, distinct_sorted
 
 INVERTIBLE = {"panes_inv", "slick_deque_inv"}

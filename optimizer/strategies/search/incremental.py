@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from optimizer.strategies.contract.pricing import EPSILON
+from optimizer.strategies.contract.units import EPSILON
 
 Price = Callable[[int], float]  # of a tree
 ForestPrice = Callable[[Sequence[int]], float]

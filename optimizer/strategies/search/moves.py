@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from optimizer.strategies.contract.pricing import EPSILON, Pricing
 from optimizer.strategies.contract.problem import Watch
-from optimizer.strategies.contract.units import FatSums, bits
+from optimizer.strategies.contract.units import EPSILON, FatSums, Pricing, bits
 from optimizer.strategies.search.greedy import FAT, INVERTIBLE
 from optimizer.windows.atoms import Atoms
 from optimizer.windows.window import FloatArray, IntArray

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.pricing import CostModel
-from optimizer.strategies.contract.units import Profile, Units
+from optimizer.strategies.contract.units import CostModel, Profile, Units
 from optimizer.windows.window import FloatArray, IntArray
 
 MOST_UNITS = 16

@@ -1,10 +1,9 @@
-"""The exact counters of edges: equal wherever they apply. Estimates are in sampled.py.
+"""The exact counters of edges: equal wherever they apply. Estimates are in rates.py.
 
 - bit_set: Mark every edge of a composite slide in a bit set and count the marks.
 - divisor_mask: Divisor mask: without residues, x modulo L matters only by its greatest common divisor with L.
 - f1: F1: inclusion and exclusion over all subsets, residues by the Chinese remainder theorem. 2^n.
 - prime_recursion: Residues modulo different prime powers are independent: recurse over the primes, on any catalog.
-- sampled: Beyond the budget: some edges are counted, the rest estimated from samples.
 """
 
 from __future__ import annotations

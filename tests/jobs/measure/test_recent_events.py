@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.measure.recent_events import recent_events
-from jobs.measure.recent_on_spark import recent_by
+from jobs.measure.stream import recent_by
 from jobs.runs.request import Request
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Measure, Plan

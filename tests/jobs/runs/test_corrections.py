@@ -22,7 +22,7 @@ from jobs.host.kill_points import DRIVER_STEPS, KILL_AT, TASK_STEPS
 from jobs.results import late_table, read_results, results_table
 from jobs.runs import on_spark
 from jobs.runs.backfill import past_of, repair
-from jobs.runs.in_memory import run_table
+from jobs.runs.frames import run_table
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog

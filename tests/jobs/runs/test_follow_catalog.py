@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from jobs.engine.program.program import key_column
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import add_record, load_records
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
 from jobs.kernels.slices.edges import edges_between

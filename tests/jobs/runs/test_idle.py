@@ -14,7 +14,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.results import late_table, read_open_windows, results_table
 from jobs.runs import run as run_module
-from jobs.runs.in_memory import run_table
+from jobs.runs.frames import run_table
 from jobs.runs.in_process import evaluate_local
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog

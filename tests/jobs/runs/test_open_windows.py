@@ -13,7 +13,7 @@ from heddle.main import app
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.results import read_open_windows, results_table
-from jobs.runs.in_memory import run_table
+from jobs.runs.frames import run_table
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError

@@ -17,7 +17,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.generate import Options as Generated
 from jobs.generate import generate
-from jobs.measure.recent_on_spark import recent_by
+from jobs.measure.stream import recent_by
 from jobs.results import read_results
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.on_spark import evaluate

@@ -11,7 +11,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
-from jobs.measure.recent_on_spark import recent_by
+from jobs.measure.stream import recent_by
 from jobs.results import read_results
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.on_spark import evaluate

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from jobs.engine.program.program import Unshared
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.work import Work
 from jobs.spark.choose_lane import choose_lanes
 from jobs.spark.unshared import ends, first_start

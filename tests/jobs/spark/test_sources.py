@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from jobs.engine.sources import list_input_files
 from jobs.engine.warehouse.consumed_files import plain_path
 from jobs.measure.recent_events import recent_events, recent_keys
-from jobs.measure.recent_on_spark import recent_on_spark
+from jobs.measure.stream import recent_on_spark
 from optimizer.catalog.spark_types.parquet import BY_SPARK, folder_type, folder_value
 from optimizer.errors import CatalogError, HeddleError
 from tests.worlds.sources import LAST, source_world

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heddle.main import app
-from optimizer.catalog.read.check import check_catalog
+from optimizer.catalog.read.load import check_catalog
 from optimizer.catalog.spark_types.parquet import Unread, read_schema, spark_type
 from optimizer.errors import CatalogError
 from tests.optimizer.catalog.catalogs import write

@@ -10,8 +10,8 @@ import pytest
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.read.streams import roots
-from optimizer.catalog.sql.allowed import FUNCTIONS
 from optimizer.catalog.sql.expressions import expression
+from optimizer.catalog.sql.grammar import FUNCTIONS
 from optimizer.errors import CatalogError, Mistake
 from tests.optimizer.catalog.catalogs import write
 from tests.optimizer.catalog.mutations import BASE, HOSTILE, mutate

@@ -10,14 +10,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.algebra.aggregates import AGGREGATES
+from optimizer.catalog.model.catalog import oracle_aggregate
 from optimizer.catalog.model.query import Query
-from optimizer.catalog.model.render import oracle_aggregate
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.read.selects import parse_selected
 from optimizer.catalog.spark_types.numbers import UNKNOWN
 from optimizer.catalog.spark_types.results import RESULTS, expression_type, result_type
-from optimizer.catalog.sql.allowed import FUNCTIONS
 from optimizer.catalog.sql.expressions import expression
+from optimizer.catalog.sql.grammar import FUNCTIONS
 from optimizer.catalog.write import dump
 from optimizer.windows.window import Window
 from tests.optimizer.catalog.catalogs import write

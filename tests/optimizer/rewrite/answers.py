@@ -8,8 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.model.render import script_sql
+from optimizer.catalog.model.catalog import Catalog, script_sql
 from optimizer.plan.definition import Plan
 from optimizer.rewrite import Script, answer_types, rewrite
 

@@ -10,9 +10,8 @@ import pytest
 from optimizer import optimize
 from optimizer.plan.definition import Measure
 from optimizer.strategies.cascade import anneal, exact
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import Watch, make_measures_problem, make_problem
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import CostModel, Pricing, Units
 from optimizer.strategies.search.feeds import Cascades
 from optimizer.windows.window import WindowSet
 from optimizer.workloads.generators import factors

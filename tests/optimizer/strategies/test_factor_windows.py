@@ -9,8 +9,8 @@ import pytest
 
 from optimizer import Window, optimize
 from optimizer.cost.tree_cost import RAW
-from optimizer.strategies.contract.pricing import CostModel
 from optimizer.strategies.contract.problem import Watch, make_problem
+from optimizer.strategies.contract.units import CostModel
 from optimizer.strategies.factor_windows import best_factor, factor_windows, with_common_factors, with_factors
 from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
 from optimizer.windows.window import WindowSet

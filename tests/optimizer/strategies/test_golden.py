@@ -10,9 +10,8 @@ import pytest
 
 from optimizer import Window, optimize
 from optimizer.strategies.cascade import exact
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import make_problem
-from optimizer.strategies.contract.units import Units
+from optimizer.strategies.contract.units import CostModel, Pricing, Units
 from optimizer.strategies.search.feeds import Cascades
 from optimizer.windows.window import WindowSet
 

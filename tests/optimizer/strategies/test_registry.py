@@ -10,9 +10,8 @@ import pytest
 import optimizer.strategies
 from optimizer.cost.omega import OMEGA, Load, omega
 from optimizer.strategies import STRATEGIES
-from optimizer.strategies.contract.pricing import CostModel, Pricing
 from optimizer.strategies.contract.problem import make_problem
-from optimizer.strategies.contract.units import Units, bits
+from optimizer.strategies.contract.units import CostModel, Pricing, Units, bits
 from optimizer.strategies.search.subset_dp import subset_table
 from optimizer.windows.window import WindowSet
 from tests.optimizer.strategies.instances import instance

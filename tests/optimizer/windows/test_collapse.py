@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimizer.windows import Window, collapse, progressions
-from optimizer.windows.collapse import distinct
+from optimizer.windows.edges import distinct
 
 scales = st.sampled_from([1, 60_000_000, 86_400_000_000])
 columns = st.lists(st.tuples(st.integers(1, 99), st.integers(1, 24), st.integers(-9, 30)), min_size=1, max_size=40)

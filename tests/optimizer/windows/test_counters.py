@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from optimizer.windows import EdgeSpace, Window, counters, edge_rate, progressions
-from optimizer.windows.counters import COUNTERS, bit_set, sampled
+from optimizer.windows import EdgeSpace, Window, counters, edge_rate, progressions, rates
+from optimizer.windows.counters import COUNTERS, bit_set
 from optimizer.windows.counters.prime_recursion import BudgetError, rate
 from optimizer.windows.edges import Edges, divisors, factorize, period, union
 
@@ -95,7 +95,7 @@ def test_beyond_the_budget_an_estimate_keeps_its_bounds() -> None:
         slides = [random.randint(2, 40) for _ in range(7)]
         edges = union(progressions(Window(random.randint(slide, 5 * slide), slide)) for slide in slides)
         exact = rate(edges)
-        found = sampled.estimate(edges, budget=30)
+        found = rates.estimate(edges, budget=30)
         assert found.low <= exact <= found.high
         assert found.low <= found.rate <= found.high
         assert float(found.rate) == pytest.approx(float(exact), rel=0.1)
@@ -176,4 +176,4 @@ def test_bit_set_groups_ticks_that_no_class_tells_apart() -> None:
 
 def test_every_counter_is_in_the_table() -> None:
     files = {module.name for module in pkgutil.iter_modules(counters.__path__)}
-    assert files == {*COUNTERS, "sampled"}
+    assert files == set(COUNTERS)

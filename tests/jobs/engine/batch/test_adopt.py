@@ -11,7 +11,7 @@ from jobs.engine.batch.carry import is_served_by
 from jobs.engine.batch.run_batch import PastEvents, close, commit_empty_batch, recompute_batch, run_batch
 from jobs.engine.events.parquet import Split
 from jobs.engine.sources import list_input_files
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import PastBatch, RawEvents
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest

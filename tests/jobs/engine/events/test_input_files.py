@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.engine.sources.files import current_files
+from jobs.engine.sources.contract import current_files
 from jobs.engine.warehouse.consumed_files import files_of_batch, list_consumed_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, stream_storage
 from jobs.engine.warehouse.manifest import newest

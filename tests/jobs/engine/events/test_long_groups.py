@@ -10,7 +10,7 @@ import pytest
 
 from jobs.engine.events import parquet
 from jobs.engine.events.parquet import name_long_groups, splits_of
-from jobs.engine.sources.files import File
+from jobs.engine.sources.contract import File
 
 ROWS = 100_000
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from jobs.engine.batch.bucket_task import run_bucket
 from jobs.engine.batch.run_batch import close, run_batch
 from jobs.engine.events.file_types import exact_types, file_types
 from jobs.engine.events.parquet import Split
 from jobs.engine.feed.task import feed_splits
+from jobs.engine.finals.task import run_bucket
 from jobs.engine.program.compile import compile_program
 from jobs.engine.program.program import Program
 from jobs.engine.program.queries import FRAME_PART, of_lane, queries_for_spark

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.sources import list_input_files
-from jobs.engine.sources.files import File, current_files
+from jobs.engine.sources.contract import File, current_files
 from jobs.engine.warehouse.consumed_files import (
     COMPACT_AT,
     PastBatch,

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from jobs.engine.events.expressions import NotExact, RefusedRow, compile_expression, evaluate
 from jobs.engine.events.language import texts
 from jobs.engine.events.language.functions import FUNCTIONS, LEFT_TO_SPARK
-from optimizer.catalog.sql.allowed import FUNCTIONS as ALLOWED
 from optimizer.catalog.sql.expressions import expression
+from optimizer.catalog.sql.grammar import FUNCTIONS as ALLOWED
 from tests.jobs.engine.events.language.against_spark import compare
 from tests.jobs.engine.events.language.writer import Writer, odd_rows
 
