@@ -32,7 +32,7 @@ def backfill() -> None:
 
     @step
     def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.steps.evaluate import backfill_arguments
+        from jobs.steps.submit import backfill_arguments
 
         return backfill_arguments(params, run_id, LOG.info)
 

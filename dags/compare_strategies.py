@@ -32,13 +32,13 @@ def compare_strategies() -> None:
 
     @step
     def arguments(params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.steps.compare_strategies import comparison_arguments
+        from jobs.steps.submit import comparison_arguments
 
         return comparison_arguments(params, run_id)
 
     @step
     def log(job: dict[str, Any]) -> dict[str, Any]:
-        from jobs.steps.compare_strategies import log_report
+        from jobs.steps.submit import log_report
 
         return log_report(job, LOG.info)
 

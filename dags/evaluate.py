@@ -40,19 +40,19 @@ def evaluate() -> None:
 
     @step(inlets=EVENTS)
     def streams(params: dict[str, Any]) -> list[str]:
-        from jobs.steps.evaluate import streams_with_work
+        from jobs.steps.submit import streams_with_work
 
         return streams_with_work(params["stream"], LOG.info)
 
     @step(map_index_template=STREAM)
     def prepare(stream: str, params: dict[str, Any], run_id: str) -> dict[str, Any]:
-        from jobs.steps.evaluate import prepare
+        from jobs.steps.submit import prepare
 
         return prepare(stream, run_id, params["files_per_batch"], params["sample"], LOG.info)
 
     @step(map_index_template=STREAM_OF_BATCH)
     def log(batch: dict[str, Any]) -> dict[str, Any]:
-        from jobs.steps.evaluate import log_batch
+        from jobs.steps.submit import log_batch
 
         return log_batch(batch, LOG.info)
 

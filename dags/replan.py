@@ -39,7 +39,7 @@ def replan() -> None:
 
     @step
     def check_catalog(params: dict[str, Any]) -> list[str]:
-        from jobs.steps.evaluate import select_streams
+        from jobs.steps.submit import select_streams
 
         return select_streams(params["stream"], LOG.info)
 

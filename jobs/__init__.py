@@ -14,7 +14,7 @@
 - runs: A run over a stream's warehouse.
 - sinks: Published answers as tables that other engines read, and alerts; each batch exactly once.
 - spark: The engine on Spark.
-- steps: What an Airflow task calls: one file per DAG.
+- steps: What an Airflow task calls.
 - tracking: What MLflow remembers. It is imported nowhere else.
 """
 

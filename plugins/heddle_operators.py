@@ -147,7 +147,7 @@ class HeddleEvaluateOperator(_HeddleOperator):
         from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
         from expectations.publish import act_on_verdict, require_passed
-        from jobs.steps.evaluate import log_batch, prepare
+        from jobs.steps.submit import log_batch, prepare
 
         batch = prepare(self.stream, run, self.files_per_batch, self.sample, LOG.info)
         SparkSubmitHook(

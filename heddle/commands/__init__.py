@@ -3,7 +3,7 @@
 - catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
 - check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
 - compare: `heddle compare`: the same events under several strategies and techniques, estimated and measured.
-- demo: `heddle demo`: the whole of Heddle on embedded defaults, through its real DAGs; what `make run` calls.
+- demo: `heddle demo`, `heddle ui`: the whole of Heddle on this machine, once through its DAGs or until Ctrl-C.
 - evaluate: `heddle evaluate`, `heddle backfill`: what has arrived on a stream, or a past interval anew.
 - generate: `heddle generate`: synthetic events and the papers' workloads.
 - machine: `heddle warm`, `heddle calibrate`, `heddle connectors`: what a machine does once, before its first run.
@@ -12,7 +12,6 @@
 - publish: `heddle publish`, `heddle status`, `heddle alerts`: what sinks have got, and what was raised.
 - results: `heddle results`: a query's published answers, with the columns its SQL has.
 - rewrite: `heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine.
-- ui: `heddle ui`: Airflow and MLflow on this machine, until Ctrl-C; what `make ui` calls.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import typer
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
 from heddle.commands.compare import compare
-from heddle.commands.demo import demo
+from heddle.commands.demo import demo, ui
 from heddle.commands.evaluate import backfill, evaluate
 from heddle.commands.generate import generate
 from heddle.commands.machine import calibrate, connectors, warm
@@ -34,7 +33,6 @@ from heddle.commands.plans import plans, replan
 from heddle.commands.publish import alerts, publish, status
 from heddle.commands.results import results
 from heddle.commands.rewrite import rewrite
-from heddle.commands.ui import ui
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "demo": demo,

@@ -31,7 +31,7 @@ def compare(
     from jobs.host.settings import settings
     from jobs.runs.compare import compare as run
     from jobs.spark.session import spark_session
-    from jobs.steps.compare_strategies import log_compared
+    from jobs.steps.submit import log_compared
     from jobs.tracking.store import open_store
     from optimizer.catalog.read.load import load_catalog
 
@@ -48,7 +48,7 @@ def compare(
 
 
 def _show(plans: list[Compared], parent: str, deviation: float) -> None:
-    from jobs.steps.compare_strategies import verdict_of
+    from jobs.steps.submit import verdict_of
     from optimizer.plan.definition import Plan
 
     table = Table(box=SIMPLE_HEAD, title="CPU milliseconds per 1,000 events", title_justify="left")

@@ -18,7 +18,7 @@ from jobs.engine.warehouse.manifest import newest
 from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from jobs.results import results_table
-from jobs.steps.evaluate import streams_with_work
+from jobs.steps.submit import streams_with_work
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
