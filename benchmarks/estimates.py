@@ -28,8 +28,7 @@ from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from jobs.tracking.past import deviations, mean
 from optimizer.algebra.techniques import CARDS
-from optimizer.plan.operations import operations_for
-from optimizer.plan.prices import Prices
+from optimizer.plan.prices import Prices, operations_for
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 

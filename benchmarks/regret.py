@@ -35,8 +35,7 @@ from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import count_roots, operations_for
-from optimizer.plan.prices import Prices
+from optimizer.plan.prices import Prices, count_roots, operations_for
 from optimizer.planning.choices import STRATEGY, TECHNIQUE
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload

@@ -12,8 +12,15 @@ from time import process_time
 
 from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
 from optimizer.strategies.contract.problem import Watch
-from optimizer.strategies.factor_windows import with_common_factors, with_factors
-from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
+from optimizer.strategies.factor_windows import (
+    cheapest_graph,
+    covered_by,
+    graph_cost,
+    partitioned_by,
+    period,
+    with_common_factors,
+    with_factors,
+)
 from optimizer.windows.window import Window
 from optimizer.workloads.generators import random_gen, sequential_gen
 

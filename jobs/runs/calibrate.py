@@ -26,8 +26,7 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.counts import FINAL
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import operations_of
-from optimizer.plan.prices import STEPS, Measured, Prices, fit_steps
+from optimizer.plan.prices import STEPS, Measured, Prices, fit_steps, operations_of
 from optimizer.planning.stream import plan_stream
 
 SECOND = 1_000_000

@@ -13,7 +13,7 @@ from jobs.engine.work import tally
 from jobs.host.machine import CpuMeter, machine_facts
 from jobs.measure.machine_prices import load_prices
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import counts_by_tree, operations_for, schedule_for
+from optimizer.plan.prices import counts_by_tree, operations_for, schedule_for
 from optimizer.windows.window import BEGINNING
 
 NAMED = 20  # queries that have a line of their own

@@ -31,8 +31,7 @@ from jobs.tracking.past import (
 from jobs.tracking.store import Entry, Store, catalog_dataset, events_dataset
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import operations_for
-from optimizer.plan.prices import Measured, Prices
+from optimizer.plan.prices import Measured, Prices, operations_for
 
 KIND = "evaluation"
 WORK = ("feed", "finals")  # the steps that the cost model speaks of

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.host.machine import machine_fingerprint
 from jobs.tracking.store import MACHINE, Store
-from optimizer.plan.operations import Operations
-from optimizer.plan.prices import Measured, Prices, fit_prices
+from optimizer.plan.prices import Measured, Operations, Prices, fit_prices
 
 if TYPE_CHECKING:
     from mlflow.entities import Run

@@ -17,8 +17,7 @@ import pandas as pd
 
 from optimizer.plan.batches import STEADY
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import operations_of
-from optimizer.plan.prices import Prices
+from optimizer.plan.prices import Prices, operations_of
 
 DESCRIPTION, PRICES = "plan/MLmodel", "plan/prices.json"
 RATE = "rate"

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 from jobs.tracking.store import Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import operations_of
-from optimizer.plan.prices import Prices
+from optimizer.plan.prices import Prices, operations_of
 
 if TYPE_CHECKING:
     from mlflow.entities.model_registry import ModelVersion

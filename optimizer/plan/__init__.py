@@ -7,8 +7,7 @@
 - forest: Trees of a plan on their stream: what they have in a second, what their batches handle.
 - levels: At which lengths a tree retains what its windows hold, and from which level each stretch of time is read.
 - measures: The measures of a query's shape: the components that its partials must hold.
-- operations: What a plan has to do, parted as calibration wants it: the papers' operations.
 - picture: A plan as a picture: trees as boxes, inside each the trees that it feeds, and where they stand.
-- prices: Seconds per operation, slice, answer, tree, batch and run, fitted from runs.
+- prices: What a plan has to do, and what that takes: operations, and the price of each in seconds, fitted from runs.
 - serialize: Plans as JSON: written, read back, and reduced to the content that a fingerprint covers.
 """

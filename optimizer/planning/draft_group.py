@@ -11,8 +11,7 @@ import numpy as np
 from optimizer.cost.omega import Load, cheapest_technique
 from optimizer.cost.tree_cost import RAW
 from optimizer.plan.definition import EVENTS, Demand, Measure, Traffic, Tree, tree_cost
-from optimizer.plan.operations import count_operations
-from optimizer.plan.prices import Prices
+from optimizer.plan.prices import Prices, count_operations
 from optimizer.planning.choices import STRATEGY, techniques_for
 from optimizer.planning.recent import Recent, choose_shards
 from optimizer.strategies import STRATEGIES

@@ -20,8 +20,7 @@ from optimizer.plan.measures import demands_of, measures_of
 from optimizer.rewrite.partials import merge_partials
 from optimizer.rewrite.slice_start import microseconds
 from optimizer.rewrite.views import Names, count_passing, select_sql, slice_measures
-from optimizer.strategies.factor_windows import IDEMPOTENT
-from optimizer.strategies.search.coverage import covered_by
+from optimizer.strategies.factor_windows import IDEMPOTENT, covered_by
 from optimizer.windows.window import Window
 
 KEPT = 60  # rows fewer to read for every window that is kept: less saves nothing, by benchmarks/rewriting.py --covers

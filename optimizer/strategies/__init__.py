@@ -2,7 +2,7 @@
 
 - cascade: Cascade: every tree reads the raw events or the partials of a tree whose edges contain its own.
 - exhaustive: All partitions of a few windows: the oracle that the other strategies are measured by.
-- factor_windows: Factor windows: compute windows from sub-aggregates of others.
+- factor_windows: Factor windows: compute windows from sub-aggregates of others, by the coverage graph of the paper.
 - incremental_weave_share: Incremental WeaveShare: queries join one by one where they add least.
 - insert_then_weave: Insert-then-Weave: put the queries one by one where they add least.
 - local_search: Local search: from every class in a tree of its own.

@@ -1,6 +1,5 @@
 """What strategies search with.
 
-- coverage: The window coverage graph of the factor-windows paper: who can be computed from whom, and at what cost.
 - feeds: What trees cost when each reads the raw events or the partials of another, whichever is cheaper.
 - greedy: The greedy loop of WeaveShare: merge the two trees whose merge saves most, until none saves anything.
 - incremental: Incremental weaving: units join and leave a forest, which is woven anew when it has drifted.

@@ -22,7 +22,7 @@ from jobs.tracking.registry import champion, plan_of
 from jobs.tracking.store import PARENT, Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
-from optimizer.plan.operations import operations_for
+from optimizer.plan.prices import operations_for
 from optimizer.planning.stream import plan_stream
 from tests.worlds.platform import QUERIES, catalog_of, planned, replanned, report
 

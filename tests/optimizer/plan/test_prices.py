@@ -9,8 +9,7 @@ import pytest
 from optimizer.errors import HeddleError
 from optimizer.plan.batches import Schedule
 from optimizer.plan.counts import STEP, STEP_ANSWER
-from optimizer.plan.operations import Operations, operations_of
-from optimizer.plan.prices import Measured, Prices, fit_prices
+from optimizer.plan.prices import Measured, Operations, Prices, fit_prices, operations_of
 from optimizer.planning.windows import optimize
 from optimizer.windows.window import Window
 

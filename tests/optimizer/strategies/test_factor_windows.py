@@ -11,8 +11,17 @@ from optimizer import Window, optimize
 from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.problem import Watch, make_problem
 from optimizer.strategies.contract.units import CostModel
-from optimizer.strategies.factor_windows import best_factor, factor_windows, with_common_factors, with_factors
-from optimizer.strategies.search.coverage import cheapest_graph, covered_by, graph_cost, partitioned_by, period
+from optimizer.strategies.factor_windows import (
+    best_factor,
+    cheapest_graph,
+    covered_by,
+    factor_windows,
+    graph_cost,
+    partitioned_by,
+    period,
+    with_common_factors,
+    with_factors,
+)
 from optimizer.windows.window import WindowSet
 from optimizer.workloads.generators import random_gen
 
