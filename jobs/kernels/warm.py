@@ -19,13 +19,11 @@ from jobs.kernels.columns.fold_bounds import REGULAR, count_operations, pick_row
 from jobs.kernels.columns.grid import lay_out_grid
 from jobs.kernels.fdlibm import angles, exponentials, logarithms, powers
 from jobs.kernels.in_memory.sliding import sliding
-from jobs.kernels.slices.accumulate import accumulate
-from jobs.kernels.slices.combine import fill_valid_rows, informative_columns, merge_rows
+from jobs.kernels.slices.accumulate import accumulate, fill_valid_rows, informative_columns, merge_rows
 from jobs.kernels.slices.edges import cell_numbers, renumber, slice_numbers
-from jobs.kernels.tallies.hashes import hash_ints, hash_longs, hash_texts
 from jobs.kernels.tallies.last_slices import count_distinct
 from jobs.kernels.tallies.merge import merge_entries
-from jobs.kernels.tallies.registers import estimate_windows, rank_hashes
+from jobs.kernels.tallies.registers import estimate_windows, hash_ints, hash_longs, hash_texts, rank_hashes
 from jobs.kernels.tallies.values import Place, find_modes, find_places, rank_entries, sum_distinct
 from jobs.kernels.techniques import KERNELS
 from jobs.kernels.techniques.stream import advance, make, run

@@ -23,9 +23,8 @@ from jobs.engine.finals.tally_answers import answer_from_tally
 from jobs.engine.program.program import Grouping, QueryProgram
 from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.result_files import MOST_LABELS, QUERY, ROW_GROUP, START, value_column
-from jobs.kernels.algebra.finish import Part, finish
+from jobs.kernels.algebra.finish import LARGEST, Part, divide_rounded, finish
 from jobs.kernels.algebra.operators import LIMB_BITS, LIMB_MASK
-from jobs.kernels.algebra.quotients import LARGEST, divide_rounded
 from jobs.kernels.arrays import Bools, Ints, Rows
 from optimizer.errors import HeddleError
 from optimizer.plan.counts import ANSWER

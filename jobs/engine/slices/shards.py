@@ -21,7 +21,7 @@ from jobs.engine.slices.slices import Slices, take_carried
 from jobs.engine.slices.tallies import merge_tallies
 from jobs.kernels.algebra.operators import COUNT, VALID
 from jobs.kernels.arrays import Bools, Ints, Rows
-from jobs.kernels.slices.combine import merge_rows
+from jobs.kernels.slices.accumulate import merge_rows
 
 LEAST = 2  # predicates that a shard passes on average, below which it is folded straight into their partials
 

@@ -18,7 +18,7 @@ from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
 from jobs.engine.slices.tallies import merge_tallies
 from jobs.kernels.algebra.operators import VALID, WIDTH, width_of
 from jobs.kernels.arrays import Ints, Rows
-from jobs.kernels.slices.combine import fill_valid_rows, informative_columns, merge_rows
+from jobs.kernels.slices.accumulate import fill_valid_rows, informative_columns, merge_rows
 from jobs.kernels.slices.edges import slice_starts
 from optimizer.windows.edges import Edges
 

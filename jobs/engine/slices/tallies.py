@@ -13,9 +13,8 @@ from jobs.engine.events.arrow import decode_dictionary, to_array
 from jobs.engine.events.columns import Value, value_of
 from jobs.engine.program.program import MeasureProgram
 from jobs.kernels.arrays import Bools, Column, Ints
-from jobs.kernels.tallies.hashes import Hashes, hash_ints, hash_longs, hash_texts
 from jobs.kernels.tallies.merge import Merged, merge_entries, order_codes
-from jobs.kernels.tallies.registers import precision_of, rank_hashes
+from jobs.kernels.tallies.registers import Hashes, hash_ints, hash_longs, hash_texts, precision_of, rank_hashes
 
 REGISTERS = "registers"
 RANKS = pa.uint8()

@@ -4,7 +4,6 @@
 - fold: The one way from columns of slices to the partials of windows: nulls, limbs of sums, overflow.
 - fold_bounds: Windows as ascending bounds of slices: folded by dense columns or two stacks, or one slice is picked.
 - grid: Slices on a grid: a row per group, a column per tick; a tick without a slice holds what changes nothing.
-- ladder: All ranges 1, 2, ..., n at once: each is the one before it and one row more.
 - levels: The chunks of every slide over the rows of a grid, or over one dense column: finer levels feed coarser ones.
 - moments: Count, mean and M2 of windows over columns of slices, merged as Chan et al. do, by Two-Stacks.
 - one_row_apart: Equal windows over a dense column, one row apart: long ones by blocks, short ones by fours.

@@ -1,25 +1,38 @@
 """The chunks of every slide over the rows of a grid: each level is folded once, finer ones feed coarser ones.
 
-A level holds the folds of all chunks of one slide. A window is whole chunks of its slide's level, and a fragment where
-its range is no multiple of the slide. A dense column is a grid of one row.
+A level holds the folds of all chunks of one slide. A window is whole chunks of its slide's level, and a fragment
+where its range is no multiple of the slide. A dense column is a grid of one row. All ranges 1, 2, ..., n are a
+ladder: each is the one before it and one row more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from numba import njit
 
+from jobs.kernels.algebra.operators import SUM_FLOAT
 from jobs.kernels.arrays import Column
-from jobs.kernels.columns.ladder import fold_ladder
 from jobs.kernels.columns.one_row_apart import fold_one_row_apart
-from jobs.kernels.columns.operators import as_compiled, fuse_into, identity
+from jobs.kernels.columns.operators import (
+    QUICK_MAX,
+    QUICK_MIN,
+    as_compiled,
+    fuse,
+    fuse_into,
+    has_nan,
+    identity,
+    quick_operator,
+)
 from jobs.kernels.columns.rows_apart import fold_chunks
 from jobs.kernels.columns.scratch import allocate_columns, pad_size
+from jobs.kernels.columns.simd import VECTOR, load, store
 from optimizer.windows.window import Window
 
 Phase = tuple[int, int]  # a slide, and the ticks from a multiple of it to the begin of its chunks
+STRIP: Final = 8_192
+GROUP: Final = 4  # ranges that are answered from one reading of the range before them
 
 
 class Run(NamedTuple):
@@ -248,3 +261,57 @@ def _beside_rungs(slide: int, ranges: Collection[int], rungs: int) -> list[int]:
     if rungs == len(ranges):
         return []
     return [range_ for range_ in sorted(ranges) if range_ % slide or range_ > rungs * slide]
+
+
+def fold_ladder(op: int, column: Column, out: Column) -> list[Column]:
+    """Return the folds of column[i : i + r] for every r from 1 on, an array per r: the rows of out, as far as they go.
+
+    >>> import numpy as np
+    >>> [folds.tolist() for folds in fold_ladder(5, np.array([3.0, 1.0, 2.0]), np.empty((2, 3)))]  # MAX
+    [[3.0, 1.0, 2.0], [3.0, 2.0]]
+    """
+    _ladder(op if has_nan(column) else quick_operator(op), column, out)
+    rows = len(column)
+    return [row[: rows - r] for r, row in enumerate(out)]
+
+
+@njit(cache=True, nogil=True)
+def _ladder(op: int, column: Column, out: Column) -> None:
+    """Strip by strip: the range before is still in the cache when a group of ranges reads it."""
+    for k in range(column.size):
+        out[0, k] = column[k]
+    for a in range(0, column.size, STRIP):
+        for low in range(1, min(out.shape[0], column.size - a), GROUP):
+            next_row = _fold_group(op, column, low, a, out) if low + GROUP <= out.shape[0] else a
+            for r in range(low, min(low + GROUP, out.shape[0])):
+                row, before = out[r], out[r - 1]
+                for k in range(next_row, min(a + STRIP, column.size - r)):
+                    row[k] = fuse(op, before[k], column[k + r])
+
+
+@njit(cache=True, nogil=True)
+def _fold_group(op: int, column: Column, low: int, a: int, out: Column) -> int:
+    """Answer the ranges of a group from window a on, as far as vectors go; return where they ended."""
+    if op <= SUM_FLOAT:
+        return _climb(SUM_FLOAT, column, low, a, out)
+    if op == QUICK_MAX:
+        return _climb(QUICK_MAX, column, low, a, out)
+    if op == QUICK_MIN:
+        return _climb(QUICK_MIN, column, low, a, out)
+    return a
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _climb(op: int, column: Column, low: int, a: int, out: Column) -> int:
+    before, first, second, third, fourth = out[low - 1], out[low], out[low + 1], out[low + 2], out[low + 3]
+    windows = min(STRIP, column.size - a - low - GROUP + 1)
+    end = a + max(0, windows) // VECTOR * VECTOR
+    for k in range(a, end, VECTOR):
+        fold = fuse(op, load(before, k), load(column, k + low))
+        store(first, k, fold)
+        fold = fuse(op, fold, load(column, k + low + 1))
+        store(second, k, fold)
+        fold = fuse(op, fold, load(column, k + low + 2))
+        store(third, k, fold)
+        store(fourth, k, fuse(op, fold, load(column, k + low + 3)))
+    return end

@@ -1,4 +1,7 @@
-"""What every kernel is: closed partials of a tree in, in slice order; the windows that end out."""
+"""What every kernel is: closed partials of a tree in, in slice order; the windows that end out.
+
+All techniques share one loop, each with its own `insert` and `query`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jobs.kernels.arrays import Ints, Rows, Words
-from jobs.kernels.machine.clock import Clock, Steps
-from jobs.kernels.machine.memory import Memory, widen
+from numba import njit
+
+from jobs.kernels.arrays import ZERO, Ints, Rows, Words
+from jobs.kernels.machine.clock import INSERT, RESET, Clock, Steps
+from jobs.kernels.machine.memory import Memory, begin_slide, reset, widen
+
+Insert = Callable[[Memory, Words, int], None]  # memory, partials, which of them comes in
+Query = Callable[[Memory, int, int, Words, int], None]  # memory, slot, first partial, answers, which of them it is
 
 
 @dataclass(frozen=True)
@@ -60,3 +68,25 @@ class Operations(NamedTuple):
         31
         """
         return self.total + self.lookups
+
+
+@njit(inline="always")
+def run_steps(insert: Insert, query: Query, memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
+    """Take the steps in order: partials from rows, answers into out.
+
+    It is inlined into every technique's `advance`, since numba keeps no function on disk that takes functions.
+
+    `advance` of techniques/stream.py shows an example.
+    """
+    i = k = ZERO
+    for step in range(len(steps.query)):
+        q = steps.query[step]
+        if q == INSERT:
+            begin_slide(memory, steps.start[step], steps.first[step])
+            insert(memory, rows, i)
+            i += 1
+        elif q == RESET:
+            reset(memory)
+        else:
+            query(memory, memory.slot_of_query[q], steps.first[step], out, k)
+            k += 1

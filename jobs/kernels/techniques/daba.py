@@ -13,7 +13,7 @@ from numba import njit
 from jobs.kernels.algebra.operators import copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, combine, count, store
 
 F: Final = 0

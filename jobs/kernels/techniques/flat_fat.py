@@ -7,7 +7,7 @@ from numba import njit
 from jobs.kernels.algebra.operators import LAST, MIN, copy_row
 from jobs.kernels.arrays import ZERO, Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import FLOAT, OLDEST, OP, TAIL, Memory, allocate, combine, count, store
 from jobs.kernels.machine.memory import widen as widen_rings
 

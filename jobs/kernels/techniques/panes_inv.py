@@ -6,9 +6,9 @@ from numba import njit
 
 from jobs.kernels.arrays import Words
 from jobs.kernels.machine.clock import Steps
+from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.exact_sums import ADD, accumulate, evict, query
 from jobs.kernels.machine.exact_sums import make_accumulators as make
-from jobs.kernels.machine.loop import run_steps
 from jobs.kernels.machine.memory import OLDEST, OP, Memory, count, store
 
 __all__ = ["advance", "insert", "make", "query"]

@@ -7,7 +7,7 @@ from numba import njit
 from jobs.kernels.algebra.operators import VALID, clear_row, copy_row
 from jobs.kernels.arrays import Ints, Words
 from jobs.kernels.machine.clock import Steps
-from jobs.kernels.machine.loop import run_steps
+from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import (
     CURSOR,
     CURSOR_FIRST,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.kernels.algebra.quotients import divide_rounded
+from jobs.kernels.algebra.finish import divide_rounded
 from optimizer.algebra.techniques import CARDS, allowed
 from optimizer.errors import HeddleError
 from tests.jobs.engine.events.test_odd_files import STAMP

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jobs.engine.program.program import MeasureProgram
 from jobs.engine.slices.shards import Shards, Unfolding, order_by_likeness
 from jobs.kernels.algebra.operators import COUNT, MAX, OPS, lift
-from jobs.kernels.slices.combine import merge_rows
+from jobs.kernels.slices.accumulate import merge_rows
 
 CELLS = 3
 BASES = [

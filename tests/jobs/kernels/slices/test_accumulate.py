@@ -11,8 +11,7 @@ import pytest
 
 from jobs.kernels.algebra.finish import Part, finish
 from jobs.kernels.algebra.operators import COUNT, LAST, MAX, MIN, OPS, VALID, VALUE_COLUMNS, lower
-from jobs.kernels.slices.accumulate import accumulate
-from jobs.kernels.slices.combine import merge_rows
+from jobs.kernels.slices.accumulate import accumulate, merge_rows
 from tests.jobs.kernels.streams import MOMENTS
 from tests.oracle.naive_aggregates import OF_PAIRS, OF_VALUES, of_pairs, rank, same
 
