@@ -9,10 +9,11 @@ from random import Random
 
 import pytest
 
-from optimizer.windows import EdgeSpace, Window, counters, edge_rate, progressions, rates
+from optimizer.windows import EdgeSpace, Window, counters, edge_rate, progressions
 from optimizer.windows.counters import COUNTERS, bit_set
 from optimizer.windows.counters.prime_recursion import BudgetError, rate
 from optimizer.windows.edges import Edges, divisors, factorize, period, union
+from optimizer.windows.rates import estimate
 
 PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23]
 
@@ -95,7 +96,7 @@ def test_beyond_the_budget_an_estimate_keeps_its_bounds() -> None:
         slides = [random.randint(2, 40) for _ in range(7)]
         edges = union(progressions(Window(random.randint(slide, 5 * slide), slide)) for slide in slides)
         exact = rate(edges)
-        found = rates.estimate(edges, budget=30)
+        found = estimate(edges, budget=30)
         assert found.low <= exact <= found.high
         assert found.low <= found.rate <= found.high
         assert float(found.rate) == pytest.approx(float(exact), rel=0.1)
