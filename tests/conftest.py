@@ -101,15 +101,18 @@ TOGETHER = {
 LONG_FILES = (
     "whole/browser/test_browser.py",
     "dags/test_runs.py",
+    "plugins/test_app.py",
     "whole/faults/test_plan_changes_on_spark.py",
-    "whole/faults/test_kills_on_spark.py",
-    "whole/docs/test_your_own_stream.py",
-    "whole/against_spark/test_random_on_spark.py",
     "whole/against_spark/test_against_spark.py",
-    "jobs/runs/test_continuous.py",
-    "whole/cluster/test_cluster.py",
     "jobs/spark/test_unshared.py",
-    "whole/wheel/test_wheel.py",
+    "whole/faults/test_kills_on_spark.py",
+    "jobs/engine/slices/test_groupings.py",
+    "jobs/runs/test_kafka.py",
+    "whole/against_spark/test_names.py",
+    "jobs/spark/test_both_lanes.py",
+    "jobs/runs/test_corrections.py",
+    "optimizer/rewrite/test_answers.py",
+    "jobs/runs/test_continuous.py",
 )
 
 
