@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -47,23 +47,26 @@ def _archive_classes() -> Iterator[None]:
 
 
 def _compile(columnar: bool) -> None:
-    """Compile the kernels by two processes: a part of them in another one, the rest here."""
+    """Compile the kernels by a process for every part: one of them here, the others beside it."""
     from jobs.kernels import KERNELS
     from jobs.kernels.warm import PARTS
     from jobs.kernels.warm import warm as warm_kernels
 
     beside = PARTS[1:] if columnar else PARTS
     own = [part for part in PARTS if part not in beside]
-    console = Console(stderr=True)
-    with (
-        subprocess.Popen([sys.executable, "-m", "jobs.kernels.warm", *beside], stderr=subprocess.DEVNULL) as other,
-        console.status("compiling the kernels, a minute or two the first time ...") as status,
-    ):
+    with ExitStack() as stack:
+        status = stack.enter_context(Console(stderr=True).status("compiling the kernels, a minute or two ..."))
+        others = {part: stack.enter_context(_compile_beside(part)) for part in beside}
         for name in warm_kernels([] if columnar else list(KERNELS), own):
             status.update(f"compiling the kernels: {name} ...")
-        status.update(f"compiling the kernels: {', '.join(beside)} ...")
-        if other.wait():  # it could not; here it says why
-            list(warm_kernels([], beside))
+        for part, other in others.items():
+            status.update(f"compiling the kernels: {part} ...")
+            if other.wait():  # it could not; here it says why
+                list(warm_kernels([], [part]))
+
+
+def _compile_beside(part: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "jobs.kernels.warm", part], stderr=subprocess.DEVNULL)
 
 
 def calibrate(

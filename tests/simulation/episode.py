@@ -12,6 +12,7 @@ from typing import Any
 
 from expectations.publish import publish_or_quarantine
 from jobs.engine.batch.run_batch import close
+from jobs.engine.program.program import Program
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse import ledger as ledgers
 from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, sweep
@@ -150,8 +151,7 @@ class Episode:
                 sweep(self.storage, manifest)
             if not manifest.standing:
                 manifest = replace(manifest, standing=save_retained(self.storage, RetainedSlices()), buckets=1)
-            settings = {"lateness": LATENESS, "corrections": 0, "types": {}}
-            program: Any = SimpleNamespace(**settings, fingerprint=self.pick.choice(PLANS))
+            program = Program("ts", (), (), (), LATENESS, self.pick.choice(PLANS), {}, {})
             plan: Any = SimpleNamespace(stream="events")
             catalog: Any = SimpleNamespace(streams={"events": SimpleNamespace(sinks=())}, alerts={})
             executors: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))

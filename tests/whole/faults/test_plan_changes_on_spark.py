@@ -6,6 +6,7 @@ import random
 import signal
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
@@ -15,6 +16,7 @@ from tests.whole.faults.test_plan_changes import LATENESS, changed, full_batch, 
 from tests.worlds.warehouse import STREAM
 
 
+@pytest.mark.long
 def test_random_plans_in_both_lanes(spark: SparkSession, tmp_path: Path) -> None:
     pick = random.Random(3)
     world = Changing(tmp_path)

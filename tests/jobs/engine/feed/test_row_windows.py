@@ -97,7 +97,7 @@ def spark_rows(seed: int) -> dict[str, RowQuestion]:
     return asked
 
 
-@pytest.mark.parametrize(("lane", "seed"), [("file", 21), ("frame", 22)])
+@pytest.mark.parametrize(("lane", "seed"), [("file", 21), pytest.param("frame", 22, marks=pytest.mark.long)])
 def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int) -> None:
     batches = some_batches(seed)
     asked = spark_rows(seed)
