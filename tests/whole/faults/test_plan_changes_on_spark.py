@@ -42,6 +42,7 @@ def test_a_tree_is_rebuilt_beside_one_that_carries_on(spark: SparkSession, tmp_p
     world.check()
 
 
+@pytest.mark.long
 def test_killed_while_a_plan_takes_over(spark: SparkSession, tmp_path: Path) -> None:
     world = Changing(tmp_path)
     world.arrive(*map(full_batch, range(2)))
