@@ -1,7 +1,7 @@
 """The frame lane in a process of its own, whose JVM compiles its code as for streams that Spark itself reads.
 
 python -m benchmarks.frame_lane FOLDER      (FOLDER holds data/ and catalog/): CPU seconds of a job
-python -m benchmarks.frame_lane own [EVENTS]         the job against Spark's own groupBy over the same slices
+python -m benchmarks.frame_lane [own [EVENTS]]       the job against Spark's own groupBy over the same slices
 python -m benchmarks.frame_lane groupings [EVENTS]   two groupings: one pass for both against one each
 """
 
@@ -106,7 +106,7 @@ def several_groupings(events: int) -> None:
     show("two groupings: one pass against one each", one / each, "less than 1", f"{one:.2f} / {each:.2f} CPU s")
 
 
-def main(what: str, events: str = str(EVENTS)) -> None:
+def main(what: str = "own", events: str = str(EVENTS)) -> None:
     """Run what the command line names."""
     parts = {"own": against_own, "groupings": several_groupings}
     if what in parts:
