@@ -21,6 +21,7 @@ STYLE = {
     "axes.spines.right": False,
 }
 MARKS = "os^vDP*X<>"
+FEW = 8  # places along an axis that are all written out
 
 
 def draw_figure(figure: Figure, folder: Path) -> Path:
@@ -48,6 +49,10 @@ def _draw_lines(axes: Axes, figure: Figure) -> None:
         axes.plot([x for x, _ in line], [y for _, y in line], marker=mark, markersize=4, linewidth=1.2, label=name)
     if figure.log_x:
         axes.set_xscale("symlog" if any(x <= 0 for line in figure.points.values() for x, _ in line) else "log")
+        places = sorted({x for line in figure.points.values() for x, _ in line})
+        if len(places) <= FEW:
+            axes.set_xticks(places, [f"{x:,.4g}" for x in places])
+            axes.minorticks_off()
     if figure.log_y:
         axes.set_yscale("log")
     axes.set_xlabel(figure.x)
