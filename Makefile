@@ -19,6 +19,7 @@ ui: .venv/ready ## start Airflow and MLflow on what `make run` left, until Ctrl-
 test: .venv/ready ## set up, then pass every check, and every test that takes no minutes
 	@$(MAKE) --no-print-directory -j2 lint suite
 
+# Three processes on two cores: a test often waits for its Spark or its Airflow.
 suite: warm
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
 
