@@ -17,8 +17,8 @@ from jobs.engine.finals.fold import Finals
 from jobs.engine.finals.gather import TreeSlices, gather, within
 from jobs.engine.finals.tree_columns import dropped_label, number_rows
 from jobs.engine.program.program import Grouping, Program, TreeProgram
-from jobs.engine.slices.exchange import chunk_label, label, merge_tables, unpack_parcels
-from jobs.engine.slices.slices import Slices, fold_into, to_table
+from jobs.engine.slices.exchange import chunk_label, hardly_overlap, label, merge_tables, unpack_parcels
+from jobs.engine.slices.slices import Slices, fold_into, join_tables, to_table
 from jobs.engine.warehouse import result_files
 from jobs.engine.warehouse.manifest import ENDLESS, DataFile
 from jobs.engine.warehouse.result_files import revise_tables
@@ -27,6 +27,8 @@ from jobs.engine.warehouse.state_files import (
     KeptTable,
     StateFiles,
     pays_to_rewrite,
+    rows_since,
+    save_added,
     save_by_shelf,
     save_state,
     shelf_name,
@@ -175,15 +177,20 @@ def retain_slices(
 ) -> list[DataFile]:
     """Return the bucket's state files after a batch; count the slices that are written again."""
     added = {name: addition for tree in trees for name, addition in tree.added.items()}
-    new = save_state(state.storage, work.batch, bucket, added)
+    new = save_added(state.storage, work.batch, bucket, added)
     levels = labelled_levels(program)
 
     def merge(name: str, tables: list[pa.Table]) -> KeptTable:
         grouping, tree, number, level = levels[name]
-        rows = sum(table.num_rows for table in tables)
+        needed = [rows_since(table, level.since(work.until)) for table in tables]
+        rows = sum(table.num_rows for table in needed)
         tally(counts, tree.id, {REWRITTEN: rows * len(tree.partial_measures)})
-        needed = merge_tables(grouping, tree, tables).since(level.since(work.until))
-        table = to_table(needed) if number or not tree.kept_edges else _join_slices(tree, needed, work.until)
+        if not number and tree.kept_edges:
+            table = _join_slices(tree, merge_tables(grouping, tree, needed), work.until)
+        elif hardly_overlap(needed):  # few partials would be combined: those of a key and slice lie in one file
+            table = join_tables(needed)
+        else:
+            table = to_table(merge_tables(grouping, tree, needed))
         return KeptTable(table, level.reach, shelf_name(number, level.reach))
 
     in_time = [file for file in state.files if file.shelf != ROWS]

@@ -281,6 +281,22 @@ def from_tables(
     return merge(partials._replace(start=slice_starts(edges, partials.start)) if edges else partials, measures)
 
 
+def join_tables(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return the partials of several tables as one table, none of them combined.
+
+    >>> tables = [pa.table({"key k": pa.array([k]).dictionary_encode(), "start": [0]}) for k in "ab"]
+    >>> join_tables([tables[0], tables[1].slice(1)])["key k"].chunk(0).dictionary.to_pylist()
+    ['a']
+    """
+    table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+    for number, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):  # values that no row has any more would stay for ever
+            used = drop_unused_keys(key_codes(table.select([number])))
+            column = dictionary_column(_column(used.distinct, field.name), used.codes)
+            table = table.set_column(number, field.name, column)
+    return table
+
+
 def partials_of(table: pa.Table, names: Sequence[str], measures: Sequence[MeasureProgram]) -> Partials:
     """Return the partials of a table, in the order of its rows.
 

@@ -1,9 +1,10 @@
 """State files: the retained slices and chunks of a bucket, each file of some time.
 
-Every batch adds one small file with all its slices and newly closed chunks. When there are some, they are sorted onto
-shelves: the slices or chunks of one level that are kept for about as long. The files of a shelf are merged when some
-are about equally large, but stay a part of the shelf, so that a file whose time is over is dropped by its name, and a
-batch opens only those of the times it needs. Windows in rows have a shelf of their own, with a base and deltas.
+Every batch adds one small file with its slices and newly closed chunks. When there are some, they are sorted onto
+shelves: the slices or chunks of one level that are kept for about as long. What is large, a batch puts there itself.
+The files of a shelf are merged when some are about equally large, but stay a part of the shelf, so that a file whose
+time is over is dropped by its name, and a batch opens only those of the times it needs. Windows in rows have a shelf
+of their own, with a base and deltas.
 
 A file holds several Arrow tables: one stream after another, each with its label. What each tree retains between
 batches, and from when on each query is answered, is a file of its own.
@@ -95,6 +96,15 @@ def _slice(table: pa.Table, spans: Sequence[tuple[int, int]]) -> list[pa.Table]:
     return [table.slice(low, high - low) for low, high in places if low < high]
 
 
+def rows_since(table: pa.Table, time: int) -> pa.Table:
+    """Return the rows of a table, which is in the order of time, that start at a time or later.
+
+    >>> rows_since(pa.table({"start": [0, 10, 10]}), 5).num_rows
+    2
+    """
+    return table.slice(int(np.searchsorted(np.asarray(table["start"]), time)))
+
+
 def in_order_of_time(table: pa.Table) -> pa.Table:
     """Return the rows of a table by their start, as state files have them.
 
@@ -124,6 +134,13 @@ def save_state(
     first, last = min(end["min"] for end, _ in ends), max(end["max"] for end, _ in ends)
     expires = max(end["max"] + reach for end, reach in ends)
     return [DataFile(name, bucket, rows, batch, shelf=shelf, first=first, last=last, expires=expires)]
+
+
+def save_added(storage: Storage, batch: int, bucket: int, slices: Mapping[str, KeptTable]) -> list[DataFile]:
+    """Write what a batch adds as one file; large tables go to their shelves at once, and are not copied there later."""
+    large = {label: part for label, part in slices.items() if part.table.num_rows > SMALL}
+    small = {label: part for label, part in slices.items() if label not in large}
+    return save_state(storage, batch, bucket, small) + save_by_shelf(storage, batch, bucket, large)
 
 
 def save_by_shelf(storage: Storage, batch: int, bucket: int, slices: Mapping[str, KeptTable]) -> list[DataFile]:

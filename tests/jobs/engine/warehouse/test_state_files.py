@@ -12,9 +12,11 @@ from jobs.engine.warehouse.state_files import (
     FOLDER,
     MERGE_AT,
     MOST_DELTAS,
+    SMALL,
     KeptTable,
     StateFiles,
     pays_to_rewrite,
+    save_added,
     save_state,
     tidy_files,
 )
@@ -63,6 +65,22 @@ def test_shelves_are_merged_and_dropped_by_name(storage: Storage) -> None:
             range(max(0, batch - 7), batch + 1)
         )
         assert len(files) <= 2 * MERGE_AT
+
+
+def test_what_is_large_goes_to_its_shelf_at_once(storage: Storage) -> None:
+    large = kept(*range(SMALL + 1), reach=100, shelf="0.7")
+    files = save_added(storage, 0, 0, {"k|t": large, "k|t|60+0": kept(0, shelf="1.4")})
+    assert {(file.shelf, file.rows) for file in files} == {("", 1), ("0.7", SMALL + 1)}
+    for batch in range(1, MERGE_AT):
+        files += save_added(storage, batch, 0, {"k|t": kept(SMALL + batch, reach=100, shelf="0.7")})
+    merged: list[int] = []
+
+    def merge(_: str, tables: list[pa.Table]) -> KeptTable:
+        merged.append(sum(table.num_rows for table in tables))
+        return KeptTable(pa.concat_tables(tables), 100, "0.7")
+
+    tidy_files(StateFiles(storage, files), MERGE_AT, 0, 0, merge)
+    assert sorted(merged) == [1, MERGE_AT - 1], "a large file is not written again with the small ones"
 
 
 def test_when_a_new_base_pays() -> None:
