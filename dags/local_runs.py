@@ -15,30 +15,46 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import IO, Any
+
+import structlog
 
 from dags.common import LOG
 
 Answer = Callable[[dict[str, Any]], None]
 
 
-SUBMITTED = "airflow.task.hooks.airflow.providers.apache.spark.hooks.spark_submit.SparkSubmitHook"
-OWN_LINE = re.compile(r"batch \d+: |asking Spark |comparing ")  # among what Spark and Java write
+OWN_LINE = re.compile(r"batch \d+[:,] |asking Spark |comparing ")  # among what Spark and Java write
 
 
 class ProgressHandler(logging.Handler):
-    """Passes on what the steps log, as progress; of what a submitted job writes, only its own lines."""
+    """Passes on what the steps log, as progress."""
 
-    def __init__(self, answer: Answer, pattern: re.Pattern[str] | None = None) -> None:
+    def __init__(self, answer: Answer) -> None:
         super().__init__()
-        self.answer, self.pattern = answer, pattern
+        self.answer = answer
 
     def emit(self, record: logging.LogRecord) -> None:
         """Answer with one line of progress."""
-        line = record.getMessage()
-        if self.pattern is None or self.pattern.match(line):
-            self.answer({"progress": line})
+        self.answer({"progress": record.getMessage()})
+
+
+def pass_on_jobs(answer: Answer) -> None:
+    """Pass on the lines of a submitted job that are its own, as progress.
+
+    Operators and hooks log by structlog, past the handlers of the standard library. Its list of processors is changed
+    in place: a logger that has been used keeps the list that it was made with.
+    """
+
+    def tell(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        line = str(event.get("event", "")).strip()
+        if OWN_LINE.match(line):
+            answer({"progress": line})
+        return event
+
+    processors = structlog.get_config()["processors"]
+    processors.insert(len(processors) - 1, tell)
 
 
 def make_answer(stream: IO[str]) -> Answer:
@@ -81,10 +97,12 @@ def main() -> None:
     bag = DagBag()
     LOG.setLevel(logging.INFO)
     LOG.addHandler(ProgressHandler(answer))
-    logging.getLogger(SUBMITTED).addHandler(ProgressHandler(answer, OWN_LINE))
+    pass_on_jobs(answer)
     answer({"dags": sorted(bag.dags), "errors": bag.import_errors})
     for line in sys.stdin:
         answer(run_dag(json.loads(line)))
+    sys.stderr.flush()
+    os._exit(0)  # all is written by now, and Python takes seconds to tear Airflow and MLflow down
 
 
 if __name__ == "__main__":

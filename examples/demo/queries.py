@@ -41,7 +41,7 @@ def features() -> Iterator[Query]:
 
 def alerts() -> Iterator[Query]:
     """What wakes somebody up: how often a machine was too hot, or in alarm."""
-    for limit in (40, 50, 60, 65, 70):
+    for limit in (40, 45, 50, 55, 60):
         for window in DASHBOARD[:2]:
             yield f"above_{limit}_{short(window)}", "count(*)", f"temperature > {limit}", "machine", window
     for window in (*DASHBOARD, *REPORT[1:]):

@@ -110,25 +110,28 @@ def show(console: Console, outcome: Outcome, folder: Path) -> None:
     console.print(_bars(outcome))
     times = outcome.extrapolated_seconds / outcome.cpu_seconds
     console.print(f"\nHeddle answers them for 1/{times:,.0f} of the CPU that plain Spark would take, query by query.")
-    console.print(f"The plan costs {outcome.saving:.0%} less than one tree per query would.")
-    if outcome.estimated_seconds is not None:
-        console.print(
-            f"Engine's tasks: {outcome.estimated_seconds:.1f} CPU s estimated, {outcome.task_seconds:.1f} measured."
-        )
+    estimate = outcome.estimated_seconds
+    before = "" if estimate is None else f" ({estimate:.1f} estimated beforehand)"
+    console.print(
+        f"Of its {outcome.cpu_seconds:.1f} CPU seconds the engine's own tasks took {outcome.task_seconds:.1f}{before}; "
+        "the rest is Spark's: its Java, and workers that start, in each run anew."
+    )
+    console.print(f"By estimate, the plan costs {outcome.saving:.0%} less than one tree per query would.")
     rows, passed = sum(audit["rows"] for audit in outcome.verdicts), sum(audit["passed"] for audit in outcome.verdicts)
     console.print(
         f"{passed} of {len(outcome.verdicts)} audits passed: {rows:,} rows compared with plain Spark's, then published."
     )
     console.print(f"\n{outcome.peer['sql']}", style="dim")
     console.print(_rows(outcome))
+    console.print(difference_text(outcome.peer["rows"]))
     steps = {
-        "make ui": "Airflow and MLflow on it; events go on arriving",
+        "make ui": "Airflow, MLflow and Heddle's page; events go on",
         f"{folder}/{IMAGE}": "the bars as an image",
         f"{folder}/catalog/queries.yaml": "what was asked",
         f"{folder}/warehouse/{STREAM}/docs": "a page per audit",
     }
     width = max(map(len, steps))
-    console.print("Next: " + "\n      ".join(f"{step:{width}}  {what}" for step, what in steps.items()))
+    console.print("\nNext: " + "\n      ".join(f"{step:{width}}  {what}" for step, what in steps.items()))
 
 
 def bars(outcome: Outcome) -> list[tuple[str, str, float]]:
@@ -164,6 +167,21 @@ def _rows(outcome: Outcome) -> Table:
     for row in rows:
         table.add_row(*row.values())
     return table
+
+
+def difference_text(rows: list[dict[str, str]]) -> str:
+    """Say how far the answers that are shown are apart.
+
+    >>> difference_text([{"Heddle": "2.0", "plain Spark": "2.0"}])
+    'These rows are equal to the last digit.'
+    >>> difference_text([{"Heddle": "1.0000000000000002", "plain Spark": "1.0"}])
+    'These rows differ by at most 2e-16 of the value: doubles were added in another order.'
+    """
+    pairs = [(float(row["Heddle"]), float(row["plain Spark"])) for row in rows]
+    apart = max((abs(ours - theirs) / abs(theirs) for ours, theirs in pairs if ours != theirs), default=0.0)
+    if not apart:
+        return "These rows are equal to the last digit."
+    return f"These rows differ by at most {apart:.0e} of the value: doubles were added in another order."
 
 
 def draw(outcome: Outcome, path: Path) -> None:

@@ -35,9 +35,10 @@ def measure(home: Path) -> dict[str, Any]:
     spark.read.parquet(*files).createOrReplaceTempView(STREAM)
     spark.sql(f"SELECT count(*) FROM {STREAM}").collect()
     with CpuMeter() as meter:
-        for id in QUERIES:
+        answers = spark.sql(catalog.statements[QUERIES[0]].sql).toArrow()
+        for id in QUERIES[1:]:
             spark.sql(catalog.statements[id].sql).write.format("noop").mode("overwrite").save()
-    rows = beside(spark.sql(catalog.statements[QUERIES[0]].sql).toArrow(), home, QUERIES[0])
+    rows = beside(answers, home, QUERIES[0])
     return {
         "queries": list(QUERIES),
         "events": FILES * FILE,

@@ -157,10 +157,8 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
     say(f"{wish.stream}: {traffic.rate:.4g} events per second, {traffic.keys:.4g} keys in a slice, {order}")
     recent = measured.recent if wish.keys is None else None  # keys that are given count in every slice
     plans = candidates(catalog, wish.stream, traffic, wish.strategies, technique, fitted, recent)
-    for name, cost in sorted(plans.costs.items(), key=lambda item: item[1]):
-        in_seconds = f"{cost / plans.best.rate * 1e6:.4g} CPU ms per 1,000 events"
-        operations = f"{plans.in_operations[name]:,.0f} {OPERATIONS}"
-        say(f"{wish.stream}: {name} costs {operations if plans.unit == OPERATIONS else in_seconds}")
+    for line in describe_costs(plans):
+        say(f"{wish.stream}: {line}")
     now = champion(store, wish.stream)
     decision = decide(plans.best, plan_of(store, now) if now else None, fitted)
     figures = measured.figures
@@ -177,6 +175,17 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
         fitted,
     )
     return keep(store, plans.best, log_replan(store, logged), decision, wish.promote, say)
+
+
+def describe_costs(plans: Candidates) -> Iterator[str]:
+    """Say what the plans should cost, the cheapest first; those that cost the same share a line."""
+    by_cost: dict[str, list[str]] = {}
+    for name, cost in sorted(plans.costs.items(), key=lambda item: item[1]):
+        in_seconds = f"{cost / plans.best.rate * 1e6:.4g} CPU ms per 1,000 events"
+        in_operations = f"{plans.in_operations[name]:,.0f} {OPERATIONS}"
+        by_cost.setdefault(in_operations if plans.unit == OPERATIONS else in_seconds, []).append(name)
+    for text, names in by_cost.items():
+        yield f"estimated for {', '.join(names)}: {text}"
 
 
 def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bool, say: Say) -> Replanned:

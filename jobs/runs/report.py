@@ -37,8 +37,10 @@ def adopted_notes(before: Manifest, adopted: Adopted) -> list[str]:
 
 
 def print_batch(manifest: Manifest, seconds: float) -> str:
-    """Say what a batch brought, in a line of progress."""
+    """Say what a batch brought, in a line of progress; or what came when the last batch of a run was closed."""
     counts = manifest.counts
+    if not counts["events"]:
+        return f"batch {manifest.batch}, closed: {counts['results']:,} results more, {seconds:.1f} s"
     return f"batch {manifest.batch}: {counts['events']:,} events, {counts['results']:,} results, {seconds:.1f} s"
 
 

@@ -76,6 +76,8 @@ def test_evaluate_audits_publishes_and_logs(airflow: Airflow, place: Settings, s
     assert row["metrics"]["events"] == 1200
     assert row["metrics"]["audit.passed"] == 1
     assert row["params"]["plan_version"] == "1"
+    assert any(line.startswith("batch 1: ") for line in said)  # of the submitted job, while it runs
+    assert "comparing both sides" in said
 
 
 def test_nothing_new_is_nothing_to_do(airflow: Airflow, place: Settings, store: Store, said: list[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from heddle.demo.outcome import Outcome, draw, show
+from heddle.demo.outcome import Outcome, difference_text, draw, show
 from heddle.demo.world import EXAMPLE, SMALL, STREAM
 from optimizer.catalog.read.load import load_catalog
 
@@ -38,6 +38,10 @@ def test_what_plain_spark_would_take_is_in_proportion(outcome: Outcome) -> None:
     assert outcome.events_per_second == 2_000_000  # the first batch waits for Spark's workers
 
 
+def test_rows_that_differ_are_told(outcome: Outcome) -> None:
+    assert difference_text([{"Heddle": "1.5", "plain Spark": "1.25"}]).startswith("These rows differ by at most 2e-01")
+
+
 def test_the_screen_tells_measured_from_extrapolated(outcome: Outcome, tmp_path: Path) -> None:
     text = io.StringIO()
     show(Console(file=text, width=80), outcome, Path("run"))
@@ -48,6 +52,8 @@ def test_the_screen_tells_measured_from_extrapolated(outcome: Outcome, tmp_path:
     assert [bar[-2] for bar in bars] == ["10.0", "6.0", "3,000.0"]
     assert max(map(len, lines)) <= 80
     assert any("1/300 of the CPU" in line for line in lines)
+    assert "engine's own tasks took 4.0 (5.0 estimated beforehand)" in " ".join(map(str.strip, lines))
+    assert "These rows are equal to the last digit." in lines
     assert any("2 of 2 audits passed: 42 rows" in line for line in lines)
     draw(outcome, tmp_path / "chart.svg")
     assert "3,000.0" in (tmp_path / "chart.svg").read_text()  # matplotlib keeps what it draws as a comment
