@@ -24,6 +24,7 @@ DOCS = "docs"
 PAGE = "index.html"
 RECORD = "audit.json"
 REMEMBERED = 200  # audits whose records tell which statements were looked at
+HEADINGS = {"ours": "Heddle", "spark": "plain Spark"}  # of columns that have another name in the data
 LISTED = 10  # windows of a statement, and queries to Spark, that are written out
 STYLE = (Path(__file__).parent / "page.css").read_text()
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -137,10 +138,24 @@ def _failing(check: Check) -> str:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-    body = "".join(f"<tr>{''.join(_cell(value) for value in row.values())}</tr>" for row in rows)
+    head = "".join(f"<th>{escape(HEADINGS.get(name, name))}</th>" for name in rows[0])
+    body = "".join(f"<tr>{''.join(_cell(*cell) for cell in row.items())}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(value: Any) -> str:
-    return f"<td>{escape(str(value))}</td>"
+def _cell(name: str, value: Any) -> str:
+    """Return a cell; a span of time has a line for each of its ends."""
+    text = escape(str(value))
+    if name == "window":
+        return f'<td class="window">{text.replace(" to ", " to<br>", 1)}</td>'
+    return f"<td>{escape(_key_text(value)) if name == 'key' else text}</td>"
+
+
+def _key_text(key: str) -> str:
+    """Return a key, which the comparison has as JSON, as a person reads it.
+
+    >>> _key_text('{"machine": "m01", "line": null}'), _key_text("{}")
+    ('machine m01, line null', 'none')
+    """
+    values = json.loads(key)
+    return ", ".join(f"{name} {'null' if value is None else value}" for name, value in values.items()) or "none"

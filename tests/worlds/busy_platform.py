@@ -48,9 +48,9 @@ def make_busy_platform(folder: Path) -> BusyPlatform:
         replanned(store, world.catalog, plan, key=f"{STREAM}/{strategy}")
     version, _ = replanned(store, world.catalog, best, key=f"replan/{KEY}/{STREAM}")
     rejected, _ = replanned(store, world.catalog, plan_stream(world.catalog, STREAM, 3.0, "no_share", "daba"))
-    for seconds in (0.5, 0.8):
+    for seconds, estimated in ((0.5, None), (0.8, 0.6)):
         measured = {**report.to_dict(), "step_seconds": {"feed": seconds / 2, "finals": seconds / 2}}
-        measured["started"] += seconds  # one after the other
+        measured |= {"estimated_seconds": estimated, "started": measured["started"] + seconds}  # one after the other
         log_evaluation(store, Evaluation(world.catalog, best, measured, version=version.number))
     return BusyPlatform(place, best.fingerprint(), rejected.number)
 

@@ -152,12 +152,15 @@ class Measurement:
     events: int
     events_per_second: float
     seconds: float
-    estimated: float | None  # as a multiple of the mean of the runs that were compared
-    measured: float | None
-    deviation: float | None
     late: int
     link: str
-    milliseconds: float | None = None  # of CPU in the engine's tasks, per 1,000 events
+    estimated: float | None = None  # milliseconds of CPU in the engine's tasks, per 1,000 events, before the run
+    milliseconds: float | None = None  # the same, measured
+
+    @property
+    def deviation(self) -> float | None:
+        """How far the estimate is from the measurement, as a share of that."""
+        return abs(self.estimated / self.milliseconds - 1) if self.estimated and self.milliseconds else None
 
 
 def measurements(rows: Sequence[dict[str, Any]]) -> list[Measurement]:
@@ -181,11 +184,9 @@ def _measurement(row: dict[str, Any]) -> Measurement:
         int(metrics.get("events", 0)),
         metrics.get("events_per_second", 0.0),
         metrics.get("wall_seconds", 0.0),
-        metrics.get("estimated_normalised"),
-        metrics.get("measured_normalised"),
-        metrics.get("deviation"),
         int(metrics.get("late", 0)),
         run_link(str(row["experiment"]), row["run"]),
+        metrics.get("CPU_ms_estimated"),
         _milliseconds(metrics),
     )
 

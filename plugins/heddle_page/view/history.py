@@ -144,15 +144,15 @@ def saving_chart(history: Sequence[PlanVersion]) -> SavingChart:
 
 
 def deviation_chart(runs: Sequence[Measurement]) -> DeviationChart:
-    """Place both throughputs of every run, as shares of the longest bar."""
+    """Place both costs of every run, as shares of the longest bar."""
     compared = [run for run in runs if run.deviation is not None][:BARS]  # others have no estimate to show
-    longest = max([max(run.estimated or 0.0, run.measured or 0.0) for run in compared], default=1.0) or 1.0
+    longest = max([max(run.estimated or 0.0, run.milliseconds or 0.0) for run in compared], default=1.0)
     width = WIDTH - 200
     pairs = [
         Pair(
             i * (2 * BAR + 14),
             (run.estimated or 0) / longest * width,
-            (run.measured or 0) / longest * width,
+            (run.milliseconds or 0) / longest * width,
             run,
         )
         for i, run in enumerate(compared)
