@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import Any
 
 from airflow.sdk import BaseNotifier
@@ -63,4 +64,4 @@ def send_mail(target: str, line: str) -> None:
 
     from jobs.host.alerts import MAIL
 
-    SmtpNotifier(to=target.removeprefix(MAIL), subject=f"Heddle: {line[:100]}", html_content=line).notify({})
+    SmtpNotifier(to=target.removeprefix(MAIL), subject=f"Heddle: {line[:100]}", html_content=escape(line)).notify({})
