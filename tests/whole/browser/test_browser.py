@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from jobs.engine.warehouse.ledger import batches_of, newest_ledger
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
+from jobs.host.settings import settings
 from tests.whole.browser.airflow_pages import choose, enter_frame, press, see, sign_in
 from tests.whole.browser.axe import axe_script, violations
 from tests.whole.browser.chromium import chromium
 from tests.whole.browser.interface import ONE_MORE, Interface, interface
 from tests.whole.production.api import Api
+from tests.worlds.warehouse import STREAM
 
 
 def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) -> None:
@@ -36,6 +42,7 @@ def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) 
             look(browser, ui, theme, pictures, axe)
         without_a_mouse(browser)
         see_what_the_run_left(browser, ui, run, pictures)
+        decide_what_is_quarantined(browser, ui, api, home)
         assert errors(browser) == []
 
 
@@ -133,6 +140,25 @@ def see_what_the_run_left(browser: Chrome, ui: Interface, run: str, pictures: Pa
     browser.save_screenshot(str(pictures / "run.png"))
     press(browser, "//a[contains(@href, 'stream=sensors')]")
     see(browser, "//h2[@id='plan-title']")
+
+
+def decide_what_is_quarantined(browser: Chrome, ui: Interface, api: Api, home: Path) -> None:
+    """An event of the asset asks a person, with the failing rows; the answer publishes the batch."""
+    storage = stream_storage(settings({"HEDDLE_HOME": str(home)}).warehouse, STREAM)
+    assert batches_of(newest(storage), newest_ledger(storage).quarantined) == [2]
+    api.ask("PATCH", "/api/v2/dags/heddle_quarantine", {"is_paused": False})
+    (asset,) = api.ask("GET", "/api/v2/assets?name_pattern=heddle_quarantine")["assets"]
+    outcome = {"stream": STREAM, "batches": [2], "failure": "the audit failed", "page": f"{ui.airflow}/heddle/audit"}
+    event = {"asset_id": asset["id"], "extra": {**outcome, "failing": {"answers are equal": [{"k": "a|b", "ours": 1}]}}}
+    api.ask("POST", "/api/v2/assets/events", event)
+    run = api.newest_run("heddle_quarantine", "asset_triggered")
+    task = f"/dags/heddle_quarantine/runs/{quote(run)}/tasks/decide.ask/mapped/0/required_actions"
+    api.wait_for_question("heddle_quarantine")
+    browser.get(f"{ui.airflow}{task}")
+    see(browser, "//table//td[.='a|b']")
+    press(browser, "//button[.='release']")
+    assert api.wait_for_run("heddle_quarantine", run) == "success"
+    assert batches_of(newest(storage), newest_ledger(storage).quarantined) == []
 
 
 def figure(browser: Chrome, name: str) -> str:

@@ -59,6 +59,11 @@ class Api:
         """Until a run has ended; its state."""
         return str(self._until(lambda: self._ended(dag, run), f"{dag} is still running"))
 
+    def wait_for_question(self, dag: str) -> None:
+        """Until a run of the DAG waits for a person."""
+        path = f"/api/v2/dags/{dag}/dagRuns/~/hitlDetails"
+        self._until(lambda: self.ask("GET", path)["total_entries"], f"{dag} asks nothing")
+
     def wait_for_dag(self, dag: str) -> None:
         """Until the dag-processor has read it."""
         self._until(lambda: self.status(f"/api/v2/dags/{dag}") == 200, f"{dag} was never read")
