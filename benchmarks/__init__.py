@@ -1,6 +1,7 @@
 """What Heddle is measured by. `make bench` lists these, `make bench NAME=engine ARGS="--help"` runs one.
 
 - aggregates: Distinct counts, medians and percentiles over sliding windows, shared, against native Spark.
+- audits: What an audit costs beside evaluating the same micro-batch, and a whole scheduled cycle, in CPU seconds.
 - catalog: How long a catalog takes to load, beside what readers of the file formats take for the same bytes.
 - catalogs: What expressions cost: the example catalog against a scan, odd expressions added to a catalog.
 - churn: Queries that join and leave a running plan: how far it strays from a build, and what a change takes.
