@@ -100,15 +100,9 @@ class Storage:
         On a local disk the step is atomic against other runs, too, and outlives the machine where it is durable."""
         if not self.local:
             return self._create_remote(name, content)
-        path = Path(self.path(name))
-        draft = Path(self.path(_draft_of(name)))
+        path, draft = self.path(name), self.path(_draft_of(name))
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with draft.open("xb") as stream:
-                stream.write(content)
-                stream.flush()
-                if durable:
-                    os.fsync(stream.fileno())
+            _write_new(draft, content, durable)
             step("drafted")
             os.link(draft, path)  # unlike rename, link never replaces what another run has put there
         except FileExistsError:
@@ -119,7 +113,7 @@ class Storage:
             ) from None
         finally:
             with suppress(OSError):  # of a folder that cannot be written, where there is no draft
-                draft.unlink(missing_ok=True)
+                os.unlink(draft)
         return True
 
     def _create_remote(self, name: str, content: bytes) -> bool:
@@ -161,6 +155,19 @@ def lock_folder(storage: Storage, remedy: str, busy: str = "") -> Iterator[None]
         handle.write(str(os.getpid()))
         handle.flush()
         yield
+
+
+def _write_new(path: str, content: bytes, durable: bool) -> None:
+    """Write a file that is not there, in a folder that is made if need be."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    with open(handle, "wb", buffering=0, closefd=True) as stream:
+        stream.write(content)
+        if durable:
+            os.fsync(handle)
 
 
 def _draft_of(name: str) -> str:

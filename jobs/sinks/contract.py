@@ -37,11 +37,18 @@ class SinkTable(NamedTuple):
 
 
 class TableRows(NamedTuple):
-    """What a publication brings to a table: rows that are added, once the rows of some keys are gone."""
+    """What a publication brings to a table: rows that are added, once the rows of some keys are gone.
+
+    Texts that repeat may be dictionaries; `plain` has them as the table's schema says."""
 
     table: SinkTable
     answers: pa.Table
     replaced: pa.Table | None = None  # the key columns of rows that late events have corrected; None: there are none
+
+    @property
+    def plain(self) -> pa.Table:
+        """The rows that are added, in the types of the table."""
+        return self.answers.cast(self.table.schema)
 
     def drop_replaced(self, rows: pa.Table) -> pa.Table:
         """Return rows of the table without those that are replaced."""

@@ -21,7 +21,7 @@ from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import DataFile, newest
 from jobs.engine.warehouse.outbox import Publication, Standing
-from jobs.engine.warehouse.read_answers import join_queries, read_by_statement, show_columns
+from jobs.engine.warehouse.read_answers import read_by_statement, shown_schema
 from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
 from jobs.host.kill_points import step
 from jobs.host.say import Say
@@ -153,8 +153,8 @@ def _statements(catalog: Catalog, stream: str, storage: Storage) -> list[Evaluat
 def _table(statement: EvaluatedStatement) -> SinkTable:
     """Return the table of a statement: its rows are told apart by keys and window, if all of them are selected."""
     columns = statement.statement.columns
-    empty = show_columns(statement, join_queries(statement, []))
-    schema = empty.schema.append(pa.field(batch_column(empty.schema.names), pa.int64()))
+    shown = shown_schema(statement)
+    schema = shown.append(pa.field(batch_column(shown.names), pa.int64()))
     names = {column.source: column.name for column in columns if column.kind == "key"}
     window = [column.name for column in columns if column.kind == "window"]
     whole = window and all(key in names for key in statement.keys)
@@ -174,7 +174,7 @@ def _rows(
     for statement, answers in read_by_statement(storage, publication.files, statements):
         table = tables[statement.statement.id]
         batches = pa.repeat(pa.scalar(publication.batch, pa.int64()), answers.num_rows)
-        rows, keys = pa.table([*answers.columns, batches], schema=table.schema), replaced.get(table.name)
+        rows, keys = answers.append_column(table.schema.names[-1], batches), replaced.get(table.name)
         if table.name in newer:
             released = TableRows(table, rows, newer[table.name])
             rows, keys = released.drop_replaced(rows), released.drop_replaced(keys) if keys else keys

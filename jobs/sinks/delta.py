@@ -52,12 +52,14 @@ class DeltaSink:
         self.place = place
         self.storage = Storage(place.sink.path)
         self.app = f"heddle/{place.warehouse}"
+        self.digests: dict[str, str] = {}
         self.tables: dict[str, DeltaTable | None] = {}
         self.heads: dict[str, Head | None] = {}
 
     def check(self, tables: Sequence[SinkTable]) -> None:
         """Refuse tables with other columns, or with rows of someone else."""
         for table in tables:
+            self.digests[table.name] = _digest(table)
             self.heads[table.name] = self._read_head(table)
             there = self._open(table.name) if self.heads[table.name] is None else None
             if there is None:
@@ -77,7 +79,7 @@ class DeltaSink:
             if got is not None and got >= number:
                 continue
             if replaced is not None and (open_table := self._open(table.name)) is not None:
-                self._merge(open_table, TableRows(table, answers, replaced), number)
+                self._merge(open_table, TableRows(table, answers.cast(table.schema), replaced), number)
             elif answers.num_rows:
                 self._commit(there, table, answers, number)
 
@@ -105,13 +107,15 @@ class DeltaSink:
     def _commit(self, there: DeltaTable | None, table: SinkTable, answers: pa.Table, number: int) -> None:
         name = f"part-{self.place.warehouse}-{number:012d}.parquet"
         path = self.storage.path(f"{table.name}/{name}")
-        self.storage.make_folder(table.name)
-        pq.write_table(answers, path, filesystem=self.storage.filesystem, **_encoding(answers.schema))
+        head = self.heads.get(table.name)
+        if head is None:
+            self.storage.make_folder(table.name)
+        with self.storage.filesystem.open_output_stream(path) as file:
+            pq.write_table(answers.unify_dictionaries(), file, **_encoding(table.schema))
+            size = file.tell()
         step("sink written")
-        size = self.storage.filesystem.get_file_info(path).size
         counted = json.dumps({"numRecords": answers.num_rows})
         added = AddAction(name, size, {}, time.time_ns() // 1_000_000, True, counted)
-        head = self.heads.get(table.name)
         if head is None or not self._append(head, table, added, number):
             self._commit_by_library(there, table, added, number)
         step("sink committed")
@@ -124,7 +128,7 @@ class DeltaSink:
         operation = {"operation": "WRITE", "operationParameters": {"mode": "Append", "partitionBy": "[]"}}
         file = {"path": added.path, "partitionValues": {}, "size": added.size, "stats": added.stats}
         actions = [
-            {"commitInfo": {"timestamp": added.modification_time, **operation, OWN: _digest(table)}},
+            {"commitInfo": {"timestamp": added.modification_time, **operation, OWN: self.digests[table.name]}},
             {"add": {**file, "modificationTime": added.modification_time, "dataChange": True}},
             {"txn": {"appId": self.app, "version": number}},
         ]
@@ -137,7 +141,7 @@ class DeltaSink:
     def _commit_by_library(self, there: DeltaTable | None, table: SinkTable, added: AddAction, number: int) -> None:
         there = there or self._open(table.name)
         is_plain = there is None or _is_plain(there)
-        mark = {OWN: _digest(table)} if is_plain else None
+        mark = {OWN: self.digests[table.name]} if is_plain else None
         once = CommitProperties(custom_metadata=mark, app_transactions=[Transaction(self.app, number)])
         schema = Schema.from_arrow(table.schema)
         if there is None:
@@ -156,7 +160,7 @@ class DeltaSink:
         if not newest.endswith(".json"):
             return None
         actions = [json.loads(line) for line in (folder / newest).read_text().splitlines() if line]
-        is_ours = any(action.get("commitInfo", {}).get(OWN) == _digest(table) for action in actions)
+        is_ours = any(action.get("commitInfo", {}).get(OWN) == self.digests[table.name] for action in actions)
         numbers = [action["txn"]["version"] for action in actions if action.get("txn", {}).get("appId") == self.app]
         return Head(int(newest[:20]), int(numbers[0])) if is_ours and numbers else None
 

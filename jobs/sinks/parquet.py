@@ -69,7 +69,7 @@ class ParquetSink:
         the rows that take no other's place. Each file changes by one step: a reader meets the old row or the new one.
 
         What is tried again finds its own rows there, and puts them in the place of themselves."""
-        answers = rows.answers
+        answers = rows.plain
         for name in sorted(self.storage.names(rows.table.name)) if rows.replaced is not None else ():
             file = name.rpartition("/")[2]
             if not file.endswith(".parquet") or file >= own:

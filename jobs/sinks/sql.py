@@ -83,11 +83,11 @@ class SqlSink:
                 connection.execute(
                     sa.insert(self.batches).values(entry)
                 )  # first: a second writer waits for it, and fails
-                for table, answers, replaced in rows:
-                    if replaced is not None:
-                        self._delete(connection, table, replaced)
-                    if answers.num_rows:
-                        self._upsert(connection, table, answers)
+                for rows_of_table in rows:
+                    if rows_of_table.replaced is not None:
+                        self._delete(connection, rows_of_table.table, rows_of_table.replaced)
+                    if rows_of_table.answers.num_rows:
+                        self._upsert(connection, rows_of_table.table, rows_of_table.plain)
                         step("sink written")
             step("sink committed")
 

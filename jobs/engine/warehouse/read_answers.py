@@ -29,6 +29,8 @@ from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Column
 from optimizer.errors import HeddleError
 
+LEAST_REPEATS = 8  # rows to an entry of a dictionary that is passed on
+
 
 def read_answers(published: PublishedFiles, revisions: bool = False) -> pa.Table:
     """Read every published row of a statement, in the order of window and keys: the newest revision of each, or all
@@ -64,13 +66,17 @@ def read_by_statement(
     """Yield the answers that some files have of each statement, in no order; every file is read once.
 
     They are `filtered` by the statement's HAVING, or all that there are. With `revised_after`, only revisions are read
-    that later batches than this one made."""
-    groupings = {statement.grouping for statement in statements}
+    that later batches than this one made. Texts that repeat may come as dictionaries, as the files have them."""
+    texts = {
+        statement.grouping: [key_column(key) for key, kind in statement.key_types.items() if pa.types.is_string(kind)]
+        for statement in statements
+    }
     parts: dict[tuple[str, str], list[pa.Table]] = {}
     for file in files:
-        if file.grouping in groupings:
+        if file.grouping in texts:
+            encoded = [QUERY, *texts[file.grouping]]
             path, filesystem = storage.path(file.name), storage.filesystem
-            table = pq.read_table(path, filesystem=filesystem, partitioning=None, read_dictionary=[QUERY])
+            table = pq.read_table(path, filesystem=filesystem, partitioning=None, read_dictionary=encoded)
             if revised_after is not None:
                 table = table.filter(pc.greater(table[REVISION], revised_after))
             for label, rows in split_by_label(table):
@@ -78,7 +84,8 @@ def read_by_statement(
     for statement in statements:
         labels = dict.fromkeys(statement.labels.values())  # two of its queries may be the same
         own = [part for label in labels for part in parts.get((statement.grouping, label), ())]
-        read = [_read_rows(statement, part) for part in own]
+        is_encoded = _may_stay_encoded(statement, own)
+        read = [_read_rows(statement, part, is_encoded) for part in own]
         rows = join_queries(statement, [_pick_revisions(statement, read, all_of_them=False)] if read else [])
         yield statement, show_columns(statement, rows, filtered)
 
@@ -113,6 +120,20 @@ def show_columns(statement: EvaluatedStatement, rows: pa.Table, filtered: bool =
     if REVISION in rows.column_names:
         answers = answers.append_column(revision_column(answers.column_names), rows[REVISION])
     return pass_condition(answers, statement.statement.having) if filtered else answers
+
+
+def shown_schema(statement: EvaluatedStatement) -> pa.Schema:
+    """Return the columns of the user's SQL with their types."""
+    return pa.schema([(column.name, _type_of(statement, column)) for column in statement.statement.columns])
+
+
+def _type_of(statement: EvaluatedStatement, column: Column) -> pa.DataType:
+    if column.kind == "answer":
+        return statement.types[column.source]
+    if column.kind == "key":
+        return statement.key_types[column.source]
+    instant = statement.instant
+    return pa.struct([("start", instant), ("end", instant)]) if column.source == "window" else instant
 
 
 def revision_column(names: Iterable[str]) -> str:
@@ -170,11 +191,14 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
     return _read_rows(statement, table.filter(pc.is_in(table[QUERY].cast(pa.string()), pa.array([*labels.values()]))))
 
 
-def _read_rows(statement: EvaluatedStatement, table: pa.Table) -> pa.Table:
+def _read_rows(statement: EvaluatedStatement, table: pa.Table, is_encoded: bool = False) -> pa.Table:
     """Return rows of a statement's queries as a file has them with the answer of each in the column of its query."""
     labels = statement.labels
     values = {id: value_column(statement.types[id]) for id in statement.queries}
-    out = {key_column(key): table[key_column(key)].cast(kind) for key, kind in statement.key_types.items()}
+    keys = {key: table[key_column(key)] for key in statement.keys}
+    stays = {key for key, column in keys.items() if is_encoded and pa.types.is_dictionary(column.type)}
+    kinds = statement.key_types
+    out = {key_column(key): keys[key] if key in stays else keys[key].cast(kind) for key, kind in kinds.items()}
     out[START] = table[START].cast(INSTANT)
     if REVISION in table.column_names:
         out[REVISION] = table[REVISION]
@@ -187,6 +211,17 @@ def _read_rows(statement: EvaluatedStatement, table: pa.Table) -> pa.Table:
         value = table[column].cast(kind) if column in table.column_names else pa.nulls(table.num_rows, kind)
         out[answer_column(id)] = pc.if_else(has_answer[id], value, pa.scalar(None, kind)) if has_answer else value
     return pa.table(out | {presence_column(id): present for id, present in has_answer.items()})
+
+
+def _may_stay_encoded(statement: EvaluatedStatement, parts: Sequence[pa.Table]) -> bool:
+    """Say whether the dictionaries of a statement's keys can be passed on: nothing is computed with the keys, and none
+    is long, as the dictionary of a file has the keys of all its queries."""
+    has_condition = statement.statement.having or statement.statement.alert
+    if len(statement.queries) > 1 or has_condition or any(REVISION in part.column_names for part in parts):
+        return False
+    columns = [part[key_column(key)] for part in parts for key in statement.keys]
+    encoded = [column for column in columns if pa.types.is_dictionary(column.type)]
+    return all(sum(len(c.dictionary) for c in column.chunks) * LEAST_REPEATS <= len(column) for column in encoded)
 
 
 def _side_by_side(statement: EvaluatedStatement, rows: pa.Table, revisions: bool) -> pa.Table:
