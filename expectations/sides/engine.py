@@ -17,7 +17,7 @@ from expectations.sides.row import COLUMNS, Answers, make_rows
 from jobs.engine.events.columns import microseconds
 from jobs.engine.program.program import key_column
 from jobs.engine.warehouse.manifest import DataFile
-from jobs.engine.warehouse.result_files import QUERY, START, keep_newest, row_groups_of, value_column
+from jobs.engine.warehouse.result_files import QUERY, START, keep_newest, read_values, row_groups_of
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.storage import Storage
 from optimizer.windows.window import BEGINNING
@@ -53,8 +53,7 @@ class EngineAnswers:
         if table is None or not table.num_rows:
             return None
         kind = statement.types[id]
-        name = value_column(kind)
-        values = table[name] if name in table.column_names else pa.nulls(table.num_rows, kind)
+        values = read_values(table, kind)
         keys = [table[key_column(key)] for key in statement.keys]
         return make_rows(statement, _starts(table).tolist(), keys, {id: Answers(values)})
 

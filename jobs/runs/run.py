@@ -164,9 +164,12 @@ class Run:
     def _prepare_by_files(self, lane: Lane, files: Sequence[File]) -> Prepared:
         """Make the plan ready for new files: in the types that earlier batches had, where theirs are narrower.
 
-        Answers are kept by their types: with other ones, those of earlier batches could not be read any more."""
+        Answers are kept by their types: with other ones, those of earlier batches could not be read any more. Where a
+        table's own schema was widened, its types are those of all files, and answers go on in them."""
         prepared = lane.prepare(files)
         other = other_types(self.manifest, prepared.program)
+        if may_go_on_wider(prepared.program, other):
+            return prepared
         if any(not can_widen(now, before) for before, now in other.values()):
             raise _refuse_types(files[0], other)
         if not other:
@@ -201,10 +204,12 @@ class Run:
         """Change plans at the boundary of a batch, before anything is emitted."""
         if not self.manifest.plan:
             return
-        if is_served_by(prepared.program, load_retained(self.storage, self.manifest.standing)):
+        widened = other_types(self.manifest, prepared.program)
+        if not widened and is_served_by(prepared.program, load_retained(self.storage, self.manifest.standing)):
             return
         started, before = time.monotonic(), self.manifest
-        adopted = adopt(self.storage, before, prepared.program, self.raw, prepared.executors)
+        adopted = adopt(self.storage, before, prepared.program, self.raw, prepared.executors, anew=bool(widened))
+        self.report.notes += [f"{sql} is {now} now, and was {was}" for sql, (was, now) in widened.items()]
         self.report.notes += adopted_notes(before, adopted)
         self._advance(adopted.manifest, started)
 
@@ -244,6 +249,17 @@ def other_types(manifest: Manifest, program: Program) -> dict[str, tuple[pa.Data
         if sql in manifest.types
     }
     return {sql: (before, now) for sql, (before, now) in both.items() if before != now}
+
+
+def may_go_on_wider(program: Program, other: Mapping[str, tuple[pa.DataType, pa.DataType]]) -> bool:
+    """Say whether a table's schema explains that some types are others now: all are wider, and none is of a key, by
+    whose values slices are kept."""
+    keys = {quote(name) for grouping in program.groupings for name in grouping.keys}
+    return (
+        program.table is not None
+        and keys.isdisjoint(other)
+        and all(can_widen(before, now) for before, now in other.values())
+    )
 
 
 def _refuse_types(file: File, other: Mapping[str, tuple[pa.DataType, pa.DataType]]) -> HeddleError:

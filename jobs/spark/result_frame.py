@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from jobs.engine.program.program import key_column
-from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.program.spark_types import INSTANT, narrower_types
 from jobs.engine.warehouse.read_answers import revision_column
 from jobs.engine.warehouse.result_files import FIRST, QUERY, REVISION, START, value_column
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
@@ -28,7 +28,8 @@ def result_frame(
     values: Iterable[pa.DataType],
     revised: bool = False,
 ) -> DataFrame:
-    """Read result files: the query's label, the keys, the window's start, one column per type of value, the revision.
+    """Read result files: the query's label, the keys, the window's start, the columns of some types of value, the
+    revision.
 
     A file that lacks the column of a type has null in it."""
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -37,7 +38,7 @@ def result_frame(
         (QUERY, pa.string()),
         *((key_column(key), kind) for key, kind in keys.items()),
         (START, INSTANT),
-        *((value_column(kind), kind) for kind in dict.fromkeys(values)),
+        *((value_column(kind), kind) for kind in dict.fromkeys(each for one in values for each in _kinds(one))),
         *([(REVISION, pa.int64())] if revised else []),
     ]
     schema = from_arrow_schema(pa.schema(fields), prefer_timestamp_ntz=True)
@@ -125,8 +126,13 @@ def _value(kind: pa.DataType) -> Column:
     """Return the column of a type; from a file, Spark takes any array to have nulls, until they are left out."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    column = _quote_column(value_column(kind))
+    column = F.coalesce(*(_quote_column(value_column(each)) for each in _kinds(kind)))
     return F.array_compact(column) if pa.types.is_list(kind) and not kind.value_field.nullable else column
+
+
+def _kinds(kind: pa.DataType) -> list[pa.DataType]:
+    """Return the types of the columns that may hold answers of a type."""
+    return [kind, *narrower_types(kind)]
 
 
 def _quote_column(name: str) -> Column:

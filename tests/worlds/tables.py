@@ -14,6 +14,7 @@ import yaml
 from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog import load_catalog as load_iceberg
 from pyiceberg.table.snapshots import Operation
+from pyiceberg.types import LongType
 
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
@@ -30,6 +31,7 @@ QUERIES = [
     {"id": "some", "stream": STREAM, "select": ["max(x) AS top", "count(*) AS n"], "where": "x > 3", **LENGTHS},
 ]
 FORMATS = ["delta", "iceberg"]
+FEATURES = ("readerFeatures", "writerFeatures")
 SCHEMA = pa.schema([("ts", pa.timestamp("us", "UTC")), ("k", pa.string()), ("x", pa.int32())])
 
 
@@ -56,7 +58,7 @@ class TableWorld:
     def append(self, table: pa.Table) -> None:
         """Add rows, with the columns that they have."""
         if self.format == "delta":
-            write_deltalake(self.path, table, mode="append", schema_mode="merge")
+            self._append_to_delta(table)
             return
         target = self.iceberg()
         with target.update_schema() as update:
@@ -79,6 +81,42 @@ class TableWorld:
             DeltaTable(self.path).delete("x > 5")
         else:
             self.iceberg().delete("x > 5")
+
+    def widen(self, column: str) -> None:
+        """Make a column of whole numbers one of 64 bits."""
+        if self.format == "iceberg":
+            with self.iceberg().update_schema() as update:
+                update.update_column(column, LongType())
+            return
+        table = DeltaTable(self.path)
+        schema = json.loads(table.schema().to_json())
+        field = next(field for field in schema["fields"] if field["name"] == column)
+        change = {"fromType": field["type"], "toType": "long"}
+        field |= {"type": "long", "metadata": {"delta.typeChanges": [change]}}
+        features = ["typeWidening"]
+        actions = [
+            {"protocol": {"minReaderVersion": 3, "minWriterVersion": 7} | dict.fromkeys(FEATURES, features)},
+            {"metaData": {"id": str(table.metadata().id), "format": {"provider": "parquet", "options": {}},
+                          "schemaString": json.dumps(schema), "partitionColumns": [],
+                          "configuration": {"delta.enableTypeWidening": "true"}}},
+        ]  # fmt: skip
+        self._commit(table.version() + 1, actions)
+
+    def _append_to_delta(self, table: pa.Table) -> None:
+        """Add rows; by hand to a table that was widened, to which the library does not write."""
+        there = DeltaTable(self.path) if DeltaTable.is_deltatable(self.path) else None
+        if there is None or "typeWidening" not in (there.protocol().writer_features or ()):
+            write_deltalake(self.path, table, mode="append", schema_mode="merge")
+            return
+        name = f"part-{there.version() + 1}.parquet"
+        pq.write_table(table, Path(self.path) / name)
+        size = (Path(self.path) / name).stat().st_size
+        added = {"path": name, "partitionValues": {}, "size": size, "modificationTime": 0, "dataChange": True}
+        self._commit(there.version() + 1, [{"add": added}])
+
+    def _commit(self, version: int, actions: list[dict[str, Any]]) -> None:
+        log = Path(self.path) / "_delta_log" / f"{version:020d}.json"
+        log.write_text("\n".join(map(json.dumps, actions)))
 
     def source(self) -> dict[str, Any]:
         """The source as the catalog has it."""
@@ -142,12 +180,14 @@ def rows(seed: int, count: int = 40, **more: list[Any]) -> pa.Table:
     return pa.table({**columns, **more})
 
 
-def in_files(world: TableWorld, tables: list[pa.Table]) -> list[list[dict[str, Any]]]:
+def in_files(
+    world: TableWorld, tables: list[pa.Table], queries: list[dict[str, Any]] = QUERIES
+) -> list[list[dict[str, Any]]]:
     """The answers for the same rows in plain Parquet files, one batch each."""
     folder = world.folder / "plain"
     folder.mkdir()
     for number, table in enumerate(tables):
         pq.write_table(table, folder / f"{number:04d}.parquet")
-    catalog = world.catalog(source={"format": "parquet", "path": str(folder)})
+    catalog = world.catalog(queries, {"format": "parquet", "path": str(folder)})
     world.evaluate(catalog, "plain_w", 1)
     return world.answers(catalog, "plain_w")

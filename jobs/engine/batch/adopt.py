@@ -55,10 +55,13 @@ def adopt(
     program: Program,
     raw_since: Callable[[int], RawEvents],
     executors: Executors,
+    anew: bool = False,
 ) -> Adopted:
-    """Let a program take over the slices of the one before it. Nothing is emitted, and no new event is consumed."""
+    """Let a program take over the slices of the one before it; or fold all of them `anew` from the raw events, where
+    these have other types now. Nothing is emitted, and no new event is consumed."""
     old = load_retained(storage, before.standing)
-    sources = _find_sources(old, program, before.watermark, raw_since)
+    usable = replace(old, trees={}) if anew else old
+    sources = _find_sources(usable, program, before.watermark, raw_since)
     new = _retained_after(old, program, sources, before.watermark)
     in_rows = sources.rebuilt & {label(grouping, tree) for grouping, tree in program.roots() if tree.rows}
     if in_rows and not has_all_marks(before.marks, before.batch):

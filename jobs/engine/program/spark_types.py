@@ -131,6 +131,16 @@ def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
     return False
 
 
+def narrower_types(kind: pa.DataType) -> list[pa.DataType]:
+    """Return the other types whose values are all values of a type.
+
+    >>> narrower_types(pa.int32()), narrower_types(pa.string())
+    ([DataType(int16), DataType(int8)], [])
+    """
+    numbers = (pa.int64(), pa.int32(), pa.int16(), pa.int8(), pa.float64(), pa.float32())
+    return [number for number in numbers if number != kind and can_widen(number, kind)]
+
+
 def list_of(kind: pa.DataType) -> pa.DataType:
     """Return the type of arrays without nulls, which Spark's aggregates give."""
     return pa.list_(pa.field("element", kind, nullable=False))

@@ -21,8 +21,9 @@ from jobs.engine.warehouse.result_files import (
     START,
     keep_newest,
     number_revisions,
+    read_values,
     row_groups_of,
-    value_column,
+    value_columns,
 )
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from jobs.host.storage import Storage
@@ -182,8 +183,8 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
     """Read the statement's rows of one file, one row per query, its answer in the column of the query."""
     statement, storage, _ = published
     labels = statement.labels
-    values = map(value_column, statement.types.values())
-    columns = [QUERY, START, *(key_column(key) for key in statement.keys), *dict.fromkeys(values), REVISION]
+    values = dict.fromkeys(name for kind in statement.types.values() for name in value_columns(kind))
+    columns = [QUERY, START, *(key_column(key) for key in statement.keys), *values, REVISION]
     with pq.ParquetFile(storage.path(name), filesystem=storage.filesystem) as file:
         groups = row_groups_of(file, labels.values())
         # a file lacks the columns of the types that none of its queries has
@@ -194,7 +195,6 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
 def _read_rows(statement: EvaluatedStatement, table: pa.Table, is_encoded: bool = False) -> pa.Table:
     """Return rows of a statement's queries as a file has them with the answer of each in the column of its query."""
     labels = statement.labels
-    values = {id: value_column(statement.types[id]) for id in statement.queries}
     keys = {key: table[key_column(key)] for key in statement.keys}
     stays = {key for key, column in keys.items() if is_encoded and pa.types.is_dictionary(column.type)}
     kinds = statement.key_types
@@ -203,12 +203,12 @@ def _read_rows(statement: EvaluatedStatement, table: pa.Table, is_encoded: bool 
     if REVISION in table.column_names:
         out[REVISION] = table[REVISION]
     has_answer: dict[str, Any] = {}
-    if len(values) > 1:  # else every row is of the one query
+    if len(statement.queries) > 1:  # else every row is of the one query
         label = table[QUERY].cast(pa.string())
-        has_answer = {id: pc.equal(label, labels[id]) for id in values}
-    for id, column in values.items():
+        has_answer = {id: pc.equal(label, labels[id]) for id in statement.queries}
+    for id in statement.queries:
         kind = statement.types[id]
-        value = table[column].cast(kind) if column in table.column_names else pa.nulls(table.num_rows, kind)
+        value = read_values(table, kind)
         out[answer_column(id)] = pc.if_else(has_answer[id], value, pa.scalar(None, kind)) if has_answer else value
     return pa.table(out | {presence_column(id): present for id, present in has_answer.items()})
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from jobs.engine.events.arrow import decode_dictionary
 from jobs.engine.program.program import key_column, set_apart
-from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.program.spark_types import INSTANT, narrower_types
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.host.storage import Storage
 from jobs.kernels.arrays import Bools, Ints
@@ -50,6 +50,24 @@ def fresh_name(folder: str, batch: int, bucket: int, suffix: str) -> str:
 def value_column(kind: pa.DataType) -> str:
     """Name the column that holds values of a type."""
     return f"value {kind}"
+
+
+def value_columns(kind: pa.DataType) -> list[str]:
+    """Name the columns that may hold answers of a type: those that were made before a table's column was widened are
+    in the column of a narrower type.
+
+    >>> value_columns(pa.float64())
+    ['value double', 'value float']
+    """
+    return [value_column(each) for each in (kind, *narrower_types(kind))]
+
+
+def read_values(table: pa.Table, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:
+    """Return the answers of one query's rows in their type; a file lacks the columns of types that no query had."""
+    columns = [table[name].cast(kind) for name in value_columns(kind) if name in table.column_names]
+    if not columns:
+        return pa.nulls(table.num_rows, kind)
+    return pc.coalesce(*columns) if columns[1:] else columns[0]
 
 
 def write_results(storage: Storage, batch: int, bucket: int, grouping: str, tables: Sequence[pa.Table]) -> DataFile:

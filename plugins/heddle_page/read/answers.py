@@ -123,15 +123,14 @@ def _by_label(table: pa.Table) -> Iterable[tuple[str, pa.Table]]:
 
 def _answers(statement: EvaluatedStatement, rows: pa.Table) -> Answers:
     """Return the newest windows of the first few keys."""
-    from jobs.engine.warehouse.result_files import value_column
+    from jobs.engine.warehouse.result_files import read_values
 
     window, id = statement.window, next(iter(statement.labels))
     rows = keep_newest(rows, [*(key_column(key) for key in statement.keys), START])
     starts = rows[START].cast(pa.int64())
     last = pc.max(starts).as_py()
     keys = [key_column(key) for key in statement.keys]
-    column = value_column(statement.types[id])
-    values = rows[column] if column in rows.column_names else pa.nulls(rows.num_rows, pa.float64())
+    values = read_values(rows, statement.types[id])
     recent = pc.greater(starts, last - WINDOWS * window.slide) if not window.rows else None
     table = pa.table({"start": starts, "value": _as_numbers(values), **{key: rows[key] for key in keys}})
     table = (table if recent is None else table.filter(recent)).sort_by("start")

@@ -96,6 +96,29 @@ def test_a_schema_that_evolves(tmp_path: Path, format: str) -> None:
     assert (first["y"], last["y"]) == (None, last["n"] * 1.5) or last["y"] is not None
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_column_that_is_widened_between_runs(tmp_path: Path, format: str) -> None:
+    """Windows that hold events of both types, and answers that were written in the narrower one."""
+    world, large = TableWorld(tmp_path, format), pa.array([1 << 31, 7] * 20, pa.int64())
+    query = {
+        "id": "square",
+        "stream": STREAM,
+        "select": ["max(x * x) AS m", "approx_count_distinct(x) AS d"],
+        **LENGTHS,
+    }
+    catalog = world.catalog([*QUERIES, query])
+    world.append(rows(0))
+    world.evaluate(catalog)
+    world.widen("x")
+    tables = [rows(number).set_column(2, "x", large) for number in (1, 2)]
+    for table in tables:
+        world.append(table)
+        world.evaluate(catalog)
+    wide = [table.set_column(2, "x", table["x"].cast(pa.int64())) for table in (rows(0), *tables)]
+    assert world.answers(catalog) == in_files(world, wide, [*QUERIES, query])
+    assert results_table(str(tmp_path / "w"), catalog, "some").schema.field("top").type == pa.int64()
+
+
 def test_columns_of_iceberg_are_known_by_their_ids(tmp_path: Path) -> None:
     """A renamed column is the same, and a new one with its old name is another."""
     world = TableWorld(tmp_path, "iceberg")
