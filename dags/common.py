@@ -65,8 +65,23 @@ LONG_OPTIONS: dict[str, Any] = {  # of DAGs that work through much of the past
 def submit(name: str, application: str, job: Any) -> Any:
     """Return the task of a Spark job on the connection spark_default; `job` is what the step before it returned."""
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
-    return SparkSubmitOperator(
+    class SubmittedJob(SparkSubmitOperator):
+        """A job that is not tried again where it ended by a user's mistake."""
+
+        def execute(self, context: Any) -> None:
+            """Submit the job and wait for its end."""
+            from jobs.host.command_line import ended_by_mistake
+
+            try:
+                super().execute(context)
+            except AirflowException as error:
+                if ended_by_mistake(self._hook):
+                    raise AirflowFailException("the job ended by a mistake, which its last lines name") from error
+                raise
+
+    return SubmittedJob(
         task_id=name,
         application=str(ROOT / application),
         name=job["name"],

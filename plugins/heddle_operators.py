@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 from airflow.sdk import BaseOperator, BaseOperatorLink
 from airflow.sdk.configuration import conf
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from optimizer.errors import HeddleError
 
@@ -147,16 +147,23 @@ class HeddleEvaluateOperator(_HeddleOperator):
         from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
         from expectations.publish import act_on_verdict, require_passed
+        from jobs.host.command_line import ended_by_mistake
         from jobs.steps.submit import log_batch, prepare
 
         batch = prepare(self.stream, run, self.files_per_batch, self.sample, LOG.info)
-        SparkSubmitHook(
+        hook = SparkSubmitHook(
             conn_id=self.conn_id,
             name=batch["name"],
             conf=batch["conf"],
             env_vars=batch["env_vars"],
             application_args=batch["evaluate"],
-        ).submit(str(MICRO_BATCH))
+        )
+        try:
+            hook.submit(str(MICRO_BATCH))
+        except AirflowException as error:
+            if ended_by_mistake(hook):
+                raise AirflowFailException("the job ended by a mistake, which its last lines name") from error
+            raise
         outcome = act_on_verdict(batch, LOG.info, _page("").partition("/heddle/")[0])
         self.links["audit"] = outcome["page"]
         logged = log_batch(batch, LOG.info)

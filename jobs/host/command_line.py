@@ -23,9 +23,11 @@ import typer
 
 from jobs.host.installed_spark import prefer_installed_spark
 from jobs.host.say import say_to_stderr
-from optimizer.errors import HeddleError
+from optimizer.errors import HeddleError, UnreachableError
 
 TROUBLE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # with a disk
+MISTAKE = 2  # the exit code of a user's mistake
+TRY_AGAIN = 75  # the exit code of a submitted job whose trouble may pass: sysexits.h calls it a temporary failure
 Command = Callable[..., Any]
 Folder = Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")]
 Rate = Annotated[float | None, typer.Option(help="Events per second; measured when left out.")]
@@ -77,15 +79,28 @@ def run_job(job: Command) -> None:
     prefer_installed_spark()  # jobs import pyspark when they run
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(report_job)
-    run_app(app)
+    run_app(app, TRY_AGAIN)
 
 
-def run_app(app: typer.Typer) -> None:
-    """Run a command line; a user's mistake, or a disk's trouble, becomes its lines on stderr and exit code 2."""
+def ended_by_mistake(hook: Any) -> bool:
+    """Say whether the process that Airflow's hook has submitted a job by ended by a user's mistake: the same job would
+    end so again. Where the driver runs on a cluster, the process does not tell."""
+    process = getattr(hook, "_submit_sp", None)  # the hook tells the exit code nowhere else but in a text
+    return getattr(process, "returncode", None) == MISTAKE
+
+
+def run_app(app: typer.Typer, passing: int = MISTAKE) -> None:
+    """Run a command line; a user's mistake, or a disk's trouble, becomes its lines on stderr and exit code 2.
+
+    Trouble that may pass has an exit code of its own, where somebody can try again."""
+    code = passing
     try:
         app()
+    except UnreachableError as error:
+        say_to_stderr(str(error))
     except HeddleError as error:
         say_to_stderr(str(error))
+        code = MISTAKE
     except OSError as error:
         if error.errno not in TROUBLE:
             raise
@@ -94,4 +109,4 @@ def run_app(app: typer.Typer) -> None:
         say_to_stderr(f"{where}{reason}; free some space or mend the folder, then run again")
     else:
         return
-    sys.exit(2)
+    sys.exit(code)

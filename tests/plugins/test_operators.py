@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -9,9 +11,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
+from dags.common import submit
 from heddle.processes import environment
+from jobs.host.command_line import MISTAKE, TRY_AGAIN
 from jobs.results import results_table
 from optimizer.catalog.read.load import load_catalog
 from plugins.heddle_operators import HeddleEvaluateOperator, HeddleReplanOperator
@@ -37,6 +41,32 @@ def test_airflow_can_ask_for_the_provider_while_it_is_imported() -> None:
     """Airflow loads the entry point from inside its own import: what imports Airflow there stops every command."""
     asked = "import sys, plugins.heddle_provider; sys.exit(any(name.startswith('airflow') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(MISTAKE, AirflowFailException), (TRY_AGAIN, AirflowException), (1, AirflowException)]
+)
+def test_a_submitted_job_that_ends_by_a_mistake_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, kind: type[AirflowException]
+) -> None:
+    script = tmp_path / "spark-submit"
+    script.write_text(f"#!/bin/sh\nexit {code}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    connection = {"conn_type": "spark", "host": "local[2]", "extra": {"deploy-mode": "client"}}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    operator = submit("evaluate", "jobs/evaluate.py", {"name": "a", "evaluate": [], "env_vars": {}, "conf": {}})
+    with pytest.raises(AirflowException) as raised:
+        operator.execute({})
+    assert type(raised.value) is kind
+
+
+def test_exit_codes_tell_a_mistake_from_trouble_that_may_pass() -> None:
+    imports = "from jobs.host.command_line import run_job; from optimizer import errors"
+    command = imports + "\ndef job(): {}\nrun_job(job)"
+    jobs = {"raise errors.HeddleError('x')": MISTAKE, "raise errors.UnreachableError('x')": TRY_AGAIN, "return None": 0}
+    for body, code in jobs.items():
+        assert subprocess.run([sys.executable, "-c", command.format(body)], cwd=ROOT, check=False).returncode == code
 
 
 def test_the_example_loads_with_its_links() -> None:
