@@ -199,8 +199,8 @@ def sample_statements(statements: Sequence[EvaluatedStatement], scope: Scope) ->
     """Return the statements that an audit looks at: all of them, or those whose last audit is the longest ago."""
     if scope.everything or len(statements) <= scope.statements:
         return list(statements)
-    drawn = random.Random(scope.seed).sample(list(statements), len(statements))
-    sample = sorted(drawn, key=lambda statement: scope.audited.get(statement.statement.id, -1))[: scope.statements]
+    order = random.Random(scope.seed).sample(list(statements), len(statements))
+    sample = sorted(order, key=lambda statement: scope.audited.get(statement.statement.id, -1))[: scope.statements]
     return sorted(sample, key=lambda statement: statement.statement.id)
 
 

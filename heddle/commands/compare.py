@@ -58,8 +58,8 @@ def _show(plans: list[Compared], parent: str, deviation: float) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     for compared in plans:
         plan, report = Plan.from_json(compared.plan), compared.report
-        spent = (report.get("estimated_seconds"), sum(report["step_seconds"].values()))
-        costs = ["-" if seconds is None else f"{seconds / max(report['events'], 1) * 1e6:.3g}" for seconds in spent]
+        both = (report.get("estimated_seconds"), sum(report["step_seconds"].values()))
+        costs = ["-" if seconds is None else f"{seconds / max(report['events'], 1) * 1e6:.3g}" for seconds in both]
         table.add_row(plan.strategy, compared.technique, str(len(plan.trees)), *costs)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(table)

@@ -105,7 +105,7 @@ def _show(report: RunReport, request: Request) -> None:
     if report.trees:
         console.print(_table(report))
     if report.step_seconds:
-        steps = ", ".join(f"{step} {spent:.2f}" for step, spent in report.step_seconds.items())
+        steps = ", ".join(f"{step} {seconds:.2f}" for step, seconds in report.step_seconds.items())
         estimate = f"; estimated {report.estimated_seconds:.2f}" if report.estimated_seconds is not None else ""
         console.print(f"CPU seconds in tasks: {sum(report.step_seconds.values()):.2f}{estimate} ({steps})")
     console.print(

@@ -91,9 +91,11 @@ def workload(
         "s_max": s_max, "o_max": o_max, "rate": rate, "z_skew": z_skew,
         "residues": residues, "hopping": hopping, "multiples": multiples,
     }  # fmt: skip
-    drawn = draw(name, queries, seed=seed, **{option: value for option, value in options.items() if value is not None})
-    file = write_catalog(drawn, out, data, parse_tick(tick))
-    say(f"{queries:,} queries in {file}. Next: heddle plan {out} --stream {drawn.stream} --rate {drawn.rate:g}")
+    catalog = draw(
+        name, queries, seed=seed, **{option: value for option, value in options.items() if value is not None}
+    )
+    file = write_catalog(catalog, out, data, parse_tick(tick))
+    say(f"{queries:,} queries in {file}. Next: heddle plan {out} --stream {catalog.stream} --rate {catalog.rate:g}")
 
 
 def write(stream: str, options: Options, out: Path) -> None:

@@ -58,18 +58,18 @@ def _processor() -> str:
 
 def _cpu_of_tree(root: psutil.Process) -> dict[Process, float]:
     """Return the CPU seconds of a process and of its descendants that are alive."""
-    spent: dict[Process, float] = {}
+    seconds: dict[Process, float] = {}
     try:
         processes = [root, *root.children(recursive=True)]
     except psutil.Error:
-        return spent
+        return seconds
     for process in processes:
         try:
             times = process.cpu_times()
         except psutil.Error:  # it has ended since it was listed
             continue
-        spent[process.pid, process.create_time()] = times.user + times.system
-    return spent
+        seconds[process.pid, process.create_time()] = times.user + times.system
+    return seconds
 
 
 class CpuMeter:
@@ -104,5 +104,5 @@ class CpuMeter:
         self._stop.set()
         self._thread.join()
         self._last.update(_cpu_of_tree(self._root))
-        spent = sum(s - self._before.get(p, 0.0) for p, s in self._last.items())
-        self.cpu_seconds = max(0.0, spent - self._own)
+        seconds = sum(s - self._before.get(p, 0.0) for p, s in self._last.items())
+        self.cpu_seconds = max(0.0, seconds - self._own)

@@ -119,8 +119,8 @@ class RunReport:
             tally(self.counted, tree, tree_counts)
         for query, count in counts["unshared"].items():
             self.unshared[query] = self.unshared.get(query, 0) + count
-        for step, spent in counts["seconds"].items():
-            self.step_seconds[step] = self.step_seconds.get(step, 0.0) + spent
+        for step, seconds in counts["seconds"].items():
+            self.step_seconds[step] = self.step_seconds.get(step, 0.0) + seconds
         self.batch_seconds = [*self.batch_seconds, round(seconds, 3)][-LISTED:]
 
     def note(self, line: str) -> None:
@@ -139,7 +139,7 @@ class RunReport:
             self.estimated = estimate_counts(plan, self.events, self.batches, buckets)
         self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}
         self.wall_seconds, self.cpu_seconds = round(meter.wall_seconds, 3), round(meter.cpu_seconds, 3)
-        self.step_seconds = {step: round(spent, 6) for step, spent in self.step_seconds.items()}
+        self.step_seconds = {step: round(seconds, 6) for step, seconds in self.step_seconds.items()}
         for tree in plan.trees:
             figures = self.trees.setdefault(tree.id, {"partials": 0, "operations": 0})
             figures |= {

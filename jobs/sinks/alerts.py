@@ -35,7 +35,7 @@ class Alert:
     @property
     def line(self) -> str:
         """The alert as a person reads it."""
-        values = ", ".join(f"{name} {_shown(value)}" for name, value in json.loads(self.row).items())
+        values = ", ".join(f"{name} {_text_of(value)}" for name, value in json.loads(self.row).items())
         return f"{self.query}: {values} ({self.condition})"
 
 
@@ -91,7 +91,7 @@ def _in_order(answers: pa.Table) -> list[dict[str, object]]:
     return sorted(answers.to_pylist(), key=repr)
 
 
-def _shown(value: object) -> str:
+def _text_of(value: object) -> str:
     return f"{value['start']} to {value['end']}" if isinstance(value, dict) and "start" in value else str(value)
 
 

@@ -75,8 +75,8 @@ class DeltaSink:
         for table, answers, replaced in rows:
             head = self.heads.get(table.name)
             there = None if head else self._open(table.name)
-            got = head.number if head else there.transaction_version(self.app) if there else None
-            if got is not None and got >= number:
+            newest = head.number if head else there.transaction_version(self.app) if there else None
+            if newest is not None and newest >= number:
                 continue
             if replaced is not None and (open_table := self._open(table.name)) is not None:
                 self._merge(open_table, TableRows(table, answers.cast(table.schema), replaced), number)

@@ -70,10 +70,10 @@ def answers_frame(spark: SparkSession, published: PublishedFiles, revisions: boo
         "answer": lambda id: _quote_column(_answer_column(id)),
     }
     columns = statement.statement.columns
-    shown = [sources[column.kind](column.source).alias(column.name) for column in columns]
+    selection = [sources[column.kind](column.source).alias(column.name) for column in columns]
     if revisions:
-        shown.append(F.col(REVISION).alias(revision_column([column.name for column in columns])))
-    answers = rows.select(*shown)
+        selection.append(F.col(REVISION).alias(revision_column([column.name for column in columns])))
+    answers = rows.select(*selection)
     having = statement.statement.having
     return answers.where(having) if having else answers
 

@@ -147,7 +147,7 @@ def _entry(evaluation: Evaluation) -> Entry:
     operations, seconds = operations_for(plan, report["events"]), engine_seconds(report)
     counted = ("batches", "events", "results", "late", "windows_missed", "wall_seconds", "cpu_seconds")
     metrics: dict[str, float] = {name: report[name] for name in counted}
-    metrics |= {f"seconds.{step}": spent for step, spent in report["step_seconds"].items()}
+    metrics |= {f"seconds.{step}": value for step, value in report["step_seconds"].items()}
     metrics |= {f"{FINALS}{name}": count for name, count in operations.finals.items()}
     metrics |= {f"{HANDLED}{name}": count for name, count in operations.handled.items()}
     metrics["roots"] = operations.roots
@@ -205,7 +205,7 @@ def _milliseconds(report: Mapping[str, Any]) -> dict[str, float]:
         "CPU_ms_measured": sum(report["step_seconds"].values()),
         "CPU_ms_estimated": report.get("estimated_seconds"),
     }
-    return {name: spent / report["events"] * 1e6 for name, spent in seconds.items() if spent is not None}
+    return {name: value / report["events"] * 1e6 for name, value in seconds.items() if value is not None}
 
 
 def _name(evaluation: Evaluation) -> str:

@@ -272,9 +272,9 @@ def _require_answer(uri: str) -> None:
         while reason.__context__ is not None:
             reason = reason.__context__
         place = urlsplit(uri)
-        shown = f"{place.scheme}://{place.netloc.rpartition('@')[2]}"  # without a password
+        address = f"{place.scheme}://{place.netloc.rpartition('@')[2]}"  # without a password
         raise UnreachableError(
-            f"MLflow does not answer at {shown} ({reason}); start it, or name another by HEDDLE_TRACKING"
+            f"MLflow does not answer at {address} ({reason}); start it, or name another by HEDDLE_TRACKING"
         ) from None
 
 

@@ -158,7 +158,7 @@ class Forest:
         return root.shards.shards if root.sharded and root.shards else self.slices(root)
 
 
-def equally_likely(distinct: float, drawn: float) -> float:
+def equally_likely(distinct: float, draws: float) -> float:
     """Return of how many equally likely things so many are seen on average, when some are drawn.
 
     >>> round(equally_likely(6.321, 10.0), 2)
@@ -167,7 +167,7 @@ def equally_likely(distinct: float, drawn: float) -> float:
     low, high = max(distinct, 1.0), MOST_LIKELY
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if -middle * math.expm1(-drawn / middle) > distinct else (middle, high)
+        low, high = (low, middle) if -middle * math.expm1(-draws / middle) > distinct else (middle, high)
     return low
 
 

@@ -207,8 +207,8 @@ def figure(plan: Plan, prices: Prices | None = None) -> Figure:
     above = HEAD + STREAM + INCHES.gap
     places = lay_out(box_trees(plan, costs), INCHES, WIDTH - 2 * MARGIN, MARGIN, above)
     height = max((place.y + place.height for place in places), default=above) + MARGIN
-    drawn = Figure(figsize=(WIDTH, height), facecolor=PAPER)
-    axes = drawn.add_axes((0, 0, 1, 1))
+    figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
+    axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, WIDTH)
     axes.set_ylim(height, 0)  # y grows downwards, as in the layout
     axes.axis("off")
@@ -217,7 +217,7 @@ def figure(plan: Plan, prices: Prices | None = None) -> Figure:
     _draw_events(axes, plan)
     for place in places:
         _draw_box(axes, place)
-    return drawn
+    return figure
 
 
 def _draw_events(axes: Axes, plan: Plan) -> None:

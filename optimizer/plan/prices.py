@@ -268,13 +268,13 @@ def fit_steps(runs: Sequence[Measured]) -> Prices:
     return Prices(each, float(np.mean(errors)))
 
 
-def _fit_step(table: Floats, spent: Floats, whole: Sequence[float], names: Sequence[str]) -> Floats:
+def _fit_step(table: Floats, seconds: Floats, whole: Sequence[float], names: Sequence[str]) -> Floats:
     """Return the prices of one step: least squares over x >= 0, pulled a little towards a typical machine's."""
     typical = np.array([TYPICAL.get(name, TYPICAL_OPERATION) for name in names])
     weight = 1 / np.array(whole)
     scaled = table * typical * weight[:, None]
     pull = PULL_OF_STEP * np.eye(len(names))
-    design, target = np.vstack([scaled, pull]), np.concatenate([spent * weight, np.diag(pull)])
+    design, target = np.vstack([scaled, pull]), np.concatenate([seconds * weight, np.diag(pull)])
     least = np.full(len(names), LEAST)
     prices: Floats = (least + _nonnegative(design, target - design @ least)) * typical
     return prices

@@ -137,7 +137,7 @@ def _ways(trees: Sequence[Tree], traffic: Traffic, recent: Recent) -> list[tuple
     for one, other in combinations(roots, 2):
         columns = tuple(sorted({*one.group_by, *other.group_by}))
         if columns not in groupings and len(columns) > max(len(one.group_by), len(other.group_by)):
-            ways.append(_with_union(trees, one, other, columns, _known(traffic, recent, columns, one, other)))
+            ways.append(_with_union(trees, one, other, columns, _traffic_of(traffic, recent, columns, one, other)))
     return ways
 
 
@@ -147,7 +147,7 @@ def _may_be_fed(tree: Tree) -> bool:
     return tree.feed == EVENTS and bool(tree.group_by) and plain and tree.slicing != CUTTY
 
 
-def _known(traffic: Traffic, recent: Recent, columns: tuple[str, ...], *trees: Tree) -> Traffic:
+def _traffic_of(traffic: Traffic, recent: Recent, columns: tuple[str, ...], *trees: Tree) -> Traffic:
     """Return the traffic with the keys of a grouping, as recent events have them."""
     slide = min(int(tree.windows.slide.min()) for tree in trees)
     groups = dict(traffic.groups) | {columns: recent.keys(columns, slide)}

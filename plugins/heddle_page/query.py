@@ -108,8 +108,8 @@ def _line(place: int, name: str, numbers: list[float | None], low: float, high: 
     width, height = LARGE
     # both bounds, so that every line has the same scale; they are not drawn
     points = spark_points([*numbers, low, high], width * (len(numbers) + 1) / max(len(numbers) - 1, 1), height)
-    drawn = points[: sum(number is not None and number == number for number in numbers)]
-    return Line(name, " ".join(f"{x},{y}" for x, y in drawn), place % LINES)
+    beginning = points[: sum(number is not None and number == number for number in numbers)]
+    return Line(name, " ".join(f"{x},{y}" for x, y in beginning), place % LINES)
 
 
 def _number(value: Any) -> float | None:

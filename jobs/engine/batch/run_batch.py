@@ -189,8 +189,8 @@ class Corrections:
 
     def reach_back(self, before: Manifest, program: Program) -> int:
         """Return the time after which windows end that are corrected: all their events are there, late ones too."""
-        known = before.watermark if before.corrected_after is None else before.corrected_after
-        low = max(known, before.watermark - program.corrections, BEGINNING)
+        complete_after = before.watermark if before.corrected_after is None else before.corrected_after
+        low = max(complete_after, before.watermark - program.corrections, BEGINNING)
         longest = _longest_range(program)
         since = self.raw(max(BEGINNING, low - longest + 1)).since
         if since == BEGINNING:

@@ -157,9 +157,9 @@ def standing(storage: Storage, reader: str) -> Standing:
 def forget_publications(storage: Storage, readers: Iterable[str]) -> None:
     """Delete the publications that all of some readers have got, but for the newest."""
     last = [marked(storage, reader) for reader in readers]
-    got = min((number for number in last if number is not None), default=-1) if None not in last else -1
+    common = min((number for number in last if number is not None), default=-1) if None not in last else -1
     for name in _names(storage)[:-1]:
-        if _number(name) < got:  # the last one that all have got tells them their batch
+        if _number(name) < common:  # the last one that all have got tells them their batch
             storage.delete(name)
 
 

@@ -211,10 +211,10 @@ def revise_tables(
     own = [pq.read_table(path, columns=columns, filesystem=storage.filesystem, partitioning=None) for path in paths]
     revised = []
     for table in tables:
-        wanted = table.filter(pa.array(are_among(table.select(columns), own)))
-        if wanted.num_rows:
-            revisions = pa.repeat(pa.scalar(batch, pa.int64()), wanted.num_rows)
-            revised.append(wanted.append_column(REVISION, revisions).combine_chunks())
+        corrected = table.filter(pa.array(are_among(table.select(columns), own)))
+        if corrected.num_rows:
+            revisions = pa.repeat(pa.scalar(batch, pa.int64()), corrected.num_rows)
+            revised.append(corrected.append_column(REVISION, revisions).combine_chunks())
     return revised
 
 

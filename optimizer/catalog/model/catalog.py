@@ -86,7 +86,7 @@ class Catalog:
         sources = [_identity(self.streams[name]) for name in streams]
         sources += [_identity(self.tables[name]) for name in tables]
         named = set(self.columns) if stream is None else set(queries.statements.to_pylist()) & set(self.columns)
-        columns = [(name, *map(_shown, self.columns[name])) for name in sorted(named)]
+        columns = [(name, *map(_fingerprint_of, self.columns[name])) for name in sorted(named)]
         published = self._published_fields() if stream is None else []
         return hashlib.sha256(repr((sources, columns, queries.digest(), *published)).encode()).hexdigest()
 
@@ -116,7 +116,7 @@ def _identity(source: Stream | Table) -> tuple[object, ...]:
     return (*fields, source.format, source.written, tuple(sorted(source.options.items())))
 
 
-def _shown(column: Column) -> tuple[str, str]:
+def _fingerprint_of(column: Column) -> tuple[str, str]:
     """Return a column as the fingerprint has it; backquotes tell a key from an id, and from a part of the window."""
     is_plain = column.kind != "key" or plain(column.source)
     return column.name, column.source if is_plain else quote(column.source)

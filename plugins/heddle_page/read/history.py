@@ -193,7 +193,7 @@ def _measurement(row: dict[str, Any]) -> Measurement:
 
 def _milliseconds(metrics: Mapping[str, float]) -> float | None:
     """Return what a run measured, as one run of a list has it: CPU milliseconds per 1,000 events."""
-    seconds = sum(spent for name, spent in metrics.items() if name.startswith("seconds."))
+    seconds = sum(value for name, value in metrics.items() if name.startswith("seconds."))
     return seconds / metrics["events"] * 1e6 if metrics.get("events") and seconds else None
 
 

@@ -145,24 +145,24 @@ def choose(kind: pa.DataType, *parts: Vector) -> Vector:
     return answer
 
 
-def pick(kind: pa.DataType, condition: Vector, met: Vector, otherwise: Vector) -> Vector:
-    """Return `met` where the condition is true, else the other."""
+def pick(kind: pa.DataType, condition: Vector, then: Vector, otherwise: Vector) -> Vector:
+    """Return `then` where the condition is true, else the other."""
     true = condition.values if condition.valid is None else condition.values & condition.valid
-    return select(kind, true, met, otherwise, condition)
+    return select(kind, true, then, otherwise, condition)
 
 
-def select(kind: pa.DataType, true: Bools, met: Vector, otherwise: Vector, test: Vector | None = None) -> Vector:
+def select(kind: pa.DataType, true: Bools, then: Vector, otherwise: Vector, test: Vector | None = None) -> Vector:
     """Return one of two vectors for every row; the errors of a test count everywhere."""
-    errors, reason = _select_errors(true, met, otherwise, test)
+    errors, reason = _select_errors(true, then, otherwise, test)
     if kind == TEXT:
-        rows = max(len(true), len(met), len(otherwise))
+        rows = max(len(true), len(then), len(otherwise))
         test_rows = pa.array(np.broadcast_to(true, rows))
-        texts = pc.if_else(test_rows, _text_side(met, rows), _text_side(otherwise, rows))
+        texts = pc.if_else(test_rows, _text_side(then, rows), _text_side(otherwise, rows))
         return of_texts(texts, errors, reason)
-    values = np.where(true, met.values, otherwise.values)
+    values = np.where(true, then.values, otherwise.values)
     valid = None
-    if met.valid is not None or otherwise.valid is not None:
-        valid = np.where(true, is_valid(met), is_valid(otherwise))
+    if then.valid is not None or otherwise.valid is not None:
+        valid = np.where(true, is_valid(then), is_valid(otherwise))
     return Vector(kind, values, valid, errors, reason)
 
 
@@ -171,16 +171,16 @@ def _text_side(side: Vector, rows: int) -> Any:
     return texts[0] if len(texts) == 1 and rows != 1 else texts
 
 
-def _select_errors(true: Bools, met: Vector, otherwise: Vector, test: Vector | None) -> tuple[Bools | None, str]:
+def _select_errors(true: Bools, then: Vector, otherwise: Vector, test: Vector | None) -> tuple[Bools | None, str]:
     marks = [] if test is None or test.errors is None else [test.errors]
     reason = "" if test is None else test.reason
-    if met.errors is not None:
-        marks.append(met.errors & true)
+    if then.errors is not None:
+        marks.append(then.errors & true)
     if otherwise.errors is not None:
         marks.append(otherwise.errors & ~true)
     if not marks:
         return None, ""
-    return np.logical_or.reduce(np.broadcast_arrays(*marks)), reason or met.reason or otherwise.reason
+    return np.logical_or.reduce(np.broadcast_arrays(*marks)), reason or then.reason or otherwise.reason
 
 
 def coalesce(kind: pa.DataType, *parts: Vector) -> Vector:
