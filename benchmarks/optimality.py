@@ -112,7 +112,7 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
     figures = []
     for currency in ("operations", "seconds"):
         in_seconds, points = currency == "seconds", {}
-        draws = size.of(1, 6, 20) if in_seconds else size.of(2, 20, 50)
+        draws = size.of(1, 6, 20) if in_seconds else size.of(2, 12, 50)
         lines = []
         for name, draw in workloads(FEW if in_seconds else MANY).items():
             progress(f"{name}, gaps in {currency}")

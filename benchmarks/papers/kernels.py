@@ -1,6 +1,7 @@
 """SlickDeque (EDBT 2018), experiments 1 to 4: throughput, all ranges at once, latency and memory of every technique.
 
-A technique is timed by itself: when windows end is worked out beforehand. Slides are one event, as in the paper.
+A technique is timed by itself: when windows end is worked out beforehand, and the first window is full. Slides are one
+event, as in the paper. A technique takes as many slides as fit into a time, so that a slow one ends, too.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
 from statistics import mean
 from time import process_time
 from typing import Any
@@ -19,7 +22,7 @@ import jobs  # noqa: F401 (names the cache's folder, before numba is imported)
 from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
 from jobs.kernels.algebra.operators import OPS, lift
 from jobs.kernels.machine.clock import INSERT, Steps, make_clock, schedule_groups
-from jobs.kernels.machine.memory import FLOAT, Memory, begin_slide
+from jobs.kernels.machine.memory import FLOAT, Memory, begin_slide, store
 from jobs.kernels.techniques import KERNELS
 from optimizer.algebra.techniques import allowed
 from optimizer.windows.window import BEGINNING, Window
@@ -41,24 +44,28 @@ PAPERS = set(NAMES) - {"two_stacks_block"}
 SLICK = {"sum": "slick_deque_inv", "max": "slick_deque_noninv"}
 ONE_RANGE = {"two_stacks", "daba"}  # have no shared form for many ranges
 EXACT = "the engine's accumulator is exact: no spike, NaN or rounding stays behind; a plain float is drawn beside it"
-MOST_NAIVE = 4096  # the longest window whose events are all folded again at every slide
+LEAST_SECONDS, MOST_SECONDS = 0.15, 0.6  # of CPU: techniques that flip or fold at times take a whole window of slides
+FIRST_CHUNK = 16  # slides; every further chunk has twice as many
 
 
 class Prepared:
     """A stream of random values, the steps of some windows over it, and an empty memory for every technique."""
 
-    def __init__(self, component: str, ranges: Sequence[int], events: int) -> None:
-        self.component, self.events = component, events
+    def __init__(self, component: str, ranges: Sequence[int], slides: int) -> None:
+        self.component, self.longest = component, max(ranges)
+        events = self.longest - 1 + slides
         self.windows = [Window(length, 1) for length in ranges]
-        self.capacity = 1 << max(4, int(max(ranges)).bit_length() + 1)
+        self.capacity = 1 << max(4, int(self.longest).bit_length() + 1)
         values = np.random.default_rng(1).integers(0, 1_000_000, events).astype(np.float64)
         self.values = values
         self.op = OPS[component, "float64"]
         self.rows = np.require(lift(self.op, values), requirements=["C", "W"])
         clock = make_clock(self.windows, BEGINNING, self.capacity)
         offsets, starts = np.array([0, events]), np.arange(events)
-        self.steps = schedule_groups(clock, offsets, starts, max(ranges) - 1, events)
-        self.answers = int((self.steps.query >= 0).sum())
+        steps = schedule_groups(clock, offsets, starts, self.longest - 1, events)
+        self.steps = Steps(*(column[1:] for column in steps))  # the first one resets a memory, which is new here
+        self.slides, self.per_slide = slides, 1 + len(ranges)  # steps: an event, and the windows that end with it
+        self.answers = slides * len(ranges)
 
     def memory(self, technique: str) -> Memory:
         """Return an empty memory with room for the longest window."""
@@ -66,16 +73,29 @@ class Prepared:
         make = KERNELS[technique].make
         return make(self.op | FLOAT, ranges.astype(np.int64), slots.astype(np.int64), self.capacity)
 
-    def seconds(self, technique: str, times: int = 3) -> float:
-        """Return the CPU seconds of a technique over the whole stream, the least of some runs."""
-        out = np.empty((self.answers, self.rows.shape[1]))
-        spent = []
-        for _ in range(times):
-            memory = self.memory(technique)
+    def full_memory(self, technique: str) -> Memory:
+        """Return a memory in which the longest window lacks one event."""
+        memory, before = self.memory(technique), self.longest - 1
+        self._advance(technique, memory, slice(0, before), slice(0, before), np.empty((0, self.rows.shape[1])))
+        return memory
+
+    def rate(self, technique: str) -> float:
+        """Return slides per CPU second, of as many slides as fit into the time."""
+        memory, done, spent, chunk = self.full_memory(technique), 0, 0.0, FIRST_CHUNK
+        fill, cycle = self.longest - 1, min(self.longest, self.slides)
+        while done < self.slides and spent < (LEAST_SECONDS if done >= cycle else MOST_SECONDS):
+            count = min(chunk, self.slides - done)
+            steps = slice(fill + done * self.per_slide, fill + (done + count) * self.per_slide)
+            out = np.empty((count * len(self.windows), self.rows.shape[1]))
             started = process_time()
-            KERNELS[technique].advance(memory, self.steps, self.rows.view(np.int64), out.view(np.int64))
-            spent.append(process_time() - started)
-        return min(spent)
+            self._advance(technique, memory, steps, slice(fill + done, fill + done + count), out)
+            spent += process_time() - started
+            done, chunk = done + count, 2 * chunk
+        return done / spent
+
+    def _advance(self, technique: str, memory: Memory, steps: slice, rows: slice, out: Any) -> None:
+        some = Steps(*(column[steps] for column in self.steps))
+        KERNELS[technique].advance(memory, some, self.rows[rows].view(np.int64), out.view(np.int64))
 
 
 def techniques_for(component: str) -> list[str]:
@@ -86,34 +106,31 @@ def techniques_for(component: str) -> list[str]:
 def measure(size: Size, progress: Progress) -> list[Figure]:
     """Return experiments 1 to 4."""
     figures = []
+    windows = size.of((4, 64), tuple(4**n for n in range(11)), tuple(4**n for n in range(14)))
     for number, component in ((10, "sum"), (11, "max")):
-        progress(f"experiment 1: one {component} over the whole window")
-        windows = size.of((4, 64), (1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536), tuple(4**n for n in range(14)))
-        figures.append(single_figure(number, component, windows, size.of(2_000, 200_000, 1_000_000)))
+        progress(f"experiment 1: one {component} over windows of up to {windows[-1]:,} events")
+        figures.append(single_figure(number, component, windows, size.of(2_000, 1_000_000, 4_000_000)))
     for number, component in ((12, "sum"), (13, "max")):
         progress(f"experiment 2: a {component} over every range up to the window")
         figures.append(
-            multi_figure(number, component, size.of((4, 16), (1, 4, 16, 64, 256), (1, 4, 16, 64, 256, 1_024)))
+            multi_figure(number, component, size.of((4, 16), (1, 4, 16, 64, 256, 1_024), (1, 8, 64, 512, 4_096)))
         )
     progress("experiment 3: latency of an answer")
     figures.append(latency_figure(size.of(64, 1_024, 1_024), size.of(5_000, 200_000, 1_000_000)))
     progress("experiment 4: memory")
-    return [*figures, memory_figure(size.of((16, 64), (16, 256, 4_096, 65_536), (16, 256, 4_096, 65_536, 1_048_576)))]
+    return [*figures, memory_figure(size.of((256, 4_096), (4_096, 65_536, 1_048_576), (4_096, 1_048_576, 16_777_216)))]
 
 
-def single_figure(number: int, component: str, windows: Sequence[int], events: int) -> Figure:
+def single_figure(number: int, component: str, windows: Sequence[int], slides: int) -> Figure:
     """Return answers per second of one query by window size."""
     points: Points = {}
     for window in windows:
-        prepared = Prepared(component, [window], events + window)
+        prepared = Prepared(component, [window], slides + window)
         for technique in techniques_for(component):
-            if technique == "panes" and window > MOST_NAIVE:
-                continue
-            line = points.setdefault(NAMES[technique], [])
-            line.append((window, prepared.answers / prepared.seconds(technique)))
+            points.setdefault(NAMES[technique], []).append((window, prepared.rate(technique)))
         if component == "sum":
             line = points.setdefault(LITERAL, [])
-            line.append((window, prepared.answers / running_sum_seconds(prepared.values, window)))
+            line.append((window, len(prepared.values) / running_sum_seconds(prepared.values, window)))
     title = f"Figure {number}: one {component} over the window, after every event"
     readings = gain_readings(f"single_{component}", component, points)
     return Figure(f"edbt-{number}", title, "window (events)", "answers per second", points, readings)
@@ -123,12 +140,10 @@ def multi_figure(number: int, component: str, windows: Sequence[int]) -> Figure:
     """Return slides per second of a query for every range from 1 to the window."""
     points: Points = {}
     for window in windows:
-        events = window + max(200, 2_000_000 // (window * 4))
-        prepared = Prepared(component, range(1, window + 1), events)
+        prepared = Prepared(component, range(1, window + 1), max(64, 1_000_000 // window))
         for technique in techniques_for(component):
             if technique not in ONE_RANGE:
-                line = points.setdefault(NAMES[technique], [])
-                line.append((window, (events - window + 1) / prepared.seconds(technique)))
+                points.setdefault(NAMES[technique], []).append((window, prepared.rate(technique)))
     title = f"Figure {number}: a {component} over every range from 1 to the window, after every event"
     readings = gain_readings(f"multi_{component}", component, points)
     return Figure(f"edbt-{number}", title, "window (events), and queries", "slides per second", points, readings)
@@ -192,19 +207,20 @@ def _latencies(insert: Any, query: Any, memory: Memory, steps: Steps, rows: Any,
             k += 1
 
 
-def latency_figure(window: int, events: int) -> Figure:
+def latency_figure(window: int, slides: int) -> Figure:
     """Return the quartiles of the nanoseconds per answer; as in the paper, the highest 0.005% are left out."""
     places = {"min": 0.0, "25%": 25.0, "median": 50.0, "75%": 75.0, "max": 100.0}
     points: Points = {}
     for technique in NAMES:
         component = "sum" if technique == "slick_deque_inv" else "max"
-        prepared = Prepared(component, [window], events + window)
+        prepared = Prepared(component, [window], slides)
         module = import_module(f"jobs.kernels.techniques.{technique}")
+        insert = getattr(module, "insert", store)  # a technique that only keeps the partials has none
         out = np.empty((prepared.answers, prepared.rows.shape[1]))
         took = np.zeros(prepared.answers, np.int64)
         for _ in range(2):  # the first run compiles
             _latencies(
-                module.insert, module.query, prepared.memory(technique), prepared.steps,
+                insert, module.query, prepared.memory(technique), prepared.steps,
                 prepared.rows.view(np.int64), out.view(np.int64), took,
             )  # fmt: skip
         kept = np.sort(took)[: max(1, int(len(took) * 0.99995))]
@@ -229,13 +245,36 @@ def latency_readings(points: Points) -> list[Reading]:
 
 
 def memory_figure(windows: Sequence[int]) -> Figure:
-    """Return the bytes of every technique's arrays by window size, one query."""
+    """Return the bytes that a process adds while a technique takes in a whole window and answers one query."""
     points: Points = {}
-    for technique, name in NAMES.items():
-        component = "sum" if technique == "slick_deque_inv" else "max"
-        points[name] = []
-        for window in windows:
-            memory = Prepared(component, [window], 2).memory(technique)
-            points[name].append((window, float(sum(array.nbytes for array in memory))))
-    note = "Bytes of the flat arrays that hold the state of one query; the paper reads the resident set of a process."
+    for window in windows:
+        for technique, name in NAMES.items():
+            prepared = Prepared("sum" if technique == "slick_deque_inv" else "max", [window], 2)
+            points.setdefault(name, []).append((window, float(added_bytes(prepared, technique))))
+    note = "Bytes that a process of its own writes to for the state of one query, its events and answers left out."
     return Figure("edbt-15", "Figure 15: memory by window", "window (events)", "bytes", points, note=note)
+
+
+def added_bytes(prepared: Prepared, technique: str) -> int:
+    """Return how many bytes of memory a process makes its own while it fills the state of a technique."""
+    context = get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=_send_added_bytes, args=(prepared, technique, theirs))
+    child.start()
+    added = int(ours.recv())
+    child.join()
+    return added
+
+
+def _send_added_bytes(prepared: Prepared, technique: str, connection: Any) -> None:
+    Prepared(prepared.component, [4], 2).full_memory(technique)  # what a first call touches is no state
+    before = _own_bytes()
+    memory = prepared.full_memory(technique)
+    connection.send(_own_bytes() - before)
+    del memory
+
+
+def _own_bytes() -> int:
+    """Return the bytes that this process has written to and shares with no other."""
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("Private_Dirty"))
