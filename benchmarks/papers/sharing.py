@@ -44,7 +44,7 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
 
 
 NOTE = (
-    "Unshared is every query evaluated by itself by this same engine, once; shared, the least of five runs. "
+    "Unshared is every query evaluated by itself by this same engine, once; shared, the middle one of five runs. "
     "The ratios are those of the most queries."
 )
 
