@@ -52,6 +52,7 @@ endif
 
 evidence: .venv/ready ## rerun the papers' experiments and the peers into docs/evidence.md; PART=plans for one part
 	@$(MAKE) --no-print-directory .venv-bench/ready
+	@$(MAKE) --no-print-directory .venv-flink/ready || echo "Flink cannot be installed here and is left out"
 	@.venv-bench/bin/python -m benchmarks.evidence $(PART) $(ARGS)
 
 lint: .venv/ready ## style, types and the direction of imports
@@ -106,6 +107,13 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --no-deps --python .venv-bench/bin/python -r benchmarks/requirements.txt
 	@echo "import site; site.addsitedir('$(CURDIR)/.venv/lib/python3.11/site-packages')" \
 	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
+	@touch $@
+
+# Flink beside the others: its versions of numpy, pandas and pyarrow are not Heddle's. Only make evidence wants it.
+.venv-flink/ready: .venv/ready benchmarks/requirements-flink.txt
+	@echo "setting up .venv-flink ..."
+	@$(PY) -m venv --clear --without-pip .venv-flink
+	@$(PY) -m uv pip install -q --python .venv-flink/bin/python -r benchmarks/requirements-flink.txt
 	@touch $@
 
 .PHONY: help run ui test suite long quick fuzz simulate sbom production bench evidence lint format docs warm setup lock clean

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from benchmarks.engine_world import World
+from optimizer.catalog.model.query import Query
 
 
-def by_polars(world: World) -> None:
-    """All queries over sums and maxima of every machine and second, which polars makes first; results written."""
+def by_polars(world: World, queries: Sequence[Query] | None = None) -> None:
+    """All queries, or some, over sums and maxima by machine and second, which polars makes first; results written."""
     (world.root / "polars").mkdir()
     seconds = (
         pl.scan_parquet(str(world.data / "*.parquet"))
@@ -17,7 +20,7 @@ def by_polars(world: World) -> None:
         .sort("machine", "ts")
         .collect()
     )
-    for query in world.catalog.queries:
+    for query in world.catalog.queries if queries is None else queries:
         column = pl.col(query.aggregate)
         answers = seconds.group_by_dynamic(
             "ts",

@@ -57,10 +57,9 @@ def test_a_reading_without_a_claim_is_noticed(tmp_path: Path) -> None:
 
 
 def test_every_claim_belongs_to_a_part_or_a_benchmark() -> None:
-    """A claim that no script names would never be held against ours."""
+    """A claim that no part names would never be held against ours."""
     scripts = "".join(path.read_text() for path in (ROOT / "benchmarks").rglob("*.py"))
-    printed_elsewhere = {"deviation_weave_share", "deviation_tri_weave", "deviation_both", "boost_correlation"}
-    assert {key for key in load_claims() if not _named(key, scripts)} == printed_elsewhere
+    assert not [key for key in load_claims() if not _named(key, scripts)]
 
 
 def _named(key: str, scripts: str) -> bool:

@@ -1,8 +1,12 @@
-"""Rerun the evidence: `make evidence [PART=plans] [ARGS="--full --again"]`. A part that is done is not repeated."""
+"""Rerun the evidence: `make evidence [PART=plans] [ARGS="--full --again"]`. A part that is done is not repeated.
+
+Of several parts, each is measured in a process of its own: what one leaves in memory is no load for the next.
+"""
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -30,22 +34,29 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; use one of {', '.join(PARTS)}")
     names = options.parts or list(PARTS)
+    if len(names) > 1:
+        flags = [argument for argument in sys.argv[1:] if argument not in PARTS]
+        for name in names:
+            if code := subprocess.call([sys.executable, "-m", "benchmarks.evidence", name, *flags]):
+                sys.exit(code)
+        return
+    (name,) = names
     claims, size, began = load_claims(), Size(options.full, options.small), time.monotonic()
 
     def say(text: str) -> None:
         print(f"{time.monotonic() - began:7.0f} s  {text}", file=sys.stderr, flush=True)
 
-    for number, name in enumerate(names, 1):
-        part = None if options.again else kept_part(name, options.kept)
-        if part:
-            say(f"part {number} of {len(names)}, {name}: done on {part.date} (--again repeats it)")
-        else:
-            say(f"part {number} of {len(names)}, {name}")
-            part = measure_part(name, size, lambda text, name=name: say(f"  {name}: {text}"))
-            keep_part(part, options.kept)
-        write_sections(options.page, [part], claims)
-        if name == "peers":
-            write_figures(options.readme, part)
+    place = f"part {list(PARTS).index(name) + 1} of {len(PARTS)}, {name}"
+    part = None if options.again else kept_part(name, options.kept)
+    if part:
+        say(f"{place}: done on {part.date} (--again repeats it)")
+    else:
+        say(place)
+        part = measure_part(name, size, lambda text: say(f"  {name}: {text}"))
+        keep_part(part, options.kept)
+    write_sections(options.page, [part], claims)
+    if name == "peers":
+        write_figures(options.readme, part)
     say(f"written: {options.page}")
 
 

@@ -37,6 +37,7 @@ class Reading:
     key: str
     value: float
     why: str = ""
+    at: tuple[float, float] | None = None  # where the paper's number is in our plot
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Figure:
     log_x: bool = True
     log_y: bool = True
     note: str = ""
+    labels: list[str] = field(default_factory=list)  # of x = 0, 1, ...: groups of bars, where x is no number
 
     def to_json(self) -> dict[str, Any]:
         """Return the figure as plain data."""
@@ -61,7 +63,7 @@ class Figure:
     def from_json(cls, data: dict[str, Any]) -> Figure:
         """Return the figure that became plain data."""
         points = {name: [(x, y) for x, y in line] for name, line in data["points"].items()}
-        readings = [Reading(**reading) for reading in data["readings"]]
+        readings = [Reading(**{**reading, "at": _place(reading.get("at"))}) for reading in data["readings"]]
         return cls(**{**data, "points": points, "readings": readings})
 
 
@@ -89,6 +91,10 @@ def load_claims(folder: Path = CLAIMS) -> dict[str, Claim]:
                 raise ValueError(f"{path.name}: two claims are called {claim.key}")
             claims[claim.key] = claim
     return claims
+
+
+def _place(pair: Sequence[float] | None) -> tuple[float, float] | None:
+    return (pair[0], pair[1]) if pair else None
 
 
 def _plain(value: object) -> object:

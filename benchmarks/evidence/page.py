@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.evidence.figure import Claim, Figure
-from benchmarks.evidence.parts import Part
+from benchmarks.evidence.parts import PARTS, Part
 from benchmarks.evidence.plots import draw_figure
 
 PREAMBLE = """# Evidence
@@ -24,8 +24,24 @@ def write_sections(page: Path, parts: Sequence[Part], claims: Mapping[str, Claim
     for part in parts:
         section = f"<!-- {part.name} -->\n{section_text(part, claims, page.parent)}<!-- end of {part.name} -->\n"
         mark = re.compile(rf"<!-- {part.name} -->.*?<!-- end of {part.name} -->\n", re.DOTALL)
-        text = mark.sub(lambda _, new=section: new, text) if mark.search(text) else f"{text}\n{section}"
+        text = (
+            mark.sub(lambda _, new=section: new, text) if mark.search(text) else add_section(text, part.name, section)
+        )
     page.write_text(text)
+
+
+def add_section(text: str, name: str, section: str) -> str:
+    """Return a page with a new section before those of later parts, or at the end.
+
+    >>> page = add_section("# Page\\n\\n<!-- weaving -->\\n", "plans", "<!-- plans -->\\n")
+    >>> page.split()
+    ['#', 'Page', '<!--', 'plans', '-->', '<!--', 'weaving', '-->']
+    """
+    order = list(PARTS)
+    later = order[order.index(name) + 1 :] if name in order else []
+    starts = [text.index(mark) for each in later if (mark := f"<!-- {each} -->\n") in text]
+    at = min(starts, default=None)
+    return f"{text}\n{section}" if at is None else f"{text[:at]}{section}\n{text[at:]}"
 
 
 def section_text(part: Part, claims: Mapping[str, Claim], folder: Path) -> str:
@@ -60,7 +76,7 @@ def points_table(figure: Figure) -> list[str]:
     for x in xs:
         values = [dict(line).get(x) for line in figure.points.values()]
         cells = ["" if value is None else show_number(value) for value in values]
-        rows.append(f"| {show_number(x)} | " + " | ".join(cells) + " |")
+        rows.append(f"| {figure.labels[int(x)] if figure.labels else show_number(x)} | " + " | ".join(cells) + " |")
     return [*rows, ""]
 
 

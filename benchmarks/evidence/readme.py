@@ -35,7 +35,7 @@ def figure_lines(figure: Figure) -> list[str]:
     (few, _), *_, (many, ours) = figure.points["Heddle"]
 
     def times(more: float, less: float) -> str:
-        return f"{show_number(more / less)} times"
+        return f"{show_number(more / max(less, 0.001))} times"
 
     return [
         f"{many:,.0f} queries cost {times(ours, last['one scan'])} the CPU of one scan of the events.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from statistics import mean
 from time import process_time
 
-from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
+from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size, load_claims
 from optimizer.strategies.contract.problem import Watch
 from optimizer.strategies.factor_windows import (
     cheapest_graph,
@@ -68,7 +68,7 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
                     points.setdefault(f"{name}, {label}", []).append((count, mean(values)))
                     key = f"{name}_{count}_{kind}_{label}"
                     readings += [
-                        Reading(f"{key}_mean", mean(values), MODEL),
+                        Reading(f"{key}_mean", mean(values), MODEL, (count, load_claims()[f"{key}_mean"].value)),
                         Reading(f"{key}_most", max(values), MODEL),
                     ]
                 points.setdefault(f"{name}, with common ones", []).append((count, mean(more)))

@@ -1,8 +1,9 @@
-"""CPU seconds by number of queries: plain Spark, DuckDB, polars and Heddle on the same events, and one scan of them.
+"""CPU seconds by number of queries: plain Spark, Flink, DuckDB, polars and Heddle on the same events, and one scan.
 
 Every peer is given what a careful user would give it: DuckDB and polars aggregate the events by machine and second
-once, and answer every window from that. Plain Spark answers the user's own statements; of many, some are run and the
-rest is extrapolated. Answers are compared before times.
+once, and answer every window from that; Flink's own windows share the slices of a slide, and all queries are one job.
+Plain Spark answers the user's own statements. Of many queries, some are run and the rest is extrapolated. Answers are
+compared before times.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")  # CPU time is what is compared
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 import pyarrow.dataset as ds
 
 from benchmarks.engine_peers import by_polars
 from benchmarks.engine_world import SECOND, World, cpu, measured, middle_point, world
 from benchmarks.evidence.figure import Figure, Points, Progress, Size
+from benchmarks.peers import flink
+from benchmarks.peers.flink import require_equal
 from benchmarks.plain_spark import NATIVE, plain_spark
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
@@ -26,35 +30,48 @@ from optimizer.catalog.model.query import Query
 
 TITLE = "Heddle beside what a team would run instead"
 KEYS = 10
-DUCKDB_QUERIES = 20  # are run; their mean stands for the others
+DUCKDB_QUERIES, POLARS_QUERIES = 20, 100  # are run; their mean stands for the others
 
 
 def measure(size: Size, progress: Progress) -> list[Figure]:
     """Return one figure: CPU seconds of every engine by number of queries."""
-    events, counts = size.of(20_000, 1_000_000, 10_000_000), size.of((1, 10), (1, 10, 100), (1, 10, 100, 1_000))
-    points: Points = {name: [] for name in ("plain Spark", "DuckDB", "polars", "Heddle", "one scan")}
+    events = size.of(20_000, 1_000_000, 10_000_000)
+    counts = size.of((1, 10), (1, 10, 100, 1_000), (1, 10, 100, 1_000))
+    with_flink = flink.PYTHON.exists()
+    if not with_flink:
+        progress(f"there is no {flink.PYTHON}: Flink is left out")
+    peers = ("plain Spark", *["Flink SQL"] * with_flink, "DuckDB", "polars", "Heddle", "one scan")
+    points: Points = {name: [] for name in peers}
     for count in counts:
         with world(events, KEYS, middle_point(count)) as place:
-            progress(f"{count:,} queries over {events:,} events")
-            compare_answers(place)
-            scanned, ours, by_frames = measured(
+            progress(f"{count:,} queries over {events:,} events: answers compared")
+            answers = compare_answers(place)
+            progress(f"{count:,} queries: Heddle and polars")
+            scanned, ours = measured(
                 lambda place=place: scan(place),
                 lambda place=place: place.local(),
-                lambda place=place: by_polars(place),
                 times=2,
                 warm=1,
                 clear=place.clear,
             )
             points["one scan"].append((count, scanned))
             points["Heddle"].append((count, ours))
-            points["polars"].append((count, by_frames))
+            points["polars"].append((count, polars_seconds(place)))
+            progress(f"{count:,} queries: DuckDB")
             points["DuckDB"].append((count, by_duckdb(place)))
+            if with_flink:
+                progress(f"{count:,} queries: Flink")
+                points["Flink SQL"].append((count, flink.by_flink(place, shortest(place), answers)))
+            progress(f"{count:,} queries: plain Spark")
             points["plain Spark"].append((count, by_plain_spark(place)))
+    by_flink = f"Flink {flink.FLINK_QUERIES}, " * with_flink
     note = (
         f"{events:,} events of {KEYS} machines; sums and maxima, slides from the factors of 1,000 seconds, overlap "
-        f"factors up to 100. Plain Spark ran {NATIVE} of the queries and DuckDB {DUCKDB_QUERIES}; beyond that, their "
-        "mean stands for the others. Heddle runs in one process, with its results written."
+        f"factors up to 100. Plain Spark ran {NATIVE} of the queries, {by_flink}DuckDB {DUCKDB_QUERIES} and polars "
+        f"{POLARS_QUERIES}; beyond that, their mean stands for the others. Heddle and polars write their results."
     )
+    if with_flink:
+        note += " Flink reads the events as CSV and throws its answers away; its start is not counted."
     title = "CPU seconds by number of queries"
     return [Figure("peers", title, "queries", "CPU seconds", points, note=note)]
 
@@ -64,21 +81,45 @@ def scan(place: World) -> object:
     return ds.dataset(place.data).to_table(columns=["ts", "machine", "value"])
 
 
-def compare_answers(place: World) -> None:
-    """Raise where Heddle and polars differ on a query: speed is no use before that."""
-    query = place.catalog.queries[0]
+def compare_answers(place: World) -> pl.DataFrame:
+    """Return the answers of one query; raise where polars or DuckDB differ: speed is no use before.
+
+    Heddle answers the windows that have ended, as Spark does. Peers also answer those that have not, and polars begins
+    with the window that starts at the first event.
+    """
+    query = shortest(place)
     warehouse = str(place.root / "compared")
     evaluate_local(place.catalog, place.plan, warehouse, Options(buckets=2))
-    ours = pl.DataFrame(results_table(warehouse, place.catalog, query.id))
-    by_polars(place)
-    theirs = pl.read_parquet(place.root / "polars" / f"{query.id}.parquet")
-    value = ours.columns[-1]
-    ours = ours.select("machine", pl.col("window").struct.field("start").alias("ts"), pl.col(value).alias("ours"))
-    both = ours.with_columns(pl.col("ts").cast(theirs.schema["ts"])).join(theirs, on=["machine", "ts"])
-    apart = both.select((pl.col("ours") - pl.col(theirs.columns[-1])).abs().max()).item()
+    table = pl.DataFrame(results_table(warehouse, place.catalog, query.id))
+    start = pl.col("window").struct.field("start").dt.replace_time_zone(None).dt.cast_time_unit("us")
+    ours = table.select("machine", start.alias("start"), pl.col(table.columns[-1]).alias("answer"))
+    by_polars(place, [query])
+    polars = pl.read_parquet(place.root / "polars" / f"{query.id}.parquet")
+    polars = polars.with_columns(pl.col("ts").dt.replace_time_zone(None).dt.cast_time_unit("us"))
     place.clear()
-    if both.is_empty() or apart > 1e-6:
-        raise AssertionError(f"{query.id}: {len(both)} windows in common, {apart} apart")
+    duckdb_rows = pl.DataFrame(_ask_duckdb(place, [query])[0])
+    duckdb_rows = duckdb_rows.with_columns(pl.from_epoch("begin", "s").dt.cast_time_unit("us"))
+    for name, rows, peer in (
+        ("polars", ours.filter(pl.col("start").dt.epoch() >= 0), polars),
+        ("DuckDB", ours, duckdb_rows),
+    ):
+        require_equal(name, rows, peer.rename(dict(zip(peer.columns, ("machine", "start", "theirs"), strict=True))))
+    return ours
+
+
+def shortest(place: World) -> Query:
+    """Return the query with the shortest range: most of its windows end."""
+    return min(place.catalog.queries, key=lambda query: (query.window.range, query.id))
+
+
+def polars_seconds(place: World) -> float:
+    """Return the CPU seconds of polars for all queries, by those that it runs."""
+    queries = place.catalog.queries
+    chosen = queries[:: max(1, len(queries) // POLARS_QUERIES)][:POLARS_QUERIES]
+    fixed, some = measured(
+        lambda: by_polars(place, []), lambda: by_polars(place, chosen), times=2, warm=1, clear=place.clear
+    )
+    return some if len(chosen) == len(queries) else fixed + (some - fixed) * len(queries) / len(chosen)
 
 
 def by_duckdb(place: World) -> float:
@@ -93,7 +134,8 @@ def by_duckdb(place: World) -> float:
     return fixed + max(0.0, some - fixed) * len(queries) / len(chosen)
 
 
-def _ask_duckdb(place: World, queries: list[Query]) -> None:
+def _ask_duckdb(place: World, queries: list[Query]) -> list[pa.Table]:
+    answers = []
     connection = duckdb.connect(config={"threads": 1})
     connection.execute(
         "CREATE TABLE seconds AS SELECT machine, epoch_us(ts) // 1000000 AS tick, max(value) AS m, sum(value) AS s "
@@ -103,10 +145,12 @@ def _ask_duckdb(place: World, queries: list[Query]) -> None:
         length, slide = query.window.range // SECOND, query.window.slide // SECOND
         answer = "max(m)" if query.aggregate == "max" else "sum(s)"
         first = f"(tick // {slide} - {length // slide - 1}) * {slide}"
-        connection.sql(
+        rows = connection.sql(
             f"SELECT machine, begin, {answer} FROM (SELECT machine, m, s, unnest(range({first}, "
             f"tick // {slide} * {slide} + 1, {slide})) AS begin FROM seconds) GROUP BY machine, begin"
-        ).to_arrow_table()
+        )
+        answers.append(rows.to_arrow_table())
+    return answers
 
 
 def by_plain_spark(place: World) -> float:
