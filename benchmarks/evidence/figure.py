@@ -53,6 +53,7 @@ class Figure:
     log_x: bool = True
     log_y: bool = True
     note: str = ""
+    joined: bool = True  # by lines
     labels: list[str] = field(default_factory=list)  # of x = 0, 1, ...: groups of bars, where x is no number
 
     def to_json(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ STYLE = {
 }
 MARKS = "os^vDP*X<>"
 NEAR = 1.6  # times the place before: two numbers would overlap
-MOST_LEVEL = 5  # labels side by side
+MOST_LEVEL = 4  # labels side by side
 FEW = 8  # places along an axis that are all written out
 
 
@@ -65,7 +65,8 @@ def _draw_groups(axes: Axes, figure: Figure) -> None:
 
 def _draw_lines(axes: Axes, figure: Figure) -> None:
     for mark, (name, line) in zip(MARKS * len(figure.points), figure.points.items(), strict=False):
-        axes.plot([x for x, _ in line], [y for _, y in line], marker=mark, markersize=4, linewidth=1.2, label=name)
+        width = 1.2 if figure.joined else 0.0
+        axes.plot([x for x, _ in line], [y for _, y in line], marker=mark, markersize=4, linewidth=width, label=name)
     if paper := [reading.at for reading in figure.readings if reading.at]:
         x, y = zip(*paper, strict=True)
         axes.plot(x, y, linestyle="", marker="*", markersize=11, color="black", fillstyle="none", label="the paper's")

@@ -76,4 +76,4 @@ def correlation_figure(pairs: dict[str, list[tuple[float, float]]]) -> Figure:
     title = "Figure 19: predicted and measured boost"
     axes = ("boost predicted by the cost model", "boost measured on Spark")
     reading = Reading("boost_correlation", together, PER_STATEMENT)
-    return Figure("icde-19", title, *axes, points, [reading], log_x=False, log_y=False)
+    return Figure("icde-19", title, *axes, points, [reading], log_x=False, log_y=False, joined=False)
