@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.evidence.figure import Figure, Reading, Size, load_claims
-from benchmarks.evidence.page import PREAMBLE, write_sections
+from benchmarks.evidence.page import PREAMBLE, points_table, write_sections
 from benchmarks.evidence.parts import PARTS, Part, keep_part, kept_part, measure_part
+from benchmarks.evidence.plots import draw_figure
+from benchmarks.papers.kernels import Prepared
 
 ROOT = Path(__file__).parents[1]
 
@@ -48,6 +52,39 @@ def test_a_section_replaces_itself_and_leaves_the_others(part: Part, tmp_path: P
     changed = Part(part.name, "A new title", part.figures, part.machine, part.date)
     write_sections(page, [changed], load_claims())
     assert page.read_text() == before.replace(f"## {part.title}\n", "## A new title\n")
+
+
+def test_a_plot_shows_the_papers_number_and_names_groups_of_bars(tmp_path: Path) -> None:
+    reading = Reading("rate_saving_50", 0.8, at=(1.0, 2.5))
+    line = Figure("line", "A line", "x", "y", {"a": [(1, 2.0), (2, 3.0)]}, [reading])
+    bars = Figure("bars", "Bars", "x", "y", {"a": [(0, 2.0), (1, 3.0)], "b": [(0, 1.0)]}, labels=["here", "there"])
+    assert Figure.from_json(json.loads(json.dumps(line.to_json()))) == line
+    assert "the paper's" in draw_figure(line, tmp_path).read_text()
+    drawn = draw_figure(bars, tmp_path).read_text()
+    assert all(f">{label}</text>" in drawn for label in bars.labels)
+    assert points_table(bars)[2:4] == ["| here | 2 | 1 |", "| there | 3 |  |"]
+
+
+def test_a_new_section_comes_in_the_order_of_the_parts(tmp_path: Path) -> None:
+    page, first, *_, last = tmp_path / "evidence.md", *PARTS
+    figures = [Figure("line", "A line", "x", "y", {"a": [(1, 2.0)]})]
+    for name in (last, first):
+        write_sections(page, [Part(name, f"Part {name}", figures, "a machine", "a day")], {})
+    assert page.read_text().index(f"## Part {first}") < page.read_text().index(f"## Part {last}")
+
+
+@pytest.mark.parametrize("ranges", [[5], [1, 2, 3, 4]])
+def test_a_technique_is_measured_on_full_windows(ranges: list[int]) -> None:
+    prepared = Prepared("max", ranges, 40)
+    memory, out = prepared.full_memory("panes"), np.empty((prepared.answers, prepared.rows.shape[1]))
+    fill = prepared.longest - 1
+    prepared._advance("panes", memory, slice(fill, None), slice(fill, None), out)
+    longest_first = sorted(ranges, reverse=True)
+    windows = [
+        prepared.values[end - length : end].max() for end in range(fill + 1, fill + 41) for length in longest_first
+    ]
+    assert out[:, 0].tolist() == windows
+    assert prepared.rate("panes") > 0
 
 
 def test_a_reading_without_a_claim_is_noticed(tmp_path: Path) -> None:

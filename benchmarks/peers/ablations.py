@@ -1,16 +1,27 @@
 """One idea off at a time: CPU seconds of the same answers with the idea, and without it.
 
 Sharing is off where every query has a tree of its own, levels where there is one tree for all, the block kernel where
-another technique takes its place, columns of files where Spark reads the events (the frame lane).
+another technique takes its place, columns of files where Spark reads the events (the frame lane). Shards of predicates
+and the roll-up of groupings are off where the plan knows nothing of recent events, and have catalogs of their own.
 """
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
-from benchmarks.engine_world import RATE, World, cpu, measured, middle_point, world
+import numpy as np
+import pyarrow.parquet as pq
+
+from benchmarks import sharing
+from benchmarks.engine_world import RATE, World, cpu, measured, middle_point, world, write_events
 from benchmarks.evidence.figure import Figure, Points, Progress, Size
 from benchmarks.frame_lane import frame_lane
+from jobs.generate.draws import Options
+from jobs.measure.stream import measure_stream
+from optimizer.catalog.model.catalog import Catalog
+from optimizer.catalog.read.load import load_catalog
 from optimizer.planning.stream import plan_stream
 
 TITLE = "Ablations"
@@ -44,7 +55,57 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
     note = (
         f"{events:,} events, {counts[-1]:,} queries: {said}. The frame lane runs on Spark, the others in one process."
     )
-    return [Figure("ablations", "CPU seconds with one idea off", "queries", "CPU seconds", points, note=note)]
+    title, axes = "CPU seconds with one idea off", ("queries", "CPU seconds")
+    return [Figure("ablations", title, *axes, points, note=note), recent_figure(size, progress)]
+
+
+def recent_figure(size: Size, progress: Progress) -> Figure:
+    """Return the CPU seconds with shards and with roll-up, and without what tells the plan that they pay."""
+    events = size.of(20_000, 500_000, 5_000_000)
+    points: Points = {"with it": [], "without it": []}
+    labels = ["shards of predicates", "roll-up of groupings"]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (label, prepare) in enumerate(zip(labels, (predicates, groupings), strict=True)):
+            progress(label)
+            root = Path(folder) / str(number)
+            catalog = prepare(root, events)
+            stream = next(iter(catalog.streams))
+            known = measure_stream(catalog, stream)
+            for name, recent in (("with it", known.recent), ("without it", None)):
+                plan = plan_stream(catalog, stream, known.rate, "weave_share", BLOCK, known.planned_keys, recent=recent)
+                points[name].append((float(number), _cpu_seconds(World(root, catalog, plan))))
+    note = (
+        f"{events:,} events; 64 queries of 8 windows and 8 predicates; 12 queries by two columns, and by each of them."
+    )
+    title = "CPU seconds with and without what recent events tell the plan"
+    return Figure("ablations-recent", title, "idea", "CPU seconds", points, note=note, log_y=False, labels=labels)
+
+
+def predicates(root: Path, events: int) -> Catalog:
+    """Write trades, and queries whose predicates and windows both differ."""
+    sharing.write_market(root / "data", Options(events, seed=1, rate=2_000.0, keys=KEYS))
+    return sharing.market_catalog(root, "trades_c", 64, root / "data")
+
+
+def groupings(root: Path, events: int) -> Catalog:
+    """Write readings with a second column, and queries by both columns and by each."""
+    write_events(root / "data", events, KEYS)
+    rng = np.random.default_rng(2)
+    for path in (root / "data").iterdir():
+        table = pq.read_table(path)
+        pq.write_table(table.append_column("line", [rng.integers(0, 20, table.num_rows)]), path)
+    lines = [
+        f"  - {{id: q{number}_{length}, stream: events, select: {select}, group_by: [{columns}], "
+        f"range: {length} seconds, slide: 60 seconds}}"
+        for number, columns in enumerate(("machine, line", "machine", "line"))
+        for length, select in ((60, "sum(value)"), (300, "max(value)"), (600, "avg(value)"), (3_600, "min(value)"))
+    ]
+    source = (
+        f"streams:\n  events: {{source: {{format: parquet, path: {root / 'data'}}}, time: ts, lateness: 0 seconds}}\n"
+    )
+    (root / "catalog").mkdir()
+    (root / "catalog" / "catalog.yaml").write_text(source + "queries:\n" + "\n".join(lines))
+    return load_catalog(root / "catalog")
 
 
 def _cpu_seconds(here: World) -> float:
