@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +23,16 @@ if not hasattr(sys.modules["__main__"], "__file__"):
     sys.modules["__main__"].__file__ = __file__
 
 # Tests run many small jobs on young JVMs: compiling them well would take longer than running them.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-XX:TieredStopAtLevel=1{archive_options()}")
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS", f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xmn192m{archive_options()}"
+)
 SMALL = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.adaptive.enabled": "false",
 }
+
+# What is imported and collected stays: looking through it for garbage would take a quarter of the time of collection.
+gc.disable()
 
 # Plans must not depend on whether somebody has calibrated this machine.
 os.environ["HEDDLE_PRICES"] = os.devnull
@@ -40,9 +48,12 @@ MARKED_PLACES = {
     # Random catalogs, kills and long searches, in process: seconds each. `make quick` leaves them to `make test`.
     **dict.fromkeys(
         (
+            "expectations/test_suites.py",  # Great Expectations takes seconds to import
+            "expectations/test_user_suites.py",
             "fuzz",
             "heddle/test_plan.py",
             "heddle/test_rewrite.py",
+            "heddle/test_sources.py",
             "jobs/engine/batch/test_levels.py",
             "jobs/engine/batch/test_long_streams.py",
             "jobs/engine/batch/test_many_batches.py",
@@ -66,10 +77,12 @@ MARKED_PLACES = {
             "jobs/kernels/techniques/test_resume.py",
             "jobs/kernels/techniques/test_safety.py",
             "jobs/runs/test_calibrate.py",
+            "jobs/runs/test_corrections.py",
             "jobs/runs/test_counts.py",
             "jobs/runs/test_kafka.py",
             "jobs/runs/test_tables.py",
             "jobs/sinks",
+            "jobs/spark/test_unshared.py",
             "optimizer/catalog/test_bulk.py",
             "optimizer/catalog/test_hostile.py",
             "optimizer/catalog/test_round_trip.py",
@@ -114,6 +127,8 @@ LONG_FILES = (
     "optimizer/rewrite/test_answers.py",
     "jobs/runs/test_continuous.py",
 )
+TEST = re.compile(r"^def test_\w+\(([^)]*)\)", re.MULTILINE)
+SPARK = "spark: SparkSession"
 
 
 @pytest.fixture(scope="session")
@@ -129,6 +144,9 @@ def spark() -> Iterator[SparkSession]:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Skip a folder or file whose marker `-m` leaves out: importing Airflow and a browser's driver takes seconds."""
     markers = MARKED_PLACES.get(_place(collection_path), "").split()
+    if collection_path.name.startswith("test_") and collection_path.suffix == ".py":
+        tests = TEST.findall(collection_path.read_text(encoding="utf-8"))
+        markers += ["spark"] if tests and all(SPARK in arguments for arguments in tests) else []
     return True if any(f"not {marker}" in config.option.markexpr for marker in markers) else None
 
 
@@ -144,9 +162,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _rank(_place(item.path)))
 
 
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on."""
+    gc.enable()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give the files of TOGETHER to one process, and every other file to the process that is free."""
+    """Give whole files to the process that is free; those of TOGETHER, and of Spark while there are others, to one."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
@@ -154,7 +177,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file = super()._split_scope(nodeid)
             return next((name for place, name in TOGETHER.items() if file.startswith(f"tests/{place}")), file)
 
+        def _assign_work_unit(self, node: Any) -> None:
+            # a Spark that has run some tests needs half the CPU for the next ones: others start one at the end only
+            sparks = [each for each, work in self.assigned_work.items() if any(map(_asks_for_spark, work))]
+            wanted = node in sparks or not sparks
+            first = next((scope for scope in self.workqueue if _asks_for_spark(scope) == wanted), None)
+            if first is not None:
+                self.workqueue.move_to_end(first, last=False)
+            super()._assign_work_unit(node)
+
     return Scheduling(config, log) if config.option.dist == "loadfile" else None
+
+
+@cache
+def _asks_for_spark(scope: str) -> bool:
+    """Tell whether tests of a file, or of the files that go together, ask for the Spark of their process."""
+    files = [place for place, name in TOGETHER.items() if name == scope] or [scope.removeprefix("tests/")]
+    texts = [(TESTS / file).read_text(encoding="utf-8") for file in files if file.endswith(".py")]
+    return any(SPARK in text for text in texts)
 
 
 def _place(path: Path) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from jobs.kernels.algebra.finish import divide_rounded
 from jobs.kernels.algebra.operators import MAX, MIN, OPS, SUM_FLOAT, VALUE_COLUMNS, lift
 from jobs.kernels.arrays import Column
 from jobs.kernels.columns.bounds import find_windows
@@ -20,7 +21,7 @@ from jobs.kernels.columns.grid import lay_out_grid
 from jobs.kernels.fdlibm import angles, exponentials, logarithms, powers
 from jobs.kernels.in_memory.sliding import sliding
 from jobs.kernels.slices.accumulate import accumulate, fill_valid_rows, informative_columns, merge_rows
-from jobs.kernels.slices.edges import cell_numbers, renumber, slice_numbers
+from jobs.kernels.slices.edges import cell_numbers, level_bounds, renumber, slice_numbers
 from jobs.kernels.tallies.last_slices import count_distinct
 from jobs.kernels.tallies.merge import merge_entries
 from jobs.kernels.tallies.registers import estimate_windows, hash_ints, hash_longs, hash_texts, rank_hashes
@@ -107,38 +108,30 @@ def _warm_tallies() -> None:
 
 def _warm_slices() -> None:
     starts = np.arange(FEW_ROWS)
-    for times in _writable_and_frozen(starts):
-        slice_numbers(starts, times)
-        codes, used = np.zeros(FEW_ROWS, np.int64), np.zeros(FEW_ROWS, np.bool_)
-        renumber(cell_numbers(starts, times, codes, used), starts)
+    slice_numbers(starts, starts)
+    codes, used = np.zeros(FEW_ROWS, np.int64), np.zeros(FEW_ROWS, np.bool_)
+    renumber(cell_numbers(starts, starts, codes, used), starts)
+    level_bounds(((4, 0),), np.array([0, FEW_ROWS]), starts)
     for (_, kind), op in OPS.items():
         rows = lift(op, starts.astype(kind))
         merge_rows(op, rows, starts, starts // 2, FEW_ROWS)
         informative_columns(rows)
-        for column in _writable_and_frozen(starts.astype(kind)):
-            fill_valid_rows(rows, column)
-            for valid in (None, starts % 2 == 0):
-                accumulate(op, FEW_ROWS, starts // 2, column, valid)
-                accumulate(op, FEW_ROWS, starts // 2, column, valid, places=False)
+        column = starts.astype(kind)
+        fill_valid_rows(rows, column)
+        for places in (True, False):
+            accumulate(op, FEW_ROWS, starts // 2, column, None, places)
+    divide_rounded(starts, starts, 10, starts + 1)
 
 
 def _warm_functions() -> None:
-    """Run the elementary functions on a column that may not be written to: expressions have no others."""
-    _, frozen = _writable_and_frozen(np.linspace(0.5, 1.0, FEW_ROWS))
+    column = np.linspace(0.5, 1.0, FEW_ROWS)
     unary: list[Function] = [logarithms.log, logarithms.log10, logarithms.log1p, powers.cube_root]
     unary += [exponentials.exp, exponentials.expm1, exponentials.sinh, exponentials.cosh, exponentials.tanh]
     unary += [angles.arcsine, angles.arccosine, angles.arctangent]
     for function in unary:
-        function(frozen)
+        function(column)
     for function in (powers.power, powers.hypotenuse, angles.arctangent2):
-        function(frozen, frozen)
-
-
-def _writable_and_frozen(column: Column) -> tuple[Column, Column]:
-    """Return the column twice: numba has another type for one that may not be written to, as those of Arrow tables."""
-    frozen = column.copy()
-    frozen.flags.writeable = False
-    return column, frozen
+        function(column, column)
 
 
 if __name__ == "__main__":

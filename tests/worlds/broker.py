@@ -40,7 +40,7 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
 auto.create.topics.enable=false
 """
-SMALL = ["-Xmx256m", "-XX:TieredStopAtLevel=1"]
+SMALL = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Bools, Column, Ints
+from jobs.kernels.arrays import Bools, Column, Ints, read_only
 
 LIMBS: Final = 5  # of 32 bits: a number, and a factor below 2**32
 BITS: Final = np.uint64(32)
@@ -170,7 +170,7 @@ def divide_rounded(low: Ints, high: Ints, factor: int, divisors: Ints) -> tuple[
     """
     quotients = np.empty((2, len(low)), np.int64)
     is_lost = np.zeros(len(low), np.bool_)
-    _divide(low, high, factor, divisors, quotients, is_lost)
+    _divide(read_only(low), read_only(high), factor, read_only(divisors), quotients, is_lost)
     return quotients[0], quotients[1], is_lost
 
 

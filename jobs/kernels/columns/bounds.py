@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Ints
+from jobs.kernels.arrays import Ints, read_only
 from optimizer.windows.window import Window
 
 Clock = tuple[int, int, int, int, int]  # range, slide, offset, first and last window
@@ -35,6 +35,7 @@ def find_windows(group_offsets: Ints, slice_start: Ints, window: Window, after: 
     """
     first = (after - window.offset - window.range) // window.slide + 1
     last = (until - window.offset - window.range) // window.slide
+    group_offsets, slice_start = read_only(group_offsets), read_only(slice_start)
     clock = (window.range, window.slide, window.offset, _clip(first), _clip(last))
     most = _count_at_most(group_offsets, slice_start, clock)
     if most > ROOMY * len(slice_start) + 1024:  # gaps may hold any number of empty windows: count the others first

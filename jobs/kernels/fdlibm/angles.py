@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Floats
+from jobs.kernels.arrays import Floats, compile_read_only
 from jobs.kernels.fdlibm.words import INFINITE, MAGNITUDE, cut_low_word, high_word
 
 HALF_PI_HIGH: Final = float.fromhex("0x1.921fb54442d18p0")
@@ -169,7 +169,7 @@ def _arctangent2_one(y: float, x: float) -> Any:
     return -z if below else z
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def arcsine(values: Floats) -> Floats:
     """Return arcsines.
 
@@ -182,7 +182,7 @@ def arcsine(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def arccosine(values: Floats) -> Floats:
     """Return arccosines.
 
@@ -195,7 +195,7 @@ def arccosine(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def arctangent(values: Floats) -> Floats:
     """Return arctangents.
 
@@ -208,7 +208,7 @@ def arctangent(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def arctangent2(y: Floats, x: Floats) -> Floats:
     """Return the angles of points.
 

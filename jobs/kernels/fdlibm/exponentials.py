@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Floats
+from jobs.kernels.arrays import Floats, compile_read_only
 from jobs.kernels.fdlibm.logarithms import LN2_HIGH, LN2_LOW
 from jobs.kernels.fdlibm.words import INFINITE, MAGNITUDE, high_word, low_word, scale_exponent, with_high_word
 
@@ -187,7 +187,7 @@ def _tanh_one(x: float) -> Any:
     return -z if negative else z
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def exp(values: Floats) -> Floats:
     """Return e to the power of numbers.
 
@@ -200,7 +200,7 @@ def exp(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def expm1(values: Floats) -> Floats:
     """Return e to the power of numbers, less one.
 
@@ -213,7 +213,7 @@ def expm1(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def sinh(values: Floats) -> Floats:
     """Return hyperbolic sines.
 
@@ -226,7 +226,7 @@ def sinh(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def cosh(values: Floats) -> Floats:
     """Return hyperbolic cosines.
 
@@ -239,7 +239,7 @@ def cosh(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def tanh(values: Floats) -> Floats:
     """Return hyperbolic tangents.
 

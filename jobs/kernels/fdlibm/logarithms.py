@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Floats
+from jobs.kernels.arrays import Floats, compile_read_only
 from jobs.kernels.fdlibm.words import INFINITE, MAGNITUDE, Word, high_word, low_word, with_high_word
 
 LN2_HIGH: Final = float.fromhex("0x1.62e42feep-1")
@@ -152,7 +152,7 @@ def _log1p_of_parts(f: float, c: float, k: Word, mantissa: Word) -> Any:
     return k * LN2_HIGH - ((half_square - (s * (half_square + r) + (k * LN2_LOW + c))) - f)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def log(values: Floats) -> Floats:
     """Return natural logarithms.
 
@@ -165,7 +165,7 @@ def log(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def log10(values: Floats) -> Floats:
     """Return logarithms to the base 10.
 
@@ -178,7 +178,7 @@ def log10(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def log1p(values: Floats) -> Floats:
     """Return logarithms of one more.
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Floats
+from jobs.kernels.arrays import Floats, compile_read_only
 from jobs.kernels.fdlibm.exponentials import P1, P2, P3, P4, P5
 from jobs.kernels.fdlibm.words import (
     MAGNITUDE,
@@ -266,7 +266,7 @@ def _hypotenuse_one(x: float, y: float) -> Any:
     return w * 2.0**k if k else w
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def power(x: Floats, y: Floats) -> Floats:
     """Return powers.
 
@@ -279,7 +279,7 @@ def power(x: Floats, y: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def cube_root(values: Floats) -> Floats:
     """Return cube roots.
 
@@ -292,7 +292,7 @@ def cube_root(values: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_read_only
 def hypotenuse(x: Floats, y: Floats) -> Floats:
     """Return the lengths of vectors.
 

@@ -32,7 +32,7 @@ from jobs.kernels.algebra.operators import (
     two_sum_error,
     width_of,
 )
-from jobs.kernels.arrays import Bools, Ints, Rows
+from jobs.kernels.arrays import Bools, Ints, Rows, read_only
 
 
 def accumulate(
@@ -59,9 +59,10 @@ def accumulate(
         rows[:, 0] = np.bincount(counted_cell, minlength=cells)
         rows[:, VALID] = 1
         return rows
-    mask = np.ones(0, np.bool_) if valid is None else valid
+    mask = read_only(np.ones(0, np.bool_) if valid is None else valid)
+    cell, values = read_only(cell), read_only(values)
     if op == CO_MOMENTS:
-        _fold_co_moments(rows, cell, values, values if others is None else others, mask)
+        _fold_co_moments(rows, cell, values, values if others is None else read_only(others), mask)
     elif op in (MIN, MAX) and not places:
         _fold_extreme(op, rows, cell, values, mask)
     elif op in (MIN, MAX, LAST):
@@ -319,7 +320,6 @@ def informative_columns(rows: Rows) -> Bools:
     return informative
 
 
-@njit(cache=True, nogil=True)
 def fill_valid_rows(rows: Rows, column: Rows) -> None:
     """Fill rows that are all valid, and of which only the first column says something.
 
@@ -328,6 +328,11 @@ def fill_valid_rows(rows: Rows, column: Rows) -> None:
     >>> rows.tolist()
     [[7.0, 0.0, 0.0, 1.0], [8.0, 0.0, 0.0, 1.0]]
     """
+    _fill_valid_rows(rows, read_only(column))
+
+
+@njit(cache=True, nogil=True)
+def _fill_valid_rows(rows: Rows, column: Rows) -> None:
     for i in range(rows.shape[0]):
         rows[i, 0] = column[i]
         rows[i, 1:] = 0

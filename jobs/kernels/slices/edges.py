@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Bools, Ints
+from jobs.kernels.arrays import Bools, Ints, read_only
 from optimizer.windows.edges import Edges
 
 DENSE_EDGES = 4  # edges are laid out one by one while there are at most this many per event
@@ -69,13 +69,17 @@ def _advance_edge(edges: Ints, time: int, current: int) -> int:
     return int(np.searchsorted(edges, time, side="right")) - 1
 
 
-@njit(cache=True, nogil=True)
 def slice_numbers(edges: Ints, times: Ints) -> Ints:
     """Return the index of the last edge at or before each time.
 
     >>> slice_numbers(np.array([0, 4, 8]), np.array([5, 8, 1])).tolist()
     [1, 2, 0]
     """
+    return _slice_numbers(read_only(edges), read_only(times))
+
+
+@njit(cache=True, nogil=True)
+def _slice_numbers(edges: Ints, times: Ints) -> Ints:
     numbers = np.empty(times.size, np.int64)
     current = 0
     for i in range(times.size):
@@ -84,7 +88,6 @@ def slice_numbers(edges: Ints, times: Ints) -> Ints:
     return numbers
 
 
-@njit(cache=True, nogil=True)
 def cell_numbers(edges: Ints, times: Ints, codes: Ints, used: Bools) -> Ints:
     """Return the cell of each event, key by key and in slice order, unused ones counted; mark those that are used.
 
@@ -92,6 +95,11 @@ def cell_numbers(edges: Ints, times: Ints, codes: Ints, used: Bools) -> Ints:
     >>> cell_numbers(np.array([0, 4, 8]), np.array([5, 8, 1]), np.array([0, 1, 0]), used).tolist(), used.tolist()
     ([1, 5, 0], [True, True, False, False, False, True])
     """
+    return _cell_numbers(read_only(edges), read_only(times), read_only(codes), used)
+
+
+@njit(cache=True, nogil=True)
+def _cell_numbers(edges: Ints, times: Ints, codes: Ints, used: Bools) -> Ints:
     cell = np.empty(times.size, np.int64)
     current = 0
     for i in range(times.size):
@@ -139,7 +147,7 @@ def level_bounds(edges: Edges, offsets: Ints, start: Ints) -> LevelBounds:
     laid_out = edges_between(edges, int(start.min()), int(start.max()))
     low, first = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
     ends = np.zeros(len(offsets), np.int64)
-    count = _level_bounds(laid_out, offsets, start, low, first, ends)
+    count = _level_bounds(read_only(laid_out), read_only(offsets), read_only(start), low, first, ends)
     low = low[:count].copy()
     return LevelBounds(ends, first[:count].copy(), low, np.append(low[1:], len(start)))
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Column, Ints
+from jobs.kernels.arrays import Column, Ints, read_only
 
 FEW: Final = 24  # entries that are sorted by insertion
 
@@ -43,7 +43,7 @@ def merge_entries(cells: int, cell: Ints, codes: Ints, numbers: Ints, largest: b
     """
     entry, merged = np.empty(len(cell), np.int64), np.empty(len(cell), np.int64)
     offsets = np.zeros(cells + 1, np.int64)
-    size = _merge(cell, codes, numbers, largest, offsets, entry, merged)
+    size = _merge(read_only(cell), read_only(codes), read_only(numbers), largest, offsets, entry, merged)
     return Merged(offsets, entry[:size], merged[:size])
 
 

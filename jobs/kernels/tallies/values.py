@@ -13,10 +13,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Bools, Column, Ints
+from jobs.kernels.arrays import ZERO, Bools, Column, Ints, int64_literal, read_only
 
 LEAST_SHIFT: Final = 4  # of a rank to the number of its block: a block has at least 16 values
 LIMB: Final = 32
+ENTER, LEAVE = int64_literal(1), int64_literal(-1)
 
 
 class RankedTally(NamedTuple):
@@ -66,7 +67,8 @@ def rank_entries(offsets: Ints, codes: Ints, numbers: Ints, groups: Ints) -> Ran
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.cumsum(is_new) - 1
     first = np.searchsorted(of_group[is_new], np.arange(len(groups)))
-    return RankedTally(offsets, ranks, np.ascontiguousarray(numbers, np.int64), first, order[is_new])
+    columns = offsets, ranks, np.asarray(numbers, np.int64), first, order[is_new]
+    return RankedTally(*map(read_only, columns))
 
 
 def find_places(tally: RankedTally, group: Ints, lo: Ints, hi: Ints, place: Place) -> tuple[Ints, Ints]:
@@ -165,10 +167,10 @@ def _find_places(
     sizes: Ints,
     ranks: Ints,
 ) -> None:
-    low = high = size = 0
+    low = high = size = ZERO
     for i in range(lo.size):
-        size += _change(tally, blocks, shift, low, min(lo[i], high), -1)
-        size += _change(tally, blocks, shift, max(lo[i], high), hi[i], 1)
+        size += _change(tally, blocks, shift, low, min(lo[i], high), LEAVE)
+        size += _change(tally, blocks, shift, max(lo[i], high), hi[i], ENTER)
         low, high = lo[i], hi[i]
         sizes[i] = size
         if size:
@@ -184,10 +186,10 @@ def _find_places(
 
 @njit(cache=True, nogil=True)
 def _find_modes(tally: RankedTally, blocks: Blocks, shift: int, group: Ints, lo: Ints, hi: Ints, out: Ints) -> None:
-    low = high = 0
+    low = high = ZERO
     for i in range(lo.size):
-        _change(tally, blocks, shift, low, min(lo[i], high), -1)
-        _change(tally, blocks, shift, max(lo[i], high), hi[i], 1)
+        _change(tally, blocks, shift, low, min(lo[i], high), LEAVE)
+        _change(tally, blocks, shift, max(lo[i], high), hi[i], ENTER)
         low, high = lo[i], hi[i]
         most = 0
         for block in range(tally.first[group[i]] >> shift, (tally.first[group[i] + 1] - 1 >> shift) + 1):
@@ -210,10 +212,10 @@ def _find_modes(tally: RankedTally, blocks: Blocks, shift: int, group: Ints, lo:
 def _sum_distinct(
     tally: RankedTally, blocks: Blocks, shift: int, parts: Column, group: Ints, lo: Ints, hi: Ints, out: Column
 ) -> None:
-    low = high = 0
+    low = high = ZERO
     for i in range(lo.size):
-        _change(tally, blocks, shift, low, min(lo[i], high), -1)
-        _change(tally, blocks, shift, max(lo[i], high), hi[i], 1)
+        _change(tally, blocks, shift, low, min(lo[i], high), LEAVE)
+        _change(tally, blocks, shift, max(lo[i], high), hi[i], ENTER)
         low, high = lo[i], hi[i]
         for block in range(tally.first[group[i]] >> shift, (tally.first[group[i] + 1] - 1 >> shift) + 1):
             if not blocks.values[block]:

@@ -62,8 +62,9 @@ def test_like_the_users_sql(spark: SparkSession, tmp_path: Path, monkeypatch: py
         expected = ended(spark, sql.replace("first(p)", "min_by(p, ts)"), until(batches))
         answers = read_results(spark, str(tmp_path / "warehouse"), catalog, id)
         assert [(f.name, f.dataType) for f in answers.schema] == [(f.name, f.dataType) for f in expected.schema]
-        assert rows(answers) == rows(expected), id
-        assert results_table(str(tmp_path / "warehouse"), catalog, id).num_rows == expected.count()
+        theirs = rows(expected)
+        assert rows(answers) == theirs, id
+        assert results_table(str(tmp_path / "warehouse"), catalog, id).num_rows == len(theirs)
     outcome = check(spark, catalog, STREAM, str(tmp_path / "warehouse"), Choice(everything=True))
     assert outcome.audit.passed, [each.examples for each in outcome.audit.checks]
     if lane == "file":

@@ -26,19 +26,12 @@ WIDE = Context(prec=800)
 Kernel = Callable[[pa.DataType, Vector], Vector]
 
 
-def _frozen(values: Any) -> Any:
-    """Return an array that is contiguous and may not be written to: numba compiles a kernel for one type alone."""
-    array = np.ascontiguousarray(values).view()
-    array.flags.writeable = False
-    return array
-
-
 def unary(function: Function) -> Callable[[pa.DataType, Vector], Vector]:
     """Return the kernel of a function of one double."""
 
     def evaluate(kind: pa.DataType, a: Vector) -> Vector:
         with np.errstate(all="ignore"):
-            return strict(DOUBLE, function(_frozen(a.values)), a)
+            return strict(DOUBLE, function(a.values), a)
 
     return evaluate
 
@@ -48,7 +41,7 @@ def binary(function: Function) -> Callable[[pa.DataType, Vector, Vector], Vector
 
     def evaluate(kind: pa.DataType, a: Vector, b: Vector) -> Vector:
         with np.errstate(all="ignore"):
-            return strict(DOUBLE, function(*map(_frozen, np.broadcast_arrays(a.values, b.values))), a, b)
+            return strict(DOUBLE, function(*np.broadcast_arrays(a.values, b.values)), a, b)
 
     return evaluate
 
@@ -59,7 +52,7 @@ def logarithm(function: Function, least: float = 0.0) -> Callable[[pa.DataType, 
     def evaluate(kind: pa.DataType, a: Vector) -> Vector:
         undefined = a.values <= least
         return nullify(
-            strict(DOUBLE, function(_frozen(np.where(undefined, 1.0, a.values) if undefined.any() else a.values)), a),
+            strict(DOUBLE, function(np.where(undefined, 1.0, a.values) if undefined.any() else a.values), a),
             undefined,
         )
 
@@ -70,7 +63,7 @@ def log_of_base(kind: pa.DataType, base: Vector, a: Vector) -> Vector:
     """Return log(base, a)."""
     undefined = (base.values <= 0) | (a.values <= 0)
     with np.errstate(all="ignore"):
-        logs = [logarithms.log(_frozen(np.where(side.values <= 0, 1.0, side.values))) for side in (a, base)]
+        logs = [logarithms.log(np.where(side.values <= 0, 1.0, side.values)) for side in (a, base)]
         return nullify(strict(DOUBLE, logs[0] / logs[1], base, a), undefined)
 
 
@@ -82,13 +75,13 @@ def sign(kind: pa.DataType, a: Vector) -> Vector:
 ln = logarithm(logarithms.log)
 log10 = logarithm(logarithms.log10)
 log1p = logarithm(logarithms.log1p, -1.0)
-log2 = logarithm(lambda values: logarithms.log(values) / logarithms.log(_frozen(np.array([2.0]))))
+log2 = logarithm(lambda values: logarithms.log(values) / logarithms.log(np.array([2.0])))
 exp, expm1 = unary(exponentials.exp), unary(exponentials.expm1)
 power = binary(powers.power)
 cbrt = unary(powers.cube_root)
 hypot = binary(powers.hypotenuse)
 asin, acos, atan = unary(angles.arcsine), unary(angles.arccosine), unary(angles.arctangent)
-atan2 = binary(lambda y, x: angles.arctangent2(_frozen(y + 0.0), _frozen(x + 0.0)))
+atan2 = binary(lambda y, x: angles.arctangent2(y + 0.0, x + 0.0))
 sinh, cosh, tanh = unary(exponentials.sinh), unary(exponentials.cosh), unary(exponentials.tanh)
 sin, cos, tan, square_root = unary(np.sin), unary(np.cos), unary(np.tan), unary(np.sqrt)
 degrees = unary(lambda values: values * DEGREES)
