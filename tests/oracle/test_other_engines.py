@@ -15,7 +15,6 @@ from tests.worlds.streams import SECOND, odd_row
 
 
 @pytest.mark.slow
-@pytest.mark.long
 def test_other_engines_give_the_same_rows() -> None:
     confirmed = try_cases(15, 7)
     assert min(confirmed.values()) > 100, confirmed

@@ -221,7 +221,6 @@ SQL = {
 }
 
 
-@pytest.mark.long
 def test_on_spark_with_its_audits_and_a_repaired_batch(tmp_path: Path, spark: SparkSession) -> None:
     """Where everything is within the allowance, the newest answers are those of Spark over all events."""
     write_stream(tmp_path, STREAM, [{"id": id, "sql": sql} for id, sql in SQL.items()], "3 seconds")

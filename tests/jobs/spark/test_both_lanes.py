@@ -110,7 +110,6 @@ MIXED = [
 ]
 
 
-@pytest.mark.long
 def test_unshared_queries_leave_the_others_where_they_are(spark: SparkSession, tmp_path: Path) -> None:
     batches = [[odd_row((n + 30 * number) * SECOND, 40 * number + n) for n in range(30)] for number in range(3)]
     batches[2] += [odd_row(n * SECOND, 500 + n) for n in range(20)]

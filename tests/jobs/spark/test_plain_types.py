@@ -48,7 +48,7 @@ def with_plain_types(number: int, batch: pa.Table) -> pa.Table:
     return batch
 
 
-@pytest.mark.parametrize("lane", ["file", pytest.param("frame", marks=pytest.mark.long)])
+@pytest.mark.parametrize("lane", ["file", "frame"])
 def test_like_the_users_sql(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str) -> None:
     monkeypatch.setattr(frame_lane, "FEWER", 0)
     batches = some_batches(8)

@@ -69,7 +69,7 @@ def ended(spark: SparkSession, sql: str, latest: int) -> Any:
     return found.where(f"the_end <= {latest}").drop("the_end")
 
 
-@pytest.mark.parametrize("lane", ["file", pytest.param("frame", marks=pytest.mark.long)])
+@pytest.mark.parametrize("lane", ["file", "frame"])
 def test_like_the_users_sql(spark: SparkSession, tmp_path: Path, lane: str) -> None:
     batches = some_batches(7)
     (tmp_path / "data").mkdir()
@@ -103,7 +103,6 @@ def test_like_the_users_sql(spark: SparkSession, tmp_path: Path, lane: str) -> N
     assert again.results == 0
 
 
-@pytest.mark.long
 def test_late_events_joins_and_kills(spark: SparkSession, tmp_path: Path) -> None:
     """Only unshared queries at first; events that miss windows; a driver killed before its batch is committed."""
     (tmp_path / "data").mkdir()

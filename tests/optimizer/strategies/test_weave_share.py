@@ -38,7 +38,6 @@ def test_many_queries_stay_columns(technique: str) -> None:
     assert plan.cost <= min(plan.baselines.values()) * (1 + 1e-12)
 
 
-@pytest.mark.long
 def test_many_classes_with_residues() -> None:
     rng = np.random.default_rng(6)
     slides = rng.choice([1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100], 1_500)

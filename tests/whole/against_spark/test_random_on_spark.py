@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from pyspark.sql import SparkSession
 
 from tests.jobs.engine.spark_comparison import Case, cases, compare_with_spark
 
 
-@pytest.mark.long
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(case=cases())
 def test_random_catalogs(spark: SparkSession, case: Case) -> None:

@@ -6,7 +6,6 @@ import random
 import signal
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
@@ -16,7 +15,6 @@ from tests.whole.faults.test_plan_changes import LATENESS, changed, full_batch, 
 from tests.worlds.warehouse import STREAM
 
 
-@pytest.mark.long
 def test_random_plans_in_both_lanes(spark: SparkSession, tmp_path: Path) -> None:
     pick = random.Random(3)
     world = Changing(tmp_path)
@@ -42,7 +40,6 @@ def test_a_tree_is_rebuilt_beside_one_that_carries_on(spark: SparkSession, tmp_p
     world.check()
 
 
-@pytest.mark.long
 def test_killed_while_a_plan_takes_over(spark: SparkSession, tmp_path: Path) -> None:
     world = Changing(tmp_path)
     world.arrive(*map(full_batch, range(2)))

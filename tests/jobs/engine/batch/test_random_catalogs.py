@@ -49,14 +49,14 @@ def evaluate_and_check(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(QUICKLY, max_examples=4)
+@settings(QUICKLY, max_examples=8)
 @given(asked=st.lists(questions(), min_size=1, max_size=8), arrival=arrivals(), buckets=st.sampled_from([1, 3]))
 def test_strategies(strategy: str, asked: list[Question], arrival: Arrival, buckets: int) -> None:
     evaluate_and_check(asked, arrival, strategy, "auto", buckets, last=buckets == 3)
 
 
 @pytest.mark.parametrize("technique", CARDS)
-@settings(QUICKLY, max_examples=4)
+@settings(QUICKLY, max_examples=8)
 @given(data=st.data(), arrival=arrivals(), strategy=st.sampled_from(["shared", "no_share", "tri_weave", "cascade"]))
 def test_techniques(technique: str, data: st.DataObject, arrival: Arrival, strategy: str) -> None:
     asked = data.draw(st.lists(questions(technique), min_size=1, max_size=5))
@@ -64,7 +64,7 @@ def test_techniques(technique: str, data: st.DataObject, arrival: Arrival, strat
 
 
 @pytest.mark.parametrize("slicing", ["panes", "cutty"])
-@settings(QUICKLY, max_examples=6)
+@settings(QUICKLY, max_examples=12)
 @given(
     asked=st.lists(questions(), min_size=1, max_size=6),
     arrival=arrivals(),
@@ -75,7 +75,7 @@ def test_slicings(slicing: str, asked: list[Question], arrival: Arrival, strateg
 
 
 @pytest.mark.slow
-@settings(QUICKLY, max_examples=15)
+@settings(QUICKLY, max_examples=40)
 @given(
     asked=st.lists(questions(), min_size=1, max_size=8),
     arrival=arrivals(),

@@ -43,7 +43,7 @@ def evaluate_and_check(asked: list[RowQuestion], arrival: Arrival, strategy: str
         shutil.rmtree(folder)
 
 
-@settings(QUICKLY, max_examples=20)
+@settings(QUICKLY, max_examples=40)
 @given(
     asked=st.lists(questions_in_rows(), min_size=1, max_size=5),
     arrival=arrivals(),

@@ -71,7 +71,7 @@ def in_order(answers: Answers) -> dict[str, list[str]]:
     return {id: sorted(map(repr, rows.items())) for id, rows in answers.items()}
 
 
-@settings(QUICKLY, max_examples=6)
+@settings(QUICKLY, max_examples=12)
 @given(
     asked=st.lists(st.tuples(questions(), st.sampled_from(WINDOWS), st.sampled_from(NESTED)), min_size=2, max_size=8),
     arrival=arrivals(),

@@ -45,7 +45,7 @@ def imagined(world: World, strategy: str = "shared", shards: float = DEAR) -> Pl
     return plan_stream(world.catalog, STREAM, 1000.0, strategy, recent=Imagined(shards), technique="auto")
 
 
-@settings(QUICKLY, max_examples=10)
+@settings(QUICKLY, max_examples=20)
 @given(
     asked=st.lists(st.tuples(questions(), st.sampled_from(WINDOWS), st.sampled_from(NESTED)), min_size=2, max_size=8),
     arrival=arrivals(),

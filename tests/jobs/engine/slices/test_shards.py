@@ -57,7 +57,7 @@ def test_signatures_are_discovered_never_enumerated() -> None:
     assert len(found.tests) <= 1000
 
 
-@settings(QUICKLY, max_examples=8)
+@settings(QUICKLY, max_examples=15)
 @given(
     asked=st.lists(questions(), min_size=2, max_size=8),
     arrival=arrivals(),
