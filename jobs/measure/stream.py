@@ -16,7 +16,7 @@ import pyarrow as pa
 from jobs.engine.events.arrow import in_utc
 from jobs.engine.events.columns import events_from
 from jobs.engine.events.expressions import NotExact
-from jobs.engine.events.parquet import open_parquet
+from jobs.engine.events.parquet_file import open_parquet
 from jobs.engine.sources import list_input_files
 from jobs.kernels.arrays import Ints
 from jobs.measure.recent_events import MOST, NEWEST, RecentEvents, measuring_program, recent_events, recent_keys

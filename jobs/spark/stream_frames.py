@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.engine.events.parquet import open_parquet
+from jobs.engine.events.parquet_file import open_parquet
 from jobs.engine.sources import list_input_files, table_columns
 from jobs.engine.sources.contract import File, TableColumns, current_files, read_values
 from jobs.engine.warehouse.consumed_files import plain_path

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from jobs.engine.events import parquet
 from tests.worlds.warehouse import LONG_AGO
 
-TEXTS = ("plain", "encoded", "categories", "twice", "large", "views")
+TEXTS = ("plain", "encoded", "categories", "twice", "categories twice", "large", "views")
 UNUSED = ["not here", "nor here", "a b"]
 SMALL_LIMITS = {"MANY": 0, "LARGE": 1, "SMALL": 1, "GATHER": 8, "BATCH_ROWS": 16}  # as of files of many rows
 NARROWER = {pa.int64(): pa.int32(), pa.int32(): pa.int8(), pa.float64(): pa.float32()}
@@ -42,8 +42,8 @@ class OddFiles:
             table = pa.table({name: table[name].cast(kind) if _is_text(table, name) else table[name]
                               for name in table.column_names})  # fmt: skip
         groups = [table.slice(start, self.rows_per_group) for start in range(0, len(table), self.rows_per_group)]
-        if self.texts in ("categories", "twice"):
-            write_dictionaries(path, table.schema, groups, number, twice=self.texts == "twice")
+        if self.texts in ("categories", "twice", "categories twice"):
+            write_dictionaries(path, table.schema, groups, number, "twice" in self.texts, "categories" in self.texts)
         else:
             with pq.ParquetWriter(path, table.schema, use_dictionary=self.texts != "plain") as writer:
                 for group in groups:
@@ -64,17 +64,20 @@ class OddFiles:
         yield "small limits" if self.has_small_limits else "usual limits"
 
 
-def write_dictionaries(path: Path, schema: pa.Schema, groups: Sequence[pa.Table], seed: int, twice: bool) -> None:
+def write_dictionaries(
+    path: Path, schema: pa.Schema, groups: Sequence[pa.Table], seed: int, twice: bool, store_schema: bool
+) -> None:
     """Write texts by dictionaries of every row group's own: in any order, with values that no row has.
 
     With `twice`, values stand in them twice, as the format allows and Arrow does not write: it is given another text
-    of the same length, which is then overwritten in the file, with the name of the writer."""
+    of the same length, which is then overwritten in the file, with the name of the writer. With `store_schema`, the
+    file says that its texts are dictionaries, and Arrow reads them as such."""
     pick, pages = random.Random(seed), []
     texts = [name for name in schema.names if pa.types.is_string(schema.field(name).type)]
     kind = pa.dictionary(pa.int32(), pa.string())
     fields = [field.with_type(kind) if field.name in texts else field for field in schema]
     with pq.ParquetWriter(
-        path, pa.schema(fields), compression="none", write_statistics=False, store_schema=not twice
+        path, pa.schema(fields), compression="none", write_statistics=False, store_schema=store_schema
     ) as writer:
         for group in groups:
             for name in texts:

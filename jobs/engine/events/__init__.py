@@ -8,5 +8,6 @@
 - keys: Keys and signatures (which predicates an event passes) as numbers: a code per row, and what it stands for.
 - language: The operators and functions of expressions, on columns, with Spark's values, nulls and refusals.
 - parquet: The file lane: Parquet files are read by the tasks themselves, only the columns needed.
+- parquet_file: One Parquet file: opened, read at once where it is small, and its columns as Spark sees them.
 - predicate_index: Predicate index: many predicates on one column, answered by one search of every event.
 """

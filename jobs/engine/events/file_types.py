@@ -10,7 +10,7 @@ import pyarrow as pa
 from jobs.engine.events.expressions import Columns, NotExact, compile_expression
 from jobs.engine.events.language.times import OPEN
 from jobs.engine.events.language.vectors import WIDTHS
-from jobs.engine.events.parquet import event_schema, open_parquet
+from jobs.engine.events.parquet_file import event_schema, open_parquet
 from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.queries import inputs_of
 from jobs.engine.program.spark_types import plain_type, require_key

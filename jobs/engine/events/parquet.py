@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -15,19 +14,25 @@ import pyarrow.parquet as pq
 
 from jobs.engine.events.expressions import CachedColumns, advise, evaluate, evaluate_some
 from jobs.engine.events.file_constants import folder_constants, table_constants, with_constants
+from jobs.engine.events.parquet_file import (
+    event_schema,
+    open_parquet,
+    read_whole,
+    unreadable_error,
+    view_types,
+    writes_values_once,
+)
 from jobs.engine.events.predicate_index import index_predicates, truth_of
 from jobs.engine.program.program import TIME, Input, Program, key_column
 from jobs.engine.program.spark_types import INSTANT, can_widen, plain_type
 from jobs.engine.sources.contract import File
-from jobs.host.storage import Storage
-from optimizer.catalog.spark_types.parquet import int96_columns, names_alike
+from optimizer.catalog.spark_types.parquet import int96_columns
 from optimizer.errors import HeddleError
 
 BATCH_ROWS = 1 << 20
 LARGE = 64 << 20  # bytes; a larger file is split by its row groups
 SMALL = 1 << 20  # bytes; a smaller file is read at once
 MANY = 4_000  # rows; in a smaller file, dictionaries of texts take longer to read than they save
-WRITERS = ("parquet-cpp", "parquet-mr", "parquet-rs", "delta-rs", "DuckDB", "Polars")
 GROUP_ROWS = 1_000_000  # of a row group that splits well
 UNEVEN = 1.5  # of the mean work of a task: more leaves the others idle
 GATHER = 1 << 18  # rows: smaller tables are evaluated and folded together
@@ -87,65 +92,6 @@ def _long_group(split: Split) -> str:
     )
 
 
-@lru_cache(maxsize=256)
-def _storage_of(folder: str) -> Storage:
-    return Storage(folder)
-
-
-def open_parquet(
-    path: str, dictionaries: Sequence[str] = (), footer: pq.FileMetaData | None = None, content: pa.Buffer | None = None
-) -> pq.ParquetFile:
-    """Open a Parquet file, whose footer or content may be known, or raise one line that says why it cannot be read."""
-    folder, _, name = path.rpartition("/")
-    storage = _storage_of(folder)
-    try:
-        return pq.ParquetFile(
-            storage.path(name) if content is None else pa.BufferReader(content),
-            filesystem=storage.filesystem if content is None else None,
-            metadata=footer,
-            read_dictionary=list(dictionaries),
-            coerce_int96_timestamp_unit="us",
-        )
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable_error(path, error) from None
-
-
-def _read_whole(path: str) -> pa.Buffer:
-    """Read a small file at once, instead of first its end, then its footer, then every column."""
-    folder, _, name = path.rpartition("/")
-    storage = _storage_of(folder)
-    try:
-        with storage.filesystem.open_input_file(storage.path(name)) as file:
-            return file.read_buffer()
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable_error(path, error) from None
-
-
-def event_schema(path: str, file: pq.ParquetFile) -> pa.Schema:
-    """Return the columns of an open file as Spark reads them; refuse those that are one to Spark, but two here."""
-    schema = file.schema_arrow
-    alike = names_alike(schema.names)
-    if alike:
-        raise HeddleError(f"{path}: the columns {' and '.join(alike)} are one to Spark; rename one of them")
-    for name, kind in _views(schema).items():
-        schema = schema.set(schema.get_field_index(name), schema.field(name).with_type(kind))
-    for name in int96_columns(file):
-        schema = schema.set(schema.get_field_index(name), pa.field(name, INSTANT))
-    return schema
-
-
-def _views(schema: pa.Schema) -> dict[str, pa.DataType]:
-    """Return the columns that Arrow reads as views, since their writer had them so, and the types they are cast to."""
-    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-    return {field.name: plain[field.type] for field in schema if field.type in plain}
-
-
-def unreadable_error(path: str, error: Exception) -> HeddleError:
-    """Return the error, one line, for a file that cannot be read."""
-    reason = str(error).splitlines()[0][:160]
-    return HeddleError(f"{path}: cannot be read as Parquet ({reason}); mend or remove the file, then run again")
-
-
 def read_split(split: Split, program: Program) -> Iterator[pa.Table]:
     """Yield the events of a split, a batch of rows at a time."""
     return EventReader(program).read(split)
@@ -174,7 +120,7 @@ class EventReader:
         """Yield the events of a split, a batch of rows at a time."""
         constants = folder_constants(split.path, self.program, self.needed)
         constants |= table_constants(split.path, split.values, self.program, self.needed)
-        content = _read_whole(split.path) if split.size <= SMALL else None
+        content = read_whole(split.path) if split.size <= SMALL else None
         with open_parquet(split.path, content=content) as file:
             layout = self._layout(split.path, file, tuple(constants))
             constants = {name: value for name, value in constants.items() if name not in layout.needed}
@@ -208,7 +154,7 @@ class EventReader:
         if self.last and self.last[1] == by_folder and self.last[0].equals(raw, by_id):  # far cheaper than its hash
             return self.last[2]
         if by_id or (raw, by_folder) not in self.layouts:
-            layout = self._new_layout(path, event_schema(path, file), by_folder, _views(raw))
+            layout = self._new_layout(path, event_schema(path, file), by_folder, view_types(raw))
             if any(pa.types.is_timestamp(kind) and not kind.tz for kind in raw.types):  # it may be INT96 in one file
                 instants = {name: INSTANT for name in int96_columns(file) if name in layout.needed}
                 return layout._replace(types=instants | layout.types)
@@ -237,15 +183,6 @@ def _texts(schema: pa.Schema, needed: Collection[str], program: Program) -> list
     """Return the keys that are texts: their dictionaries number them already."""
     keys = dict.fromkeys(name for grouping in program.groupings for name in grouping.keys)
     return [name for name in keys if name in needed and pa.types.is_string(schema.field(name).type)]
-
-
-def writes_values_once(writer: str) -> bool:
-    """Return whether a writer's dictionaries are known to have no value twice: Arrow would number their values wrongly.
-
-    >>> writes_values_once("parquet-mr version 1.15.2 (build 1)"), writes_values_once("")
-    (True, False)
-    """
-    return writer.startswith(WRITERS)
 
 
 Part = TypeVar("Part")

@@ -151,7 +151,8 @@ class Compiler:
             for measure in self._needed_measures(query)
         }
         measures |= {measure.key: measure for child in below for measure in child.measures}
-        bits = self._bits(measures.values()) if tree.sharded else ()
+        # rows are kept one by one, each with its predicates' truth: there is nothing to shard
+        bits = self._bits(measures.values()) if tree.sharded and not tree.windows.rows else ()
         windows = {query.window for query in queries}.union(*(child.windows for child in below))
         edges, in_order = union([tree.cuts(), *(child.edges for child in below)]), tuple(sorted(windows))
         reach = max([query.window.range for query in queries] + [child.reach for child in below], default=0)

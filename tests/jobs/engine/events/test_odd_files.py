@@ -205,15 +205,19 @@ def test_nested_keys_are_refused(tmp_path: Path, spark: SparkSession, aggregate:
             run_on_spark(spark, world, world.plan("shared"), lane)
 
 
-def test_a_dictionary_that_has_a_value_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("store_schema", [False, True])
+def test_a_dictionary_that_has_a_value_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_schema: bool
+) -> None:
     """The format allows it; Arrow, which reads texts by their dictionaries, takes the entries for others."""
     monkeypatch.setattr(parquet, "MANY", 0)
     rows = 60
     keys = pa.chunked_array([pa.array([None if row % 7 == 0 else "abc"[row % 3] for row in range(rows)])])
     table = events([SECOND] * (rows - 1) + [9 * SECOND], k=keys, v=pa.array([1] * rows))
     world = make_world(tmp_path, [table], [SUM], 0)
-    write_dictionaries(world.path(0), table.schema, [table.slice(0, 25), table.slice(25)], seed=1, twice=True)
-    assert pq.read_table(world.path(0), columns=["k"])["k"].to_pylist() == keys.to_pylist()
+    write_dictionaries(world.path(0), table.schema, [table.slice(0, 25), table.slice(25)], 1, True, store_schema)
+    if not store_schema:
+        assert pq.read_table(world.path(0), columns=["k"])["k"].to_pylist() == keys.to_pylist()
     plan = world.plan("shared")
     storage, manifests = run_in_process(world, plan)
     counts = {((key,), 0): keys.to_pylist()[:-1].count(key) for key in ("a", "b", "c", None)}
