@@ -43,6 +43,7 @@ MARKED_PLACES = {
     "whole/browser": "browser long",
     "whole/cluster": "spark long",
     "whole/production": "slow",
+    "whole/stores": "long",
     "jobs/tracking": "slow",  # MLflow alone takes seconds to import, and to make a database
     "plugins": "slow",
     # Random catalogs, kills and long searches, in process: seconds each. `make quick` leaves them to `make test`.

@@ -1,14 +1,18 @@
-"""Small files and folders of a warehouse, on any file system pyarrow knows."""
+"""Small files and folders of a warehouse, on any file system pyarrow knows.
+
+Creating a file unless it is there is one atomic step on a local disk (a link) and on S3 (a put with If-None-Match).
+pyarrow has no such put, so that it is made by obstore, with the same credentials and the same endpoint."""
 
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +21,10 @@ from pyarrow import fs
 from jobs.host.kill_points import step
 from optimizer.errors import HeddleError
 
-OBJECT_STORES = ("s3", "gcs", "abfs")
+S3, SCHEME = "s3", "s3a://"  # pyarrow's name of it; what Spark and catalogs call it
+ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+TRIES = 8  # of an operation of a store: one that fails 5% of them fails all eight once in 25,000,000,000 times
+ATTEMPT = "heddle-attempt"  # names who has created an object, where the answer to a put was lost
 
 
 def in_a_line(error: HeddleError | OSError) -> str:
@@ -36,11 +43,13 @@ class Storage:
 
     @cached_property
     def _place(self) -> tuple[Any, str]:
-        uri = self.root.replace("s3a://", "s3://", 1)
-        if "://" in uri:
-            system, path = fs.FileSystem.from_uri(uri)
+        if self.root.startswith(SCHEME):
+            bucket, _, path = self.root.removeprefix(SCHEME).partition("/")
+            return _s3_of(bucket), f"{bucket}/{path}".rstrip("/")
+        if "://" in self.root:
+            system, path = fs.FileSystem.from_uri(self.root)
             return system, path
-        return fs.LocalFileSystem(), str(Path(uri).absolute())
+        return fs.LocalFileSystem(), str(Path(self.root).absolute())
 
     @property
     def filesystem(self) -> Any:
@@ -52,12 +61,17 @@ class Storage:
         """Whether the folder is on this machine."""
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
+    @property
+    def on_s3(self) -> bool:
+        """Whether the folder is in a bucket."""
+        return bool(self.filesystem.type_name == S3)
+
     def path(self, name: str) -> str:
         """Return the path of a name, as the file system wants it."""
         return f"{self._place[1]}/{name}"
 
     def uri(self, name: str) -> str:
-        """Return the path of a name, as Spark wants it."""
+        """Return the path of a name, as Spark wants it, and as records of files have it."""
         return self.path(name) if self.local else f"{self.root.rstrip('/')}/{name}"
 
     def below(self, name: str) -> Storage:
@@ -74,21 +88,24 @@ class Storage:
         return bool(self.filesystem.get_file_info(self.path(name)).type == fs.FileType.File)
 
     def make_folder(self, name: str) -> None:
-        """Create a folder, and those above it, if need be."""
-        self.filesystem.create_dir(self.path(name), recursive=True)
+        """Create a folder, and those above it, if need be; S3 has none."""
+        if not self.on_s3:
+            self.filesystem.create_dir(self.path(name), recursive=True)
 
-    def names(self, folder: str) -> Iterator[str]:
-        """List the files below a folder, by name; drafts of files are none."""
-        return (name for name in self._all(folder) if not name.rpartition("/")[2].startswith("."))
+    def names(self, folder: str, before: float = math.inf) -> Iterator[str]:
+        """List the files below a folder, by name, if need be those written before a time (seconds since the epoch);
+        drafts of files are none."""
+        return (name for name in self._all(folder, before) if not name.rpartition("/")[2].startswith("."))
 
-    def drafts(self, folder: str) -> Iterator[str]:
+    def drafts(self, folder: str, before: float = math.inf) -> Iterator[str]:
         """List what processes that died were about to create."""
-        return (name for name in self._all(folder) if name.rpartition("/")[2].startswith("."))
+        return (name for name in self._all(folder, before) if name.rpartition("/")[2].startswith("."))
 
-    def _all(self, folder: str) -> Iterator[str]:
+    def _all(self, folder: str, before: float) -> Iterator[str]:
         infos = self.filesystem.get_file_info(fs.FileSelector(self.path(folder), recursive=True, allow_not_found=True))
         prefix = len(self.path(""))
-        return (info.path[prefix:] for info in infos if info.type == fs.FileType.File)
+        files = (info for info in infos if info.type == fs.FileType.File)
+        return (info.path[prefix:] for info in files if before == math.inf or info.mtime_ns < before * 1e9)
 
     def delete(self, name: str) -> None:
         """Remove a file."""
@@ -97,9 +114,12 @@ class Storage:
     def create(self, name: str, content: bytes, durable: bool = True) -> bool:
         """Write a file by one step, unless it is there already: then False, and nothing is touched.
 
-        On a local disk the step is atomic against other runs, too, and outlives the machine where it is durable."""
+        On a local disk and on S3 the step is atomic against other runs, too; a disk keeps what is durable, even if the
+        machine goes down."""
+        if self.on_s3:
+            return self._put(name, content)
         if not self.local:
-            return self._create_remote(name, content)
+            return self._create_by_move(name, content)
         path, draft = self.path(name), self.path(_draft_of(name))
         try:
             _write_new(draft, content, durable)
@@ -116,19 +136,68 @@ class Storage:
                 os.unlink(draft)
         return True
 
-    def _create_remote(self, name: str, content: bytes) -> bool:
+    def _put(self, name: str, content: bytes) -> bool:
+        """Create an object by a conditional put. Where the answer is lost, the put is repeated, and then refused
+        because of itself: the object says whose it is."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, BaseError
+
+        bucket, _, key = self.path(name).partition("/")
+        store, attempt = _object_store(bucket), uuid.uuid4().hex
+        step("drafted")
+        try:
+            obstore.put(store, key, content, mode="create", attributes={ATTEMPT: attempt})
+        except AlreadyExistsError:
+            return bool(obstore.get(store, key).attributes.get(ATTEMPT) == attempt)
+        except BaseError as error:
+            reason = str(error).splitlines()[0][:200]
+            raise HeddleError(f"{self.uri(name)}: cannot be written ({reason}); run again when it can be") from None
+        return True
+
+    def _create_by_move(self, name: str, content: bytes) -> bool:
         """Create a file whole; pyarrow has no create-if-absent, so between the look and the step is a moment."""
         if self.exists(name):
             return False
-        whole = self.filesystem.type_name in OBJECT_STORES  # an object is there when its upload has ended
-        target = name if whole else _draft_of(name)
+        target = _draft_of(name)
         self.filesystem.create_dir(self.path(name).rpartition("/")[0], recursive=True)
         with self.filesystem.open_output_stream(self.path(target)) as stream:
             stream.write(content)
         step("drafted")
-        if not whole:
-            self.filesystem.move(self.path(target), self.path(name))
+        self.filesystem.move(self.path(target), self.path(name))
         return True
+
+
+@lru_cache(maxsize=16)
+def _s3_of(bucket: str) -> Any:
+    """Return S3 as a bucket is reached, by the environment's endpoint and credentials, with more tries than usual."""
+    plain, _ = fs.FileSystem.from_uri(f"s3://{bucket}")
+    scheme, _, place = _endpoint().rpartition("://")
+    return fs.S3FileSystem(
+        region=plain.region,
+        endpoint_override=place or None,
+        scheme=scheme or None,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=TRIES),
+        allow_delayed_open=True,  # a small file is one put
+    )
+
+
+def _endpoint() -> str:
+    return next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), "")
+
+
+@lru_cache(maxsize=16)
+def _object_store(bucket: str) -> Any:
+    from obstore.store import S3Store
+
+    endpoint = _endpoint()
+    place: dict[str, Any] = {"endpoint": endpoint} if endpoint else {}
+    return S3Store(
+        bucket,
+        **place,
+        region=_s3_of(bucket).region,
+        client_options={"allow_http": endpoint.startswith("http://")},
+        retry_config={"max_retries": TRIES},
+    )
 
 
 @contextmanager

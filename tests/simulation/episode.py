@@ -39,18 +39,9 @@ class Broken(AssertionError):  # noqa: N818 (a verdict, not an error)
 class SimulatedRun(Run):
     """A run whose input files are the episode's."""
 
-    is_alone = True
-
     def present(self, files: Sequence[File]) -> list[File]:
         """Return the files, none of which vanishes."""
         return list(files)
-
-    def _advance(self, after: Manifest, started: float) -> None:
-        """Go on from a manifest. Beside another run nothing is swept: it may be that run's work in progress."""
-        if self.is_alone:
-            super()._advance(after, started)
-        else:
-            self.manifest = after
 
 
 @dataclass
@@ -133,22 +124,21 @@ class Episode:
             self.refusals += 1
 
     @contextmanager
-    def lock(self) -> Iterator[bool]:
+    def lock(self) -> Iterator[None]:
         """Hold the warehouse; a dead process holds it no longer."""
         if self.is_locked and not self.shares_lock:
             raise HeddleError("another run is evaluating this stream; wait until it ends")
         self.is_locked = True
         try:
-            yield not self.shares_lock
+            yield
         finally:
             self.is_locked = False
 
     def run(self) -> None:
         """Evaluate what has arrived, as the run without Spark does."""
-        with self.lock() as alone:
+        with self.lock():
             manifest = newest(self.storage)
-            if alone:
-                sweep(self.storage, manifest)
+            sweep(self.storage, manifest)
             if not manifest.standing:
                 manifest = replace(manifest, standing=save_retained(self.storage, RetainedSlices()), buckets=1)
             program = Program("ts", (), (), (), LATENESS, self.pick.choice(PLANS), {}, {})
@@ -156,7 +146,6 @@ class Episode:
             catalog: Any = SimpleNamespace(streams={"events": SimpleNamespace(sinks=())}, alerts={})
             executors: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
             run = SimulatedRun(catalog, plan, self.storage, manifest, silent, Prepared(program, executors))
-            run.is_alone = alone
             lane: Any = None  # the plan is prepared already
             at_once = self.pick.random() < 0.5
             for batch, files, _ in take_batches(run, list(self.arrived), self.pick.choice([0, 1, 2])):

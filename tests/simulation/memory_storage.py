@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ class Scheduler:
     repeats: float = 0.005  # of the creations: done, but the answer is lost, so that the client tries again
     steps: int = 0
     processes: dict[Any, str] = field(default_factory=dict)
+    starts: dict[Any, int] = field(default_factory=dict)  # the step at which each of them began
+    eldest: dict[Any, int] = field(default_factory=dict)  # the step at which the eldest began that lived then
     is_calm: bool = False  # nobody dies, nothing is repeated
 
     def step(self, may_die: bool = True) -> None:
@@ -44,7 +47,9 @@ class Scheduler:
 
     def start(self, name: str, work: Any) -> None:
         """Begin a process; it runs when its turn comes."""
-        self.processes[greenlet(work)] = name
+        process = greenlet(work)
+        self.processes[process], self.starts[process] = name, self.steps
+        self.eldest[process] = min(self.starts.values())
 
     def turn_all(self) -> None:
         """Let as many processes run to their next step as there are, in any order."""
@@ -57,7 +62,7 @@ class Scheduler:
         process = self.pick.choice(list(self.processes))
         process.switch()
         if process.dead:
-            del self.processes[process]
+            del self.processes[process], self.starts[process], self.eldest[process]
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class MemoryStorage(Storage):
 
     files: dict[str, bytes] = field(default_factory=dict, compare=False)
     scheduler: Scheduler = field(default_factory=lambda: Scheduler(random.Random(0)), compare=False)
+    births: dict[str, int] = field(default_factory=dict, compare=False)  # the step at which a file was created
 
     @property
     def local(self) -> bool:
@@ -91,12 +97,17 @@ class MemoryStorage(Storage):
         self.scheduler.step()
         return name in self.files
 
-    def names(self, folder: str) -> Iterator[str]:
-        """List the files below a folder."""
+    def names(self, folder: str, before: float = math.inf) -> Iterator[str]:
+        """List the files below a folder, if need be only the old ones."""
         self.scheduler.step()
-        return iter([name for name in self.files if name.startswith(f"{folder}/")])
+        files = [name for name in self.files if name.startswith(f"{folder}/")]
+        return iter(files if before == math.inf else [name for name in files if self.is_old(name)])
 
-    def drafts(self, folder: str) -> Iterator[str]:
+    def is_old(self, name: str) -> bool:
+        """Whether a file is older than two lives of any process: no batch lasts half as long as files are left."""
+        return self.births[name] < min(self.scheduler.eldest.values(), default=self.scheduler.steps)
+
+    def drafts(self, folder: str, before: float = math.inf) -> Iterator[str]:
         """List nothing: a creation is one step."""
         return iter(())
 
@@ -112,6 +123,6 @@ class MemoryStorage(Storage):
         self.scheduler.step()
         if name in self.files:
             return False
-        self.files[name] = content
+        self.files[name], self.births[name] = content, self.scheduler.steps
         self.scheduler.step()
         return not self.scheduler.has_lost_answer()

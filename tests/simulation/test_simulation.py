@@ -39,7 +39,7 @@ def test_processes_meet_die_and_are_refused() -> None:
 def overwrite(storage: MemoryStorage, name: str, content: bytes) -> bool:
     """Create a file even if it is there: no fencing."""
     storage.scheduler.step()
-    storage.files[name] = content
+    storage.files[name], storage.births[name] = content, storage.scheduler.steps
     storage.scheduler.step()
     return True
 
@@ -61,6 +61,7 @@ def commit_before_results_are_written(patch: pytest.MonkeyPatch) -> None:
         if name.startswith("manifests/"):
             storage.scheduler.step()
             storage.files.update(unwritten)
+            storage.births.update(dict.fromkeys(unwritten, storage.scheduler.steps))
             unwritten.clear()
         return is_created
 
@@ -85,6 +86,11 @@ def sweep_what_readers_read(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(episode, "sweep", sweep)
 
 
+def sweep_the_work_of_others(patch: pytest.MonkeyPatch) -> None:
+    """Take every file that no manifest names for one that a crash left behind."""
+    patch.setattr(MemoryStorage, "is_old", lambda storage, name: True)
+
+
 def forget_what_was_published(patch: pytest.MonkeyPatch) -> None:
     enter = ledger._next
     patch.setattr(ledger, "_next", lambda storage, entry, now, published: enter(storage, entry, now, [*published][-1:]))
@@ -101,6 +107,7 @@ MUTATIONS: dict[Callable[[pytest.MonkeyPatch], None], int] = {
     forget_the_record: 0,
     ignore_who_recorded_first: 100,
     sweep_what_readers_read: 850,
+    sweep_the_work_of_others: 0,
     forget_what_was_published: 0,
     take_the_watermark_back: 15,
 }

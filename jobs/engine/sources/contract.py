@@ -51,7 +51,7 @@ def list_files(source: Stream) -> list[File]:
     prefix = len(root) + 1
     by_name = {info.path[prefix:]: info for info in infos if info.type == fs.FileType.File}
     names = select_files(source, (Found(name, _microseconds(info)) for name, info in by_name.items()))
-    files = [_file(by_name[name]) for name in names]
+    files = [_file(by_name[name], storage.uri(name)) for name in names]
     return sorted(files, key=lambda file: (file.modified, file.path))
 
 
@@ -77,7 +77,7 @@ def current_files(paths: Iterable[str]) -> list[File]:
 
 def data_files(source: Stream, files: Sequence[File]) -> list[File]:
     """Return those of some files that are data of a stream; where Spark has listed them, not all are."""
-    prefix = len(Storage(source.path).path("").rstrip("/")) + 1
+    prefix = len(Storage(source.path).uri(""))
     names = {file.path[prefix:]: file for file in files}
     candidates = (Found(name, file.modified // 1_000_000 * 1000) for name, file in names.items())
     return [names[name] for name in select_files(source, candidates)]
@@ -87,7 +87,7 @@ def folder_types(source: Stream, files: Iterable[File]) -> dict[str, str]:
     """Return the columns that the folders of a stream's files name, and the types that Spark infers of them."""
     if reads_below(source):
         return {}
-    prefix = len(Storage(source.path).path("").rstrip("/")) + 1
+    prefix = len(Storage(source.path).uri(""))
     return folder_columns(file.path[prefix:] for file in files)
 
 
@@ -98,8 +98,8 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
     return folders
 
 
-def _file(info: Any, path: str = "") -> File:
-    return File(path or info.path, int(info.size), int(info.mtime_ns or 0))
+def _file(info: Any, path: str) -> File:
+    return File(path, int(info.size), int(info.mtime_ns or 0))
 
 
 def _microseconds(info: Any) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import math
+import time
+from contextlib import AbstractContextManager, suppress
 from typing import Literal
 
 from jobs.engine.warehouse import outbox, result_files, state_files
@@ -17,6 +19,7 @@ TAKEN = "taken"  # our own record, with the size and time of every file
 PLANS = "plans"
 DATA_FOLDERS = (result_files.FOLDER, state_files.FOLDER, result_files.LATE_FOLDER, state_files.RETAINED_FOLDER)
 SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, state_files.RETAINED_FOLDER, outbox.FOLDER, outbox.MARKS)
+ORPHAN_SECONDS = 7 * 86_400  # where runs cannot be locked out: older files that no manifest names are nobody's work
 KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 
@@ -75,12 +78,16 @@ def plan_in_force(storage: Storage, current: Manifest) -> Plan | None:
 
 
 def sweep(storage: Storage, current: Manifest) -> int:
-    """Delete data files that no manifest of the last few names, and manifests that are only history."""
+    """Delete data files that no manifest of the last few names, and manifests that are only history.
+
+    Where no lock keeps other runs out, files stay for a week: they may be the work of a batch that is not committed."""
+    before = math.inf if storage.local else time.time() - ORPHAN_SECONDS
     names = manifest_names(storage)
     named = current.files().union(*(past.files() for past in load_past(storage, names[-KEPT_MANIFESTS:])))
     named |= outbox.waiting_files(storage)
-    orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder) if name not in named]
-    drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder)]
+    orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder, before) if name not in named]
+    drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder, before)]
     for name in (*orphans, *names[:-KEPT_MANIFESTS], *drafts):
-        storage.delete(name)
+        with suppress(FileNotFoundError):  # where another run sweeps, too
+            storage.delete(name)
     return len(orphans)

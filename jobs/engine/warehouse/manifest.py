@@ -119,17 +119,20 @@ def load(storage: Storage, name: str) -> Manifest:
 
 
 def commit(storage: Storage, manifest: Manifest) -> None:
-    """Make a batch exist, by one atomic step."""
+    """Make a batch exist, by one atomic step.
+
+    Where no lock keeps other runs out, one of them may have committed so many batches meanwhile that the manifest of
+    this name has been swept away: then this one is history from its first moment on, and so is the run."""
     document: dict[str, Any] = {**vars(manifest)}
     if manifest.corrected_after is None:
         del document["corrected_after"]
     for part in PARTS:
         document[part] = [_from_file(file) for file in document[part]]
     content = json.dumps({**document, "digest": _digest(document)}, separators=(",", ":")).encode()
-    if not storage.create(manifest_name(manifest.sequence), content):
-        raise HeddleError(
-            f"{storage.path(manifest_name(manifest.sequence))}: another run committed this batch meanwhile; run again"
-        )
+    name = manifest_name(manifest.sequence)
+    is_newest = storage.create(name, content) and (storage.local or manifest_names(storage)[-1] == name)
+    if not is_newest:
+        raise HeddleError(f"{storage.path(name)}: another run committed this batch meanwhile; run again")
 
 
 def add_mark(marks: Sequence[Mark], mark: Mark) -> tuple[Mark, ...]:

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import resource
 import sys
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from jobs.host.kill_points import KILL_AT
@@ -14,6 +16,7 @@ from jobs.runs.request import Options
 from optimizer.errors import HeddleError
 from tests.worlds.readings import Readings, open_world
 
+NO_STORE: Mapping[str, str] = {}
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.whole.faults.local_runs"])
 
@@ -27,21 +30,42 @@ def run_apart(
     world: Readings, warehouse: str, kill_at: str = "", largest_file: int = 0, files_per_batch: int = 1
 ) -> tuple[int, str]:
     """The same in a process of its own: its exit code and the line it said."""
-    orders = world.folder / "orders"
-    orders.mkdir(exist_ok=True)
+    return start_apart(world, warehouse, kill_at, largest_file, files_per_batch)()
+
+
+def start_apart(
+    world: Readings,
+    warehouse: str,
+    kill_at: str = "",
+    largest_file: int = 0,
+    files_per_batch: int = 1,
+    store: Mapping[str, str] = NO_STORE,
+) -> Callable[[], tuple[int, str]]:
+    """Start a run in a process of its own, which is told how a store is reached; return how to wait for its end."""
+    here = Path(tempfile.mkdtemp(dir=world.folder, prefix="run_"))
+    orders, said = here / "orders", here / "said"
+    orders.mkdir()
     if kill_at:
         (orders / kill_at).touch()
-    said = world.folder / "said"
     said.write_text("")
-    process = FORKS.Process(target=_child, args=(world.folder, warehouse, orders, said, largest_file, files_per_batch))
+    settings = {KILL_AT: str(orders), **store}
+    process = FORKS.Process(
+        target=_child, args=(world.folder, warehouse, settings, said, largest_file, files_per_batch)
+    )
     process.start()
-    process.join()
-    assert process.exitcode is not None
-    return process.exitcode, said.read_text()
+
+    def wait() -> tuple[int, str]:
+        process.join()
+        assert process.exitcode is not None
+        return process.exitcode, said.read_text()
+
+    return wait
 
 
-def _child(folder: Path, warehouse: str, orders: Path, said: Path, largest_file: int, files_per_batch: int) -> None:
-    os.environ[KILL_AT] = str(orders)
+def _child(
+    folder: Path, warehouse: str, settings: Mapping[str, str], said: Path, largest_file: int, files_per_batch: int
+) -> None:
+    os.environ.update(settings)
     world = open_world(folder)
     if largest_file:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY))

@@ -1,0 +1,140 @@
+"""Events and warehouse in a bucket: the rows of a local disk, whatever fails, is slow, dies or runs at once."""
+
+from __future__ import annotations
+
+import random
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jobs.engine.warehouse import lifecycle
+from jobs.engine.warehouse.lifecycle import DATA_FOLDERS, stream_storage, sweep
+from jobs.engine.warehouse.manifest import Manifest, commit, newest
+from jobs.host.kill_points import DRIVER_STEPS, TASK_STEPS
+from jobs.host.storage import Storage
+from optimizer.errors import HeddleError
+from tests.whole.faults.local_runs import evaluate, start_apart
+from tests.worlds import readings
+from tests.worlds.bucket import arrive, bucket_server, make_bucket_world, place_of
+from tests.worlds.readings import STREAM, Readings, published
+
+FILES = range(5)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, str]]:
+    """A server that does its work at once."""
+    with bucket_server() as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> tuple[Readings, str]:
+    """The same events on a local disk, evaluated in peace."""
+    world = readings.make_world(tmp_path_factory.mktemp("local"))
+    world.arrive(*FILES)
+    evaluate(world, world.warehouse("reference"))
+    return world, world.warehouse("reference")
+
+
+def assert_same_rows(world: Readings, warehouse: str, reference: tuple[Readings, str]) -> None:
+    """The rows of the reference, bit for bit, and the same late events."""
+    here, there = published(world, warehouse), published(*reference)
+    for name, table in there.items():
+        assert table.num_rows
+        assert here[name].equals(table), name
+
+
+def test_what_is_there_is_not_created_again(server: dict[str, str]) -> None:
+    storage = Storage(place_of("creation"))
+    assert storage.create("a/b", b"one")
+    assert not storage.create("a/b", b"two")
+    assert not storage.create("a/b", b"one")
+    assert storage.read("a/b") == b"one"
+    assert list(storage.names("a")) == ["a/b"]
+    assert not list(storage.names("a", before=0))
+
+
+def test_rows(tmp_path: Path, server: dict[str, str], reference: tuple[Readings, str]) -> None:
+    world, warehouse = make_bucket_world(tmp_path, "rows"), place_of("rows", "warehouse")
+    arrive("rows", *FILES)
+    evaluate(world, warehouse)
+    assert_same_rows(world, warehouse, reference)
+    evaluate(world, warehouse)  # nothing has come
+    assert_same_rows(world, warehouse, reference)
+
+
+@pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
+def test_a_killed_run_is_carried_on(
+    tmp_path: Path, server: dict[str, str], reference: tuple[Readings, str], step: str
+) -> None:
+    name = f"killed_{step}"
+    world, warehouse = make_bucket_world(tmp_path, name), place_of(name, "warehouse")
+    arrive(name, *FILES)
+    assert start_apart(world, warehouse, kill_at=step, store=server)() == (-signal.SIGKILL, "")
+    evaluate(world, warehouse)
+    assert_same_rows(world, warehouse, reference)
+
+
+def test_a_store_that_is_slow_and_fails(tmp_path: Path, reference: tuple[Readings, str]) -> None:
+    """100 ms an operation, and 5% of them fail, half of these after they are done."""
+    with bucket_server(0.1, 0.05):
+        world, warehouse = make_bucket_world(tmp_path, "unsteady"), place_of("unsteady", "warehouse")
+        arrive("unsteady", *FILES)
+        evaluate(world, warehouse)
+        assert_same_rows(world, warehouse, reference)
+
+
+def test_a_store_that_fails_always_is_one_line(tmp_path: Path) -> None:
+    with bucket_server() as store:
+        world, warehouse = make_bucket_world(tmp_path, "down"), place_of("down", "warehouse")
+        arrive("down", 0)
+    code, said = start_apart(world, warehouse, store=store)()  # nobody listens any more
+    assert code == 2
+    assert "s3a://heddle/down" in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_at_once(tmp_path: Path, server: dict[str, str], reference: tuple[Readings, str], seed: int) -> None:
+    """Nothing locks them out: whoever is late is refused, and no window is lost, doubled or made of a mixture."""
+    name, pick = f"at_once_{seed}", random.Random(seed)
+    world, warehouse = make_bucket_world(tmp_path, name), place_of(name, "warehouse")
+    arrive(name, *FILES)
+    for _ in range(3):
+        kills = [pick.choice(["", "", *DRIVER_STEPS]) for _ in range(3)]
+        runs = [start_apart(world, warehouse, kill_at=step, store=server) for step in kills]
+        for wait in runs:
+            code, said = wait()
+            assert code in (0, -signal.SIGKILL) or (code == 2 and "another run" in said), said
+    evaluate(world, warehouse)
+    assert_same_rows(world, warehouse, reference)
+
+
+def test_the_work_of_others_is_swept_when_it_is_old(
+    tmp_path: Path, server: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, warehouse = make_bucket_world(tmp_path, "swept"), place_of("swept", "warehouse")
+    arrive("swept", 0)
+    assert start_apart(world, warehouse, kill_at="results", store=server)()[0] == -signal.SIGKILL
+    storage = stream_storage(warehouse, STREAM)
+    left = {name for folder in DATA_FOLDERS for name in storage.names(folder)}
+    assert left
+    sweep(storage, newest(storage))
+    assert left <= {name for folder in DATA_FOLDERS for name in storage.names(folder)}
+    monkeypatch.setattr(lifecycle, "ORPHAN_SECONDS", -60)
+    sweep(storage, newest(storage))
+    assert not {name for folder in DATA_FOLDERS for name in storage.names(folder)} & left
+
+
+def test_a_manifest_that_is_history_at_once_is_refused(tmp_path: Path, server: dict[str, str]) -> None:
+    """Another run has gone on so far that the manifest in whose place this one would come is swept away."""
+    storage = Storage(place_of("history"))
+    for sequence in range(3):
+        commit(storage, replace(Manifest(), sequence=sequence))
+    storage.delete("manifests/000000000001.json")
+    with pytest.raises(HeddleError, match="another run committed this batch meanwhile"):
+        commit(storage, replace(Manifest(), sequence=1))
