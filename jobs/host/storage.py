@@ -171,7 +171,7 @@ class Storage:
 def _s3_of(bucket: str) -> Any:
     """Return S3 as a bucket is reached, by the environment's endpoint and credentials, with more tries than usual."""
     plain, _ = fs.FileSystem.from_uri(f"s3://{bucket}")
-    scheme, _, place = _endpoint().rpartition("://")
+    scheme, _, place = bucket_endpoint().rpartition("://")
     return fs.S3FileSystem(
         region=plain.region,
         endpoint_override=place or None,
@@ -181,7 +181,8 @@ def _s3_of(bucket: str) -> Any:
     )
 
 
-def _endpoint() -> str:
+def bucket_endpoint() -> str:
+    """Return the address of another S3 than Amazon's, where the environment names one."""
     return next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), "")
 
 
@@ -189,7 +190,7 @@ def _endpoint() -> str:
 def _object_store(bucket: str) -> Any:
     from obstore.store import S3Store
 
-    endpoint = _endpoint()
+    endpoint = bucket_endpoint()
     place: dict[str, Any] = {"endpoint": endpoint} if endpoint else {}
     return S3Store(
         bucket,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from jobs.host.cache import cache_folder
 from jobs.host.java import java_home
+from jobs.host.storage import bucket_endpoint
 from optimizer.errors import HeddleError
 
 if TYPE_CHECKING:
@@ -23,7 +24,11 @@ Start = Callable[[], "SparkSession"]
 StartFor = Callable[[bool], "SparkSession"]  # whether Spark has work of its own
 
 # without its native library Hadoop starts a `chmod` for every local file it writes with a checksum beside it
-PLAIN_FILES = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
+PLAIN_FILES = {
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    # S3A's buffers on disk cannot do with such files; all that Spark itself writes is its small checkpoint
+    "spark.hadoop.fs.s3a.fast.upload.buffer": "array",
+}
 STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
 ZONE = "spark.sql.session.timeZone"
 # of more than 32 files that a batch has or Spark reads, Spark looks for each by a task of its own, up to so many
@@ -92,8 +97,19 @@ def session_settings(submitted: Mapping[str, str], master: str | None, settings:
     defaults = {JAVA_OPTIONS: java_options(), **DEFAULTS, **(LOCAL_DEFAULTS if is_local else {})}
     if is_local and not any(submitted.get(name) for name in SHIPPED):
         defaults |= WORKERS
+    defaults |= _bucket_settings()
     open_defaults = {name: value for name, value in defaults.items() if name not in submitted}
     return {**open_defaults, **REQUIRED, **settings}
+
+
+def _bucket_settings() -> dict[str, str]:
+    """Return what lets Spark reach buckets at the endpoint that the environment names."""
+    endpoint = bucket_endpoint()
+    if not endpoint:
+        return {}
+    is_secure = str(endpoint.startswith("https://")).lower()
+    names = {"endpoint": endpoint, "path.style.access": "true", "connection.ssl.enabled": is_secure}
+    return {f"spark.hadoop.fs.s3a.{name}": value for name, value in names.items()}
 
 
 def _submitted_settings() -> dict[str, str]:

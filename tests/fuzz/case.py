@@ -29,7 +29,7 @@ from tests.jobs.engine.row_questions import RowQuestion, check_rows, in_order, q
 from tests.jobs.engine.runs import Answers
 from tests.jobs.engine.shard_plans import forced
 from tests.worlds.names import ODD_NAMES
-from tests.worlds.streams import SCHEMA, Arrival, Row, arrivals, table_of, ticks
+from tests.worlds.streams import SCHEMA, SECOND, Arrival, Row, arrivals, table_of, ticks
 from tests.worlds.streams import TEXTS as TEXT_VALUES
 from tests.worlds.warehouse import World, make_world
 
@@ -38,6 +38,8 @@ USUAL_FILES = OddFiles()
 THIRD = "third text"
 RENAMED = tuple(name for name in SCHEMA.names if name != "ts")
 TEXT_KEYS = (("k", "s"), ("s", "k"), ("s", "k", "t"), ("t", "i", "s"))  # t: a third text, of cases alone
+THIS_CENTURY = 1_750_000_000 * SECOND  # after all events, before any run
+CLOCKS: dict[str, dict[str, str]] = {"": {}, "idle": {"idle": "5 minutes"}, "corrections": {"corrections": "1 day"}}
 ORDERS: dict[str, Callable[[Row], Any]] = {
     "as they come": lambda row: 0,
     "sorted by text": lambda row: (row["s"] or "", row["k"] or ""),
@@ -72,12 +74,13 @@ class Case:
     buckets: int
     files: OddFiles = USUAL_FILES
     features_of_rows: tuple[str, ...] = ()
+    clock: str = ""  # of CLOCKS: what the stream has beside its lateness
 
     def write(self, folder: Path) -> World:
         """Write the events and the catalog."""
         names = [self.names.get(name, name) for name in SCHEMA.names]
         entries = [self._entry(number, question) for number, question in enumerate(self.asked)]
-        world = make_world(folder, [], entries, self.arrival.lateness)
+        world = make_world(folder, [], entries, self.arrival.lateness, **CLOCKS[self.clock])
         for number, batch in enumerate(self.arrival.batches):
             table = table_of(batch).rename_columns(names)
             third_text = pa.array([row.get("t") for row in batch], pa.string())
@@ -123,13 +126,20 @@ class Case:
         named = {f"q{number}": question for number, question in enumerate(self.asked)}
         in_rows = {id: question for id, question in named.items() if isinstance(question, RowQuestion)}
         in_time = {id: question for id, question in named.items() if id not in in_rows}
-        check(in_time, self.arrival.events, self.arrival.until, answers)
-        until = self.arrival.until
+        until = self.until
+        check(in_time, self.arrival.events, until, answers)
         check_rows(in_rows, [] if until is None else in_order(self.arrival.batches, until), answers)
+
+    @property
+    def until(self) -> int | None:
+        """The watermark in the end: of an idle stream, the clock's."""
+        until = self.arrival.until
+        return THIS_CENTURY if self.clock == "idle" and until is not None else until
 
     def features(self) -> Iterator[str]:
         """Yield what the case has, as words."""
         yield f"technique {self.technique}"
+        yield self.clock or "no corrections, and the clock does not count"
         yield f"lateness {self.arrival.lateness > 0}"
         yield f"{len(self.arrival.batches)} batches"
         yield "all files at once" if not self.files_per_batch else "a file a batch"
@@ -202,6 +212,11 @@ def cases(draw: st.DrawFn) -> Case:
     by_texts = st.sampled_from([replace(question, group_by=keys) for question in asked for keys in TEXT_KEYS])
     small = draw(st.booleans())
     files = OddFiles(draw(st.sampled_from(TEXTS)), 5 if small else 1 << 20, draw(st.booleans()), draw(st.booleans()))
+    clock = draw(st.sampled_from(["", "", "", "", "idle", "corrections"]))
+    if clock == "idle":
+        plans = plans[:1]  # whatever came after a first run would be late
+    if clock == "corrections":  # events may come as late as they like; rows of windows in rows would be renumbered
+        in_rows, arrival = [], Arrival(draw(st.permutations(arrival.batches)), arrival.lateness)
     return Case(
         odd_rows(arrival, order, emptied),
         (*asked, *draw(st.lists(by_texts, max_size=2)), *in_rows),
@@ -212,6 +227,7 @@ def cases(draw: st.DrawFn) -> Case:
         draw(st.sampled_from([1, 3])),
         files,
         (f"rows {order}", f"a file without {emptied}" if emptied else "values in every file"),
+        clock,
     )
 
 

@@ -62,20 +62,23 @@ class World(Folder):
         return compile_program(self.catalog, plan, file_types(self.catalog, plan, str(self.files[0])))
 
 
-def make_world(folder: Path, batches: Sequence[list[Row] | pa.Table], queries: Sequence[Any], lateness: int) -> World:
-    """Write the batches and the catalog; the lateness in microseconds."""
-    catalog = write_stream(folder, STREAM, queries, f"{lateness} microseconds")
+def make_world(
+    folder: Path, batches: Sequence[list[Row] | pa.Table], queries: Sequence[Any], lateness: int, **settings: str
+) -> World:
+    """Write the batches and the catalog; the lateness in microseconds, and other settings of the stream."""
+    catalog = write_stream(folder, STREAM, queries, f"{lateness} microseconds", **settings)
     for number, batch in enumerate(batches):
         add_batch(folder, number, batch)
     return World(folder, catalog)
 
 
-def write_stream(folder: Path, stream: str, queries: Sequence[Any], lateness: str) -> Catalog:
+def write_stream(folder: Path, stream: str, queries: Sequence[Any], lateness: str, **settings: str) -> Catalog:
     """Make the folders and the catalog of a stream without events."""
     (folder / "catalog").mkdir(parents=True)
     (folder / "data").mkdir()
     source = {"format": "parquet", "path": str(folder / "data")}
-    document = {"streams": {stream: {"source": source, "time": "ts", "lateness": lateness}}, "queries": list(queries)}
+    settings = {"time": "ts", "lateness": lateness, **settings}
+    document = {"streams": {stream: {"source": source, **settings}}, "queries": list(queries)}
     (folder / "catalog" / "catalog.yaml").write_text(
         json.dumps(document, ensure_ascii=False), encoding="utf-8"
     )  # which is YAML
