@@ -235,7 +235,9 @@ def _write_new(path: str, content: bytes, durable: bool) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     with open(handle, "wb", buffering=0, closefd=True) as stream:
-        stream.write(content)
+        left = memoryview(content)
+        while left:  # a write to a disk that fills up takes a part, and only the next one fails
+            left = left[stream.write(left) :]
         if durable:
             os.fsync(handle)
 
