@@ -23,6 +23,7 @@ from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
 SOURCE = f"{CHECKPOINT}/sources/0"
+ODD = frozenset("%?#;")  # characters that mean something in an address
 COMPACT_AT = 64  # records; the next one also lists the files of all of them
 
 
@@ -154,7 +155,13 @@ def files_of_batch(storage: Storage, batch: int) -> list[str]:
 
 
 def plain_path(uri: str) -> str:
-    """Return the path that our records have for what Spark calls a file."""
+    """Return the path that our records have for what Spark calls a file.
+
+    >>> plain_path("file:///data/a.parquet"), plain_path("file:///data/a%20b.parquet"), plain_path("s3a://b/c%20d")
+    ('/data/a.parquet', '/data/a b.parquet', 's3a://b/c d')
+    """
+    if uri.startswith("file:///") and not ODD & set(uri):  # most are: a batch may have thousands
+        return uri[len("file://") :]
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme in ("", "file") else unquote(uri)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -44,12 +44,15 @@ def select_files(source: Stream, files: Iterable[Found]) -> list[str]:
     names = [file.name for file in files if _is_data(source, file)]
     if reads_below(source):
         return names
-    folders = {name: read_folders(name) for name in names}
-    by_column = [name for name in names if folders[name].values]
+    members: dict[str, str] = {}  # the first file of every folder: there may be many files and few folders
+    for name in names:
+        members.setdefault(name.rpartition("/")[0], name)
+    folders = {name: read_folders(name) for name in members.values()}
+    by_column = [name for name in folders if folders[name].values]
     if not by_column:
         return [name for name in names if "/" not in name]
     first = by_column[0]
-    for name in names:
+    for name in folders:
         if not _are_alike(folders[first], folders[name]):
             raise HeddleError(
                 f"stream {source.name}: the folders of {first} and of {name} do not name the same columns below the "
@@ -102,16 +105,23 @@ def _are_alike(first: Folders, other: Folders) -> bool:
 
 
 def _is_data(source: Stream, file: Found) -> bool:
-    parts = file.name.split("/")
-    if any(map(_is_hidden, parts)):
+    folder, _, name = file.name.rpartition("/")
+    if _is_hidden(name) or (folder and _is_below_hidden(folder)):
         return False
+    if not LISTING_OPTIONS & source.options.keys():
+        return True
     pattern = source.options.get("pathGlobFilter")
-    if pattern is not None and not glob_pattern(pattern).fullmatch(parts[-1]):
+    if pattern is not None and not glob_pattern(pattern).fullmatch(name):
         return False
     after, before = (source.options.get(name) for name in ("modifiedAfter", "modifiedBefore"))
     return (after is None or file.modified > instant(after, source.zone)) and (
         before is None or file.modified < instant(before, source.zone)
     )
+
+
+@lru_cache(maxsize=1024)
+def _is_below_hidden(folder: str) -> bool:
+    return any(map(_is_hidden, folder.split("/")))
 
 
 def _is_hidden(part: str) -> bool:
