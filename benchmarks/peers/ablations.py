@@ -27,8 +27,9 @@ from optimizer.planning.stream import plan_stream
 TITLE = "Ablations"
 KEYS = 10
 BLOCK = "two_stacks_block"
+ALL = "all ideas on"
 IDEAS = {  # what is off: the strategy and the technique that do without it
-    "nothing": ("weave_share", BLOCK),
+    ALL: ("weave_share", BLOCK),
     "sharing": ("no_share", BLOCK),
     "levels": ("shared", BLOCK),
     "block kernel: flat_fit": ("weave_share", "flat_fit"),
@@ -39,18 +40,18 @@ IDEAS = {  # what is off: the strategy and the technique that do without it
 def measure(size: Size, progress: Progress) -> list[Figure]:
     """Return one figure: CPU seconds by number of queries, a line for what is off."""
     events, counts = size.of(20_000, 1_000_000, 10_000_000), size.of((1, 10), (1, 10, 100), (1, 10, 100, 1_000))
-    points: Points = {f"without {idea}": [] for idea in (*IDEAS, "the file lane")}
+    points: Points = {_line(idea): [] for idea in (*IDEAS, "the file lane")}
     for count in counts:
         with world(events, KEYS, middle_point(count)) as place:
             for idea, (strategy, technique) in IDEAS.items():
-                progress(f"{count:,} queries without {idea}")
+                progress(f"{count:,} queries, {_line(idea)}")
                 here = replace(place, plan=plan_stream(place.catalog, "events", RATE, strategy, technique))
-                points[f"without {idea}"].append((count, _cpu_seconds(here)))
+                points[_line(idea)].append((count, _cpu_seconds(here)))
             if count in (counts[0], counts[-1]):  # a Spark of its own, warmed up, every time
                 progress(f"{count:,} queries without the file lane")
                 points["without the file lane"].append((count, frame_lane(place.root)))
-    ours = points["without nothing"][-1][1]
-    times = {name: line[-1][1] / ours for name, line in points.items() if name != "without nothing"}
+    ours = points[ALL][-1][1]
+    times = {name: line[-1][1] / ours for name, line in points.items() if name != ALL}
     said = "; ".join(f"{name} {factor:.3g} times" for name, factor in times.items())
     note = (
         f"{events:,} events, {counts[-1]:,} queries: {said}. The frame lane runs on Spark, the others in one process."
@@ -106,6 +107,10 @@ def groupings(root: Path, events: int) -> Catalog:
     (root / "catalog").mkdir()
     (root / "catalog" / "catalog.yaml").write_text(source + "queries:\n" + "\n".join(lines))
     return load_catalog(root / "catalog")
+
+
+def _line(idea: str) -> str:
+    return idea if idea == ALL else f"without {idea}"
 
 
 def _cpu_seconds(here: World) -> float:
