@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -174,7 +175,9 @@ def _start(home: Path, port: int, mlflow_port: int, running: list[Service]) -> t
 
     variables = environment(home) | QUIET
     place = settings(variables)
-    variables |= {"HEDDLE_TRACKING": place.tracking, "AIRFLOW__CORE__PLUGINS_FOLDER": str(ROOT / "plugins")}
+    variables["HEDDLE_TRACKING"] = place.tracking
+    if not any(point.name == "heddle" for point in entry_points(group="airflow.plugins")):  # else it would load twice
+        variables["AIRFLOW__CORE__PLUGINS_FOLDER"] = str(ROOT / "plugins")
     tracking = place.tracking
     if not tracking.startswith("http"):
         tracking = f"http://{LOOPBACK}:{free_port(mlflow_port)}"
