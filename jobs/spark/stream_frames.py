@@ -6,11 +6,14 @@ session's catalog by the table itself.
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from sqlglot import exp
@@ -194,6 +197,14 @@ def catalog_frame(spark: SparkSession, source: Stream, files: Sequence[File]) ->
     return table.where(F.col("_metadata.file_path").isin(sorted(spelled)))
 
 
+def _leave_no_empty_folder(spark: SparkSession) -> None:
+    """Remove the folder for tables that Spark has made where it was asked for one, unless it holds some."""
+    place = urlsplit(str(spark.conf.get("spark.sql.warehouse.dir")))
+    if place.scheme in ("", "file"):
+        with suppress(OSError):
+            os.rmdir(unquote(place.path))
+
+
 def _catalog_table(spark: SparkSession, source: Stream) -> DataFrame:
     """Return a table of the session's catalog; refuse, in one line, what is none or has no files."""
     from pyspark.errors import AnalysisException
@@ -201,6 +212,7 @@ def _catalog_table(spark: SparkSession, source: Stream) -> DataFrame:
     try:
         table = spark.table(source.path)
     except AnalysisException:
+        _leave_no_empty_folder(spark)
         raise HeddleError(
             f"{source.path}: the catalog of Spark's session has no such table; create it or mend `name` of stream "
             f"{source.name}"

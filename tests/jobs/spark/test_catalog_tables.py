@@ -49,6 +49,8 @@ def test_a_table_of_the_catalog_gives_sparks_rows(tmp_path: Path, spark: SparkSe
 
     with pytest.raises(HeddleError, match="Spark's session has no such table; create it or mend `name`"):
         run()
+    folder = Path(str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:"))
+    assert not folder.exists() or list(folder.iterdir())
     spark.sql(
         "CREATE TABLE heddle_events (ts TIMESTAMP, x INT, k STRING) USING parquet PARTITIONED BY (k) "
         f"LOCATION '{tmp_path}/the table'"
