@@ -142,7 +142,8 @@ def _technique(evaluation: Evaluation) -> str:
     return evaluation.technique or ", ".join(sorted(names))
 
 
-def _entry(evaluation: Evaluation) -> Entry:
+def _metrics(evaluation: Evaluation) -> dict[str, float]:
+    """Return what a run counted and measured, and what its plan let expect."""
     plan, report, audit = evaluation.plan, evaluation.report, evaluation.audit
     operations, seconds = operations_for(plan, report["events"]), engine_seconds(report)
     counted = ("batches", "events", "results", "late", "windows_missed", "wall_seconds", "cpu_seconds")
@@ -166,6 +167,12 @@ def _entry(evaluation: Evaluation) -> Entry:
     if audit:
         metrics |= {"audit.passed": float(audit["passed"]), "audit.rows": audit["rows"]}
         metrics |= {"audit.windows": audit["windows"]}
+    return metrics
+
+
+def _entry(evaluation: Evaluation) -> Entry:
+    """Return the MLflow run of an evaluation."""
+    plan, report = evaluation.plan, evaluation.report
     params = {
         "strategy": plan.strategy,
         "technique": _technique(evaluation),
@@ -184,11 +191,11 @@ def _entry(evaluation: Evaluation) -> Entry:
         evaluation.kind,
         _name(evaluation),
         params,
-        metrics,
+        _metrics(evaluation),
         tags,
         machine=_machine(report),
         key=evaluation.key,
-        note=_note(report, audit),
+        note=_note(report, evaluation.audit),
         started=report.get("started", 0.0),
     )
 

@@ -68,18 +68,7 @@ def reweave(
     }
     traffic = _traffic(plan, woven.values(), recent)
     make = _Running(plan, technique, traffic, prices, tolerance, rebuilds)
-    by_group = _trees_by_group(plan, woven)
-    running = {key: make.adopt(key, trees, woven) for key, trees in by_group.items()}
-    placed = {str(query) for tree in plan.trees for query in tree.queries}
-    joining: dict[GroupKey, dict[str, Member]] = {key: {} for key in running}
-    for id in sorted(woven.keys() - placed):
-        joining.setdefault(_query_key(woven[id]), {})[id] = _member(woven[id])
-    for key, joined in joining.items():
-        group = running.setdefault(key, make.begin(key))
-        lost = [frozenset(_members(tree, key, woven)) for tree in by_group.get(key, ()) if _has_lost(tree, key, woven)]
-        if joined or lost:
-            group.change(joined, (), lost)
-    groups = [(key, group) for key, group in sorted(running.items()) if group.members]
+    groups = [(key, group) for key, group in sorted(_change_groups(make, woven).items()) if group.members]
     drafts = [group.draft() for _, group in groups]
     changed = plan_drafts(plan.stream, STRATEGY, drafts, technique, traffic, recent, prices)
     return Rewoven(
@@ -93,6 +82,22 @@ def reweave(
         max((group.deviation() for _, group in groups), default=0.0),
         any(group.is_due() for _, group in groups),
     )
+
+
+def _change_groups(make: _Running, woven: dict[str, Query]) -> dict[GroupKey, RunningPlan]:
+    """Return the groups of a plan as they are once queries that are not in it have joined, and others have left."""
+    by_group = _trees_by_group(make.plan, woven)
+    running = {key: make.adopt(key, trees, woven) for key, trees in by_group.items()}
+    placed = {str(query) for tree in make.plan.trees for query in tree.queries}
+    joining: dict[GroupKey, dict[str, Member]] = {key: {} for key in running}
+    for id in sorted(woven.keys() - placed):
+        joining.setdefault(_query_key(woven[id]), {})[id] = _member(woven[id])
+    for key, members in joining.items():
+        group = running.setdefault(key, make.begin(key))
+        smaller = [tree for tree in by_group.get(key, ()) if _has_lost(tree, key, woven)]
+        if members or smaller:
+            group.change(members, (), [frozenset(_members(tree, key, woven)) for tree in smaller])
+    return running
 
 
 def technique_of(plan: Plan) -> str:
