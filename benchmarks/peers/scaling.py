@@ -25,7 +25,7 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
     events = size.of(20_000, 1_000_000, 10_000_000)
     grown = size.of((1, 2), (1, 3, 10, 30), (1, 3, 10, 30))
     keys = size.of((1, 10), (1, 10, 100, 1_000, 10_000), (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000))
-    queries = size.of((1, 10), (1, 10, 100, 1_000, 3_000), (1, 10, 100, 1_000, 10_000, 100_000))
+    queries = size.of((1, 10), (1, 10, 100, 1_000), (1, 10, 100, 1_000, 10_000, 100_000))
     overlaps = size.of((1, 10), (1, 10, 100, 1_000, 5_000), (1, 10, 100, 1_000, 10_000, 100_000))
     batches = size.of((1, 4), (1, 4, 20, 100), (1, 4, 20, 100))
     slow = [window for window in middle_point() if window.slide >= 100][:10]
