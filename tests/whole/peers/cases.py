@@ -193,6 +193,18 @@ ALL_KEYS_HOPPED = {
     25: (2, 11.10, 7, 3),
     30: (2, 11.10, 7, 3),
 }
+# texts are numbers here: 1 for "Hi", 2 to 4 for the first two comments and "Hello", and so on; of each event, in order
+FLINK_TEXTS: list[float | None] = [1, 2, 2, None, 4, 1, 3, 1, 1, None, 5]
+DISTINCT: dict[str, dict[tuple[str | None, float], int]] = {  # texts in every window, by query
+    "tumbling": {("a", 0): 2, ("a", 5): 1, ("b", 5): 2, ("b", 15): 1, ("b", 30): 1, (None, 30): 0},
+    "hopping": {("a", -5): 2, ("a", 0): 3, ("a", 5): 1, ("b", 0): 2, ("b", 5): 2, ("b", 10): 1, ("b", 15): 1}
+    | {("b", 25): 1, ("b", 30): 1, (None, 25): 0, (None, 30): 0},
+    "tumbling, all keys together": {(None, 0): 2, (None, 5): 3, (None, 15): 1, (None, 30): 1},
+    "hopping, all keys together": {(None, -5): 2, (None, 0): 4, (None, 5): 3}
+    | {(None, start): 1 for start in (10, 15, 25, 30)},
+    "a day, 8 hours on": {(key, -16 * 3600): count for key, count in (("a", 3), ("b", 3), (None, 0))},
+    "a day, 8 hours back": {(key, -8 * 3600): count for key, count in (("a", 3), ("b", 3), (None, 0))},
+}
 DAY = {"a": (6, 19.98, 5, 1), "b": (4, 14.43, 6, 3), None: (1, 7.77, 7, 7)}
 HOUR = 3600
 
@@ -215,6 +227,9 @@ def _flink() -> list[Case]:
             found = {at: values[place] for at, values in expected.items()}
             label = f"{name}: {select}{' of decimals' if place == 1 else ' of floats' if place == 3 else ''}"
             cases.append(Case(FLINK, label, batches, window, found, select, keyed, "1 second", base=TEN_TEN))
+        texts: list[list[Event]] = [[(e[0], text, e[4])] for e, text in zip(FLINK_EVENTS, FLINK_TEXTS, strict=True)]
+        label, select = f"{name}: count(DISTINCT) of texts", "count(DISTINCT x)"
+        cases.append(Case(FLINK, label, texts, window, dict(DISTINCT[name]), select, keyed, "1 second", base=TEN_TEN))
     return cases
 
 
@@ -269,7 +284,7 @@ LEFT_OUT = {
     SPARK_WINDOWS: "projections of several rows a window, explode and joins of windows: a query is one aggregate",
     SPARK_WATERMARK: "sessions, update and complete mode, grouping by the raw time, several watermarks: windows "
     "slide, and a row is emitted once",
-    FLINK: "COUNT(DISTINCT) and user-defined aggregates, CUMULATE windows, GROUPING SETS, CUBE and ROLLUP, windows of "
+    FLINK: "user-defined aggregates, CUMULATE windows, GROUPING SETS, CUBE and ROLLUP, windows of "
     "windows; grouping by nothing is asked as a query of its own",
     KSQL: "topk, and streams that are windows already; rows of windows that start before 1970, which Spark has and "
     "ksqlDB has not",
