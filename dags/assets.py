@@ -21,6 +21,21 @@ def results_asset(stream: str) -> Asset:
     return Asset(name=f"heddle_results_{stream}", uri=f"heddle://results/{stream}")
 
 
+def events_uri(stream: str) -> str:
+    """Return the address of a stream's events, as its asset has it."""
+    return f"heddle://events/{stream}"
+
+
+def tell_lineage(stream: str) -> None:
+    """Tell those who collect lineage, as the OpenLineage provider does, that a stream's results came of its events."""
+    from airflow.sdk.lineage import get_hook_lineage_collector
+
+    collector = get_hook_lineage_collector()
+    teller: Any = object()  # elsewhere a hook; it only tells entries apart
+    collector.add_input_asset(teller, uri=events_uri(stream))
+    collector.add_output_asset(teller, uri=results_asset(stream).uri)
+
+
 def events_assets() -> list[Asset]:
     """Return the folders of events of all streams; with HEDDLE_WATCH, seconds, each is looked at so often."""
     from dags.forms import catalog_folders
@@ -30,7 +45,7 @@ def events_assets() -> list[Asset]:
     for stream, folder in catalog_folders().items():
         watcher = AssetWatcher(name=f"heddle_files_{stream}", trigger=FilesTrigger(folder, seconds))
         watchers = [watcher] if seconds else []
-        assets.append(Asset(name=f"heddle_events_{stream}", uri=f"heddle://events/{stream}", watchers=watchers))
+        assets.append(Asset(name=f"heddle_events_{stream}", uri=events_uri(stream), watchers=watchers))
     return assets
 
 

@@ -13,7 +13,7 @@ from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetab
 from airflow.sdk.definitions.callback import AsyncCallback
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
-from dags.assets import DRIFT, QUARANTINE, RESULTS, results_asset
+from dags.assets import DRIFT, QUARANTINE, RESULTS, results_asset, tell_lineage
 from dags.notify import HeddleNotifier, tell_alerts
 
 LOG = logging.getLogger("heddle")
@@ -161,6 +161,8 @@ def publish(batch: Any) -> Any:
         outcome = act_on_verdict(batch, LOG.info, address(), connection)
         tell_alerts(outcome.get("alerts", ()))
         asset = results_asset(batch["stream"]) if outcome["passed"] else QUARANTINE
+        if outcome["passed"]:
+            tell_lineage(batch["stream"])
         if outcome["batches"]:
             outlet_events[RESULTS].add(asset, extra=outcome)
         return outcome

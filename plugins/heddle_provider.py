@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 OPERATORS = "plugins.heddle_operators"
+LINEAGE = "plugins.heddle_lineage.convert_asset"
 LINKS = ("PlanLink", "AuditLink", "MlflowLink")
 
 
 def get_provider_info() -> dict[str, Any]:
-    """Return the operators' module and the links of their tasks.
+    """Return the operators' module, the links of their tasks, and what makes OpenLineage's datasets of assets.
 
     >>> get_provider_info()["extra-links"][0]
     'plugins.heddle_operators.PlanLink'
@@ -21,4 +22,5 @@ def get_provider_info() -> dict[str, Any]:
         "operators": [{"integration-name": "Heddle", "python-modules": [OPERATORS]}],
         "integrations": [{"integration-name": "Heddle", "external-doc-url": "", "tags": ["software"]}],
         "extra-links": [f"{OPERATORS}.{link}" for link in LINKS],
+        "asset-uris": [{"schemes": ["heddle"], "handler": None, "to_openlineage_converter": LINEAGE}],
     }
