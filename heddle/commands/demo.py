@@ -35,7 +35,7 @@ from heddle.processes import (
     wait_for,
 )
 
-EXPECTED = 140  # seconds on two quiet cores
+EXPECTED = 90  # seconds on two quiet cores
 ARRIVAL = 60.0  # seconds between files of the reserve
 PASSWORDS = "simple_auth_manager_passwords.json.generated"
 QUIET = {

@@ -18,6 +18,7 @@ from heddle.demo.world import SMALL, STREAM
 
 WIDTH = 17  # of the longest bar: the table fits into 80 columns
 IMAGE = "first-run.svg"
+COLOURS = {"measured": "#2a7f9e", "extrapolated": "#b7c9d3"}
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,9 @@ def draw(outcome: Outcome, path: Path) -> None:
     figure = Figure(figsize=(9, 2.6), layout="constrained")
     axes = figure.add_subplot()
     drawn = axes.barh(
-        [f"{' '.join(label.split())}\n({how})" for label, how, _ in lines], [seconds for _, _, seconds in lines]
+        [f"{' '.join(label.split())}\n({how})" for label, how, _ in lines],
+        [seconds for _, _, seconds in lines],
+        color=[COLOURS[how] for _, how, _ in lines],
     )
     axes.bar_label(drawn, [f"{seconds:,.1f}" for _, _, seconds in lines], padding=4)
     axes.invert_yaxis()

@@ -27,7 +27,8 @@ def when(moment: datetime | None) -> Markup:
     """Return a moment as HTML, for people and for machines."""
     if moment is None:
         return Markup("&ndash;")
-    return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M:%S}</time>').format(moment.isoformat(), moment)
+    text = '<time datetime="{}"><span>{:%Y-%m-%d}</span> <span>{:%H:%M:%S}</span></time>'
+    return Markup(text).format(moment.isoformat(), moment, moment)
 
 
 def percent(share: float | None) -> str:
