@@ -26,16 +26,6 @@ def events_uri(stream: str) -> str:
     return f"heddle://events/{stream}"
 
 
-def tell_lineage(stream: str) -> None:
-    """Tell those who collect lineage, as the OpenLineage provider does, that a stream's results came of its events."""
-    from airflow.sdk.lineage import get_hook_lineage_collector
-
-    collector = get_hook_lineage_collector()
-    teller: Any = object()  # elsewhere a hook; it only tells entries apart
-    collector.add_input_asset(teller, uri=events_uri(stream))
-    collector.add_output_asset(teller, uri=results_asset(stream).uri)
-
-
 def events_assets() -> list[Asset]:
     """Return the folders of events of all streams; with HEDDLE_WATCH, seconds, each is looked at so often."""
     from dags.forms import catalog_folders

@@ -24,6 +24,9 @@ from optimizer.errors import HeddleError
 SCHEMES = ("hdfs://", "s3a://")
 
 
+BACKFILLS = "backfills"  # below the home: the warehouses that the DAG heddle_backfill computes past intervals into
+
+
 @dataclass(frozen=True)
 class Settings:
     """Where the platform keeps things. Paths are absolute."""

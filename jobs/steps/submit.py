@@ -20,7 +20,7 @@ from jobs.engine.warehouse.manifest import newest
 from jobs.host.cache import cache_folder
 from jobs.host.java import java_home
 from jobs.host.say import Say
-from jobs.host.settings import Settings, settings
+from jobs.host.settings import BACKFILLS, Settings, settings
 from jobs.plans.replan import champion_file
 from jobs.runs.compare import Compared
 from jobs.runs.lanes import spark_has_work
@@ -153,7 +153,7 @@ def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[st
     arguments = [place.catalog, "--stream", stream, "--warehouse", place.warehouse]
     if repair:
         return {"backfill": [*arguments, "--repair"], **how}
-    into = str(place.below("backfills", re.sub(r"[^\w.-]", "_", run)))
+    into = str(place.below(BACKFILLS, re.sub(r"[^\w.-]", "_", run)))
     plan = champion_file(place, catalog, stream, say).path
     say(f"{stream}: windows that end after {low} up to {high} go into {into}")
     return {"backfill": [*arguments, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **how}

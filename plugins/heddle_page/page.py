@@ -23,6 +23,7 @@ from optimizer.plan.definition import Plan
 from plugins.heddle_page.read.answers import Answers, newest_answers
 from plugins.heddle_page.read.batches import (
     AuditRecord,
+    Backfill,
     Batch,
     LateEvents,
     Progress,
@@ -30,6 +31,7 @@ from plugins.heddle_page.read.batches import (
     last_audit_of,
     last_audits,
     last_batches,
+    list_backfills,
     progress,
     read_late_events,
     unpublished_batches,
@@ -95,6 +97,7 @@ class Page:
     progress: Progress | None = None
     batches: list[Batch] = field(default_factory=list)
     unpublished: list[UnpublishedBatch] = field(default_factory=list)
+    backfills: list[Backfill] = field(default_factory=list)
     late: LateEvents = field(default_factory=LateEvents)
     sinks: list[SinkState] = field(default_factory=list)
     queries: list[QueryRow] = field(default_factory=list)
@@ -121,6 +124,7 @@ def read_page(settings: Settings, stream: str | None = None, version: int | None
         raise MissingError(f"there is no stream {page.stream!r}; {hint}")
     storage = stream_storage(settings.warehouse, page.stream)
     answers = _add_batches(page, storage, catalog)
+    page.backfills = list_backfills(settings, page.stream)
     tracked = read_tracked_plans(settings, page.stream, version)
     page.notes += tracked.notes
     if version is not None and tracked.version is None and not tracked.notes:

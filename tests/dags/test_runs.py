@@ -23,6 +23,7 @@ from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.read.load import load_catalog
+from plugins.heddle_page.read.batches import list_backfills
 
 LARGEST = 99  # of all readings
 HOT = """
@@ -111,6 +112,8 @@ def test_a_past_interval_is_filled_beside_what_is_live(airflow: Airflow, place: 
     assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
     assert newest(stored(place)).sequence == before
     (into,) = Path(place.home, "backfills").iterdir()
+    (backfill,) = list_backfills(place, "readings")
+    assert (backfill.warehouse, str(backfill.until)) == (str(into), "1970-01-01 00:01:10+00:00")
     catalog = load_catalog(place.catalog)
     for query in catalog.statements:
         live = results_table(place.warehouse, catalog, query)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import manifest_name, newest
-from jobs.host.settings import settings
+from jobs.host.settings import BACKFILLS, settings
 from jobs.results import late_table
 from plugins.heddle_page.page import MissingError, Page, read_page
+from plugins.heddle_page.show import ENVIRONMENT
 from plugins.heddle_page.view.run import run_view
 from tests.worlds.busy_platform import KEY, BusyPlatform
 from tests.worlds.warehouse import STREAM
@@ -66,6 +68,20 @@ def test_measurements_have_their_deviation(page: Page) -> None:
     assert len(page.measurements) == 2
     assert all(each.events for each in page.measurements)
     assert [each.deviation for each in page.measurements] == [pytest.approx(0.25), None]  # the first had no estimate
+
+
+def test_backfills_are_listed_with_how_they_are_read(platform: BusyPlatform) -> None:
+    place = platform.settings
+    into = Path(place.home, BACKFILLS, "manual__7")
+    shutil.copytree(place.warehouse, into)
+    Path(into.parent, "manual__8", STREAM).mkdir(parents=True)  # it has not got to its first manifest
+    page = read_page(place, STREAM)
+    shutil.rmtree(into.parent)
+    manifest = newest(stream_storage(place.warehouse, STREAM))
+    (backfill,) = page.backfills
+    assert (backfill.name, backfill.rows) == ("manual__7", sum(file.rows for file in manifest.results))
+    shown = ENVIRONMENT.get_template("batches.html").render(page=page)
+    assert f"heddle results CATALOG QUERY --warehouse {into}" in shown
 
 
 def test_audits_are_listed_with_what_failed(page: Page) -> None:

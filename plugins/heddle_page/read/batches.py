@@ -10,14 +10,15 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from expectations.data_docs import DOCS, PAGE, RECORD, REMEMBERED
 from jobs.engine.warehouse.ledger import Ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
-from jobs.engine.warehouse.manifest import Manifest
+from jobs.engine.warehouse.manifest import Manifest, load_past, manifest_names
 from jobs.engine.warehouse.result_files import BATCH, MISSED, WATERMARK, read_late_files
-from jobs.host.settings import Settings
+from jobs.host.settings import BACKFILLS, Settings
 from jobs.host.storage import Storage
 from optimizer.catalog.read.draft import ID
 from optimizer.windows.window import BEGINNING
@@ -50,6 +51,16 @@ class Batch:
     late: int
     windows_missed: int
     plan: str
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """A past interval that the DAG heddle_backfill has computed, in a warehouse of its own."""
+
+    name: str
+    warehouse: str
+    until: datetime | None  # windows end up to then
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -120,6 +131,23 @@ def _batches_of(manifest: Manifest, state: str, files: set[str]) -> Sequence[Unp
         if file.name in files:
             rows.setdefault(file.batch, []).append(file.rows)
     return [UnpublishedBatch(batch, state, len(counts), sum(counts)) for batch, counts in rows.items()]
+
+
+def list_backfills(settings: Settings, stream: str) -> list[Backfill]:
+    """Return the last past intervals of a stream that were computed anew, the newest first."""
+    folder = Path(settings.home, BACKFILLS)
+    warehouses = sorted((path for path in folder.glob("*") if (path / stream).is_dir()), key=_changed, reverse=True)
+    backfills = []
+    for path in warehouses[:SHOWN]:
+        storage = stream_storage(str(path), stream)
+        for manifest in load_past(storage, manifest_names(storage)[-1:]):
+            rows = sum(file.rows for file in manifest.results)
+            backfills.append(Backfill(path.name, str(path), instant(manifest.watermark), rows))
+    return backfills
+
+
+def _changed(path: Path) -> float:
+    return path.stat().st_mtime
 
 
 def read_late_events(storage: Storage, manifest: Manifest) -> LateEvents:
