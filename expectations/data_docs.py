@@ -151,11 +151,14 @@ def _cell(name: str, value: Any) -> str:
     return f"<td>{escape(_key_text(value)) if name == 'key' else text}</td>"
 
 
-def _key_text(key: str) -> str:
-    """Return a key, which the comparison has as JSON, as a person reads it.
+def _key_text(key: Any) -> str:
+    """Return a key, which the comparison has as JSON, as a person reads it; what is none stays as it is.
 
-    >>> _key_text('{"machine": "m01", "line": null}'), _key_text("{}")
-    ('machine m01, line null', 'none')
+    >>> _key_text('{"machine": "m01", "line": null}'), _key_text("{}"), _key_text(None)
+    ('machine m01, line null', 'none', 'None')
     """
-    values = json.loads(key)
+    try:
+        values = dict(json.loads(key))
+    except (TypeError, ValueError):
+        return str(key)
     return ", ".join(f"{name} {'null' if value is None else value}" for name, value in values.items()) or "none"

@@ -154,3 +154,12 @@ def test_tolerance_is_for_finite_numbers_only() -> None:
         (inf, 5.0, False), (5.0, inf, False), (None, None, True), (None, 1.0, False), (nan, None, False),
     ]  # fmt: skip
     assert [(a, b) for a, b, same in cases if close(a, b, 1e-9, 1e-12) != same] == []
+
+
+def test_a_page_has_keys_and_both_sides_in_words() -> None:
+    row = {"query": "peak", "key": '{"machine": "<b>"}', "window": "00:00 to 00:01", "ours": "1", "spark": "2"}
+    odd = {**row, "key": None}
+    text = page(Audit("readings", 1, 1, 2, [Check("comparison", "answers are equal", False, 2, 2, [row, odd])]))
+    assert "<td>machine &lt;b&gt;</td>" in text
+    assert "<td>None</td>" in text
+    assert "<th>Heddle</th><th>plain Spark</th>" in text
