@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import multiprocessing
 import os
 import re
 import sys
@@ -102,7 +103,8 @@ def main() -> None:
     for line in sys.stdin:
         answer(run_dag(json.loads(line)))
     sys.stderr.flush()
-    os._exit(0)  # all is written by now, and Python takes seconds to tear Airflow and MLflow down
+    if not multiprocessing.active_children():  # as a plugin of Airflow may have, which would stay behind
+        os._exit(0)  # all is written by now, and Python takes seconds to tear Airflow and MLflow down
 
 
 if __name__ == "__main__":
