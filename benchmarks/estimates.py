@@ -2,11 +2,12 @@
 
     python -m benchmarks.estimates [--quick]
 
-Prices are those of `heddle calibrate`, whose trials have none of these catalogs and streams; the machine is calibrated
-first, unless it has been. A measurement is the least of some runs of a plan from scratch, every step by itself. Printed
-per plan: estimate and measurement in seconds, not normalised. Bounds: 10% apart on average, 25% at worst. Beside it
-stands what the papers print: throughput normalised over a catalog, by seconds and by the papers' operations alone. The
-floor is how far two measurements of the same plan are apart.
+Prices are those of `heddle calibrate`, whose trials have none of these catalogs and streams; its rounds are run in
+between, since a machine that shares its processor may be half as fast some minutes later. A measurement is the least of
+some runs of a plan from scratch, every step by itself. Printed per plan: estimate and measurement in seconds, not
+normalised. Bounds: 10% apart on average, 25% at worst. Beside it stands what the papers print: throughput normalised
+over a catalog, by seconds and by the papers' operations alone. The floor is how far two measurements of the same plan
+are apart.
 """
 
 from __future__ import annotations
@@ -20,15 +21,14 @@ from pathlib import Path
 
 from benchmarks.engine_world import BOTH, write_events, write_queries
 from benchmarks.verdict import Bound, print_verdict
-from jobs.measure.machine_prices import load_prices, save_prices
 from jobs.measure.stream import measure_stream
-from jobs.runs.calibrate import calibrate
+from jobs.runs.calibrate import open_trials
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from jobs.tracking.past import deviations, mean
 from optimizer.algebra.techniques import CARDS
-from optimizer.plan.prices import Prices, operations_for
+from optimizer.plan.prices import Operations, Prices, operations_for
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 
@@ -63,15 +63,13 @@ class Row:
     technique: str
     strategy: str
     events: int
-    operations: float
-    estimate: float
+    operations: Operations
     first: float
     second: float
 
-    @property
-    def deviation(self) -> float:
+    def deviation(self, prices: Prices) -> float:
         """How far the estimate is from the measurement."""
-        return self.estimate / min(self.first, self.second) - 1
+        return prices.seconds(self.operations) / min(self.first, self.second) - 1
 
 
 def least_seconds(reports: Sequence[RunReport]) -> float:
@@ -79,7 +77,7 @@ def least_seconds(reports: Sequence[RunReport]) -> float:
     return sum(min(report.step_seconds.get(step, 0.0) for report in reports) for step in reports[0].step_seconds)
 
 
-def measured(name: str, setting: Setting, prices: Prices, scale: float, queries: int) -> Iterator[Row]:
+def measured(name: str, setting: Setting, scale: float, queries: int) -> Iterator[Row]:
     """Yield every technique and strategy on one catalog."""
     events = int(setting.rate * setting.seconds * scale)
     with tempfile.TemporaryDirectory() as folder:
@@ -100,8 +98,7 @@ def measured(name: str, setting: Setting, prices: Prices, scale: float, queries:
                     reports.append(evaluate_local(catalog, plan, str(root / "out"), Options(buckets=1)))
                 operations = operations_for(plan, events)
                 first, second = least_seconds(reports[1::2]), least_seconds(reports[2::2])
-                estimate = prices.seconds(operations)
-                yield Row(name, technique, strategy, events, operations.total, estimate, first, second)
+                yield Row(name, technique, strategy, events, operations, first, second)
 
 
 def normalised(rows: Sequence[Row], seconds: Callable[[Row], float]) -> float:
@@ -120,24 +117,24 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="streams of a fifth of their length: two minutes")
     parser.add_argument("--queries", type=int, default=12)
     arguments = parser.parse_args()
-    prices = load_prices()
-    if prices is None:
-        prices = calibrate(print)
-        save_prices(prices)
     rows: list[Row] = []
-    for name, setting in CATALOGS.items():
-        for row in measured(name, setting, prices, 0.2 if arguments.quick else arguments.scale, arguments.queries):
-            rows.append(row)
-            print(
-                f"{row.catalog:<12}{row.strategy:<11}{row.technique:<20}"
-                f"{row.estimate:8.4f} /{min(row.first, row.second):8.4f} s {row.deviation:+7.1%}",
-                flush=True,
-            )
-    apart = [abs(row.deviation) for row in rows]
+    with open_trials() as calibration:
+        calibration.run_once()
+        for name, setting in CATALOGS.items():
+            calibration.run_once()
+            rows += measured(name, setting, 0.2 if arguments.quick else arguments.scale, arguments.queries)
+        prices = calibration.fit()
+    for row in rows:
+        print(
+            f"{row.catalog:<12}{row.strategy:<11}{row.technique:<20}"
+            f"{prices.seconds(row.operations):8.4f} /{min(row.first, row.second):8.4f} s {row.deviation(prices):+7.1%}",
+            flush=True,
+        )
+    apart = [abs(row.deviation(prices)) for row in rows]
     shown: dict[str, Callable[[Row], float]] = {
         "by another measurement, the floor": lambda row: row.first,
-        "by the papers' operations alone": lambda row: row.operations,
-        "by the machine's prices": lambda row: row.estimate,
+        "by the papers' operations alone": lambda row: row.operations.total,
+        "by the machine's prices": lambda row: prices.seconds(row.operations),
     }
     print("\nthroughput normalised over a catalog, as in the papers, mean deviation")
     for text, seconds in shown.items():

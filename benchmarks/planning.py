@@ -17,8 +17,9 @@ import numpy as np
 
 from benchmarks.verdict import Bound, print_verdict
 from optimizer import optimize
+from optimizer.plan.counters import TYPICAL
 from optimizer.plan.definition import Plan
-from optimizer.plan.prices import TYPICAL, Prices
+from optimizer.plan.prices import Prices
 from optimizer.planning.choices import STRATEGY
 from optimizer.workloads import Workload
 from optimizer.workloads.generators import factors, zipf_slides

@@ -4,11 +4,13 @@
     python -m benchmarks.regret --levels     (levels below one root against one tree: at most 1.1 times its CPU)
 
 Every strategy's plan of a setting is executed by the engine in one process, in turn, the least of some runs each;
-answers are counted and compared. The machine is calibrated first, unless it has been. Printed per setting: estimate and
-measurement of every strategy, the rank correlation over pairs that differ by more than 10%, and the regret of the
-default strategy. Bounds: mean regret at most 1.05, worst 1.15, correlation at least 0.9; estimates within 10% on
-average and 25% at worst. In the setting of the frame lane Spark reads and folds the events: plans are executed by its
-jobs, whose own seconds no estimate knows, so that they count in the regret and the correlation alone.
+answers are counted and compared. Plans are searched by the machine's prices; it is calibrated first, unless it has
+been. A machine that shares its processor may be half as fast some minutes later, so the prices of the estimates are
+those of a calibration whose rounds are run in between. Printed per setting: estimate and measurement of every strategy,
+the rank correlation over pairs that differ by more than 10%, and the regret of the default strategy. Bounds: mean
+regret at most 1.05, worst 1.15, correlation at least 0.9; estimates within 10% on average and 25% at worst. In the
+setting of the frame lane Spark reads and folds the events: plans are executed by its jobs, whose own seconds no
+estimate knows, so that they count in the regret and the correlation alone.
 """
 
 from __future__ import annotations
@@ -29,20 +31,22 @@ from benchmarks.engine_world import World, measured
 from benchmarks.verdict import Bound, print_verdict
 from jobs.measure.machine_prices import load_prices, save_prices
 from jobs.measure.stream import measure_stream
-from jobs.runs.calibrate import calibrate
+from jobs.runs.calibrate import calibrate, open_trials
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
-from optimizer.plan.prices import Prices, count_roots, operations_for
+from optimizer.plan.prices import Operations, Prices, count_roots, operations_for
 from optimizer.planning.choices import STRATEGY, TECHNIQUE
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 
 STRATEGIES = ("shared", "weave_share", "tri_weave", "cascade", "factor_windows")
 SECOND = 1_000_000
-REPEATS = 3
+REPEATS, MOST_REPEATS = 3, 12
+ENOUGH = 2.0  # CPU seconds of all plans of a setting together: shorter ones are run more often
+ROUNDS = 3  # of the calibration
 SELECTS = ("sum(value)", "max(value)", "avg(other)", "min(other)", "var_samp(value)", "count(*)")
 
 
@@ -69,15 +73,17 @@ def settings(scale: float) -> list[Setting]:
     events = int(400_000 * scale)
     slow, fast = (("s_max", 1000), ("o_max", 10)), (("s_max", 20), ("o_max", 20))
     zipf = (("s_max", 500), ("o_max", 10))
-    made = [Setting(f"keys {keys}", events, 100, keys, 40) for keys in (1, 100, 1000, 10_000)]
-    made += [Setting(f"slow, keys {keys}", events // 4, 5, keys, 40, options=slow) for keys in (1, 100)]
-    made += [Setting(f"fast, keys {keys}", events * 2, 5000, keys, 40, options=fast) for keys in (1, 100)]
+    made = [Setting("keys 1", events * 4, 100, 1, 40)]
+    made += [Setting(f"keys {keys}", events, 100, keys, 40) for keys in (100, 1000, 10_000)]
+    made += [Setting("slow, keys 1", events, 5, 1, 40, options=slow)]
+    made += [Setting("slow, keys 100", events // 4, 5, 100, 40, options=slow)]
+    made += [Setting(f"fast, keys {keys}", events * 4, 5000, keys, 40, options=fast) for keys in (1, 100)]
     made += [
-        Setting(f"irregular {queries}, keys {keys}", events // 2, 50, keys, queries, "zipf_slides", zipf)
+        Setting(f"irregular {queries}, keys {keys}", events * 2, 50, keys, queries, "zipf_slides", zipf)
         for queries, keys in ((20, 1), (20, 100), (60, 10))
     ]
     made += [
-        Setting(f"overlap {overlap}", events, 100, 10, 30, options=(("s_max", 100), ("o_max", overlap)))
+        Setting(f"overlap {overlap}", events * 2, 100, 10, 30, options=(("s_max", 100), ("o_max", overlap)))
         for overlap in (10, 100, 1000, 10_000)
     ]
     made += [Setting(f"aggregates {count}", events, 100, 100, 30, aggregates=count) for count in (2, 4, 6)]
@@ -121,11 +127,12 @@ def write_world(folder: Path, setting: Setting) -> Catalog:
 
 @dataclass
 class Row:
-    """A strategy's plan: estimated and measured CPU seconds, results."""
+    """A strategy's plan: what it has to do in so many batches, its measured CPU seconds, its results."""
 
     strategy: str
     plan: Plan
-    estimate: float
+    operations: Operations
+    batches: int
     seconds: float
     results: int
 
@@ -147,8 +154,8 @@ def measure(setting: Setting, prices: Prices) -> list[Row]:
         spent = run(World(Path(folder), catalog, plans[STRATEGY]), setting, distinct)
         rows = []
         for name, plan in plans.items():
-            estimate = prices.seconds(operations_for(plan, setting.events, setting.files), setting.files)
-            rows.append(Row(name, plan, estimate, *spent[plan.fingerprint()]))
+            operations = operations_for(plan, setting.events, setting.files)
+            rows.append(Row(name, plan, operations, setting.files, *spent[plan.fingerprint()]))
         return rows
 
 
@@ -160,7 +167,8 @@ def run_in_process(world: World, setting: Setting, plans: Mapping[str, Plan]) ->
     options = Options(buckets=1, files_per_batch=1 if setting.files > 1 else 0)
     steps: dict[str, dict[str, float]] = {}
     results: dict[str, int] = {}
-    for round_ in range(REPEATS + 1):
+    spent_so_far, round_ = 0.0, 0
+    while round_ <= REPEATS or (round_ <= MOST_REPEATS and spent_so_far < ENOUGH):
         for print_, plan in plans.items():
             report = evaluate_local(world.catalog, plan, str(world.root / "warehouses"), options)
             world.clear()
@@ -168,6 +176,8 @@ def run_in_process(world: World, setting: Setting, plans: Mapping[str, Plan]) ->
             if round_:
                 least = steps.setdefault(print_, report.step_seconds)
                 steps[print_] = {step: min(least[step], spent) for step, spent in report.step_seconds.items()}
+                spent_so_far += sum(report.step_seconds.values())
+        round_ += 1
     return {print_: (sum(least.values()), results[print_]) for print_, least in steps.items()}
 
 
@@ -208,11 +218,16 @@ def compare_levels(scale: float) -> None:
     print_verdict([Bound(f"{len(ratios)} plans of levels over one tree, worst", max(ratios), 1.1, ".2f")])
 
 
-def agreeing(rows: Sequence[Row]) -> Iterator[bool]:
+def agreeing(rows: Sequence[Row], prices: Prices) -> Iterator[bool]:
     """Yield, for pairs of plans whose measurements differ by more than 10%, whether the estimates rank them alike."""
     for one, other in combinations(rows, 2):
         if max(one.seconds, other.seconds) > 1.1 * min(one.seconds, other.seconds):
-            yield (one.estimate < other.estimate) == (one.seconds < other.seconds)
+            yield (estimate(one, prices) < estimate(other, prices)) == (one.seconds < other.seconds)
+
+
+def estimate(row: Row, prices: Prices) -> float:
+    """Return how long a plan should take by some prices."""
+    return prices.seconds(row.operations, row.batches)
 
 
 def main() -> None:
@@ -233,16 +248,27 @@ def main() -> None:
         save_prices(prices)
     regrets, agreements, deviations = [], [], []
     names = arguments.only.split(",")
-    for setting in [setting for setting in settings(scale) if any(name in setting.name for name in names)]:
-        rows = measure(setting, prices)
-        assert len({row.results for row in rows}) == 1, "plans gave different numbers of answers"
-        best = min(row.seconds for row in rows)
-        chosen = next(row for row in rows if row.strategy == STRATEGY)
-        regrets.append(chosen.seconds / best)
-        agreements += list(agreeing(rows))
-        deviations += [abs(row.estimate / row.seconds - 1) for row in rows if setting.lane == "file"]
-        shown = "  ".join(f"{row.strategy} {len(row.plan.trees)}t {row.estimate:.2f}/{row.seconds:.2f}" for row in rows)
-        print(f"{setting.name:<26}regret {regrets[-1]:.2f}  estimate/measured: {shown}", flush=True)
+    chosen = [setting for setting in settings(scale) if any(name in setting.name for name in names)]
+    measured: list[tuple[Setting, list[Row]]] = []
+    with open_trials() as calibration:
+        calibration.run_once()
+        for number, setting in enumerate(chosen):
+            if number % -(-len(chosen) // ROUNDS) == 0:
+                calibration.run_once()
+            rows = measure(setting, prices)
+            measured.append((setting, rows))
+            assert len({row.results for row in rows}) == 1, "plans gave different numbers of answers"
+            best = min(row.seconds for row in rows)
+            regrets.append(next(row for row in rows if row.strategy == STRATEGY).seconds / best)
+            print(f"{setting.name:<26}regret {regrets[-1]:.2f}", flush=True)
+        prices = calibration.fit()
+    print("estimate/measured")
+    for setting, rows in measured:
+        agreements += list(agreeing(rows, prices))
+        apart = [estimate(row, prices) / row.seconds - 1 for row in rows if setting.lane == "file"]
+        deviations += [abs(deviation) for deviation in apart]
+        parts = (f"{row.strategy} {len(row.plan.trees)}t {estimate(row, prices):.3f}/{row.seconds:.3f}" for row in rows)
+        print(f"{setting.name:<26}{'  '.join(parts)}", flush=True)
     alike = 2 * float(np.mean(agreements)) - 1 if agreements else 1.0
     print_verdict(
         [

@@ -30,7 +30,7 @@ from jobs.engine.warehouse.lifecycle import stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, manifest_name
 from jobs.runs.in_process import in_process
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.counts import LOADED, MERGED, SAVED
+from optimizer.plan.counters import LOADED, MERGED, SAVED
 from optimizer.planning.stream import plan_stream
 
 SECOND = 1_000_000

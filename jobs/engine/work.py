@@ -20,12 +20,12 @@ from jobs.engine.program.program import Program
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.warehouse.manifest import ENDLESS, DataFile
-from optimizer.plan.counts import CELL, PARTIAL, ROLLED
+from optimizer.plan.counters import PARTIAL, ROLLED
 from optimizer.windows.window import BEGINNING
 
 Kind = Literal["batch", "adopt", "correct"]
 MessageRow = tuple[int, str, bytes]  # bucket, kind of message, content
-Tally = dict[str, dict[str, int]]  # what was done for every tree, by the names of optimizer/plan/counts.py; "": for all
+Tally = dict[str, dict[str, int]]  # what was done for every tree, by the names of counters.py; "": for all
 
 
 def tally(tallies: Tally, tree: str, counts: Mapping[str, int]) -> None:
@@ -104,10 +104,10 @@ class FeedReport:
     operations: dict[str, int] = field(default_factory=dict)  # events folded into slices, by tree
     counts: Tally = field(default_factory=dict)
 
-    def count_cells(self, tree: str, inputs: int, folds: int, counts: Mapping[str, int] = {}) -> None:
-        """Count events that were given their slices in a tree, so many folds of its measures, and more beside it."""
-        self.operations[tree] = self.operations.get(tree, 0) + folds
-        tally(self.counts, tree, {CELL: inputs, PARTIAL: folds, **counts})
+    def count_folds(self, tree: str, counts: Mapping[str, int]) -> None:
+        """Count folds of events into the measures of a tree, and what it takes to give the events their cells."""
+        self.operations[tree] = self.operations.get(tree, 0) + counts[PARTIAL]
+        tally(self.counts, tree, counts)
 
     def count_rolled(self, tree: str, slices: int, measures: int) -> None:
         """Count slices of a finer grouping that were folded into the measures of a coarser one."""

@@ -12,6 +12,7 @@ from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.keys import Keys, key_codes, sign_keys, unpack_signatures
 from jobs.engine.events.parquet import read_split, split_of, with_inputs
+from jobs.engine.events.parquet_file import open_parquet
 from jobs.engine.program.program import SIGNATURE, Grouping, Input, Program, key_columns
 from jobs.engine.slices.cells import find_cells
 from jobs.engine.sources import list_input_files, table_columns
@@ -46,6 +47,7 @@ class RecentEvents:
     answered: dict[Hashable, Passing] = field(default_factory=dict)
     cuts: tuple[int, ...] = ()  # places among the events where others were left out
     values: dict[str, str] = field(default_factory=dict)  # the names of the columns whose values are counted
+    in_files: tuple[int, ...] = ()  # the events of each of the newest files
 
     @property
     def rate(self) -> float | None:
@@ -64,6 +66,10 @@ class RecentEvents:
         keys = self._keys(group_by)
         part = np.searchsorted(np.array(self.cuts, np.int64), np.arange(len(keys.codes)), side="right")
         return activity_curve(self.events.times / SECOND, keys.codes + part * keys.distinct.num_rows, rate)
+
+    def file_events(self) -> float:
+        """Return the mean number of events in a file; 0 where nobody knows."""
+        return float(np.mean(self.in_files)) if self.in_files else 0.0
 
     def share(self, where: str) -> float:
         """Return the share of events that pass a predicate; all pass ""."""
@@ -143,7 +149,21 @@ def _read_recent(catalog: Catalog, stream: str, program: Program) -> RecentEvent
         return None
     whole = sum(table.num_rows for table in tables) == len(events.times)  # none without a time
     names, values = ({each.sql: each.name for each in inputs} for inputs in (program.predicates, program.values))
-    return RecentEvents(events, names, cuts=cuts if whole else (), values=values)
+    in_files = _count_in_files(catalog.streams[stream])
+    return RecentEvents(events, names, cuts=cuts if whole else (), values=values, in_files=in_files)
+
+
+def _count_in_files(source: Stream) -> tuple[int, ...]:
+    """Return the events of each of the newest files, by their footers; none where a footer cannot be read."""
+    try:
+        return tuple(_count_rows(file.path) for file in list_input_files(source)[-NEWEST:])
+    except (HeddleError, OSError, pa.ArrowInvalid):
+        return ()
+
+
+def _count_rows(path: str) -> int:
+    with open_parquet(path) as file:
+        return int(file.metadata.num_rows)
 
 
 def _newest(source: Stream, program: Program) -> tuple[list[pa.Table], tuple[int, ...]]:

@@ -1,7 +1,7 @@
 """What things cost on this machine: small streams are evaluated under unlike plans, and prices are fitted to the times.
 
 Half a minute, once per machine and version. The streams differ in keys, rate, windows, measures and batches, so that no
-two prices can stand for each other; every plan runs twice, and the faster run counts.
+two prices can stand for each other; every plan runs some times, and the fastest run of each counts.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,9 +25,9 @@ from jobs.runs.request import Options
 from optimizer.algebra.techniques import BLOCK, CARDS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.counts import FINAL
+from optimizer.plan.counters import FINAL, STEPS
 from optimizer.plan.definition import Plan
-from optimizer.plan.prices import STEPS, Measured, Prices, fit_steps, operations_of
+from optimizer.plan.prices import Measured, Prices, fit_steps, operations_of
 from optimizer.planning.stream import plan_stream
 
 SECOND = 1_000_000
@@ -36,6 +37,9 @@ DENSE = ((60, 1), (30, 1), (20, 2))  # many answers
 IRREGULAR = ((47, 7), (90, 11), (130, 13), (333, 29), (200, 17), (61, 5))
 LONG = ((1200, 20), (900, 10), (600, 60), (300, 30))  # long enough for small batches to load much
 CHUNKED = ((1800, 5), (900, 10), (1200, 60), (600, 20))  # long enough for chunks
+STEADY = ((600, 2), (300, 2), (90, 6))  # many slices to a window
+LADDER = ((20, 2), (100, 5), (60, 4), (200, 10), (300, 25), (400, 50), (90, 3))
+SLOW = ((2000, 200), (5000, 500), (900, 300), (1000, 125), (640, 40), (250, 50), (3600, 90))
 LITERAL_EVENTS = 30_000
 GROUPINGS = (", group_by: [machine]", ", group_by: [hall]", ", group_by: [machine, hall]")
 
@@ -52,7 +56,9 @@ class Trial:
     strategies: Sequence[str]
     techniques: Sequence[str] = (BLOCK,)
     files: int = 1  # a batch each
+    parts: int = 1  # files that each of those comes in
     predicates: int = 0  # every query is asked with each of them
+    passing: int = 30  # of a hundred events, those that pass the first of them
     groupings: int = 1  # queries take turns with these groupings
 
 
@@ -83,17 +89,84 @@ TRIALS = (
     Trial(80_000, 100, 20, CHUNKED, SUMS, ("shared", "tri_weave"), files=20),
     Trial(60_000, 100, 100, CHUNKED, MORE, ("shared",), files=8),
     Trial(60_000, 20, 50, CHUNKED, SUMS, ("shared", "tri_weave")),
+    Trial(200_000, 100, 100, LADDER, MORE, ("shared", "tri_weave")),
+    Trial(200_000, 100, 1000, LADDER, ("max(value)", "avg(other)"), ("shared", "no_share")),
+    Trial(200_000, 100, 20, LADDER, SUMS, ("shared", "tri_weave", "no_share"), predicates=3, passing=5),
+    Trial(100_000, 200, 30, REGULAR, SUMS, ("shared", "no_share"), parts=20),
+    Trial(100_000, 20, 1, LADDER, ("min(value)",), ("shared",), parts=8),
+    Trial(200_000, 5, 1, SLOW, SUMS, ("shared", "tri_weave", "factor_windows")),
+    Trial(60_000, 5, 50, SLOW, ("sum(value)", "max(value)"), ("shared", "tri_weave", "no_share")),
+    Trial(150_000, 100, 30, LADDER, SUMS, ("no_share", "shared"), predicates=2, passing=3),
+    Trial(200_000, 100, 60, LADDER, SUMS, ("shared", "tri_weave"), groupings=2),
 )
 
 
 def calibrate(say: Say, trials: Sequence[Trial] = TRIALS) -> Prices:
     """Evaluate the trials, and fit the prices of this machine to what they took."""
-    runs: list[Measured] = []
+    with open_trials(trials) as calibration:
+        for number in range(1 + REPEATS):
+            calibration.run_once()
+            say(f"calibrating: round {number + 1} of {1 + REPEATS}")
+        return calibration.fit()
+
+
+class Calibration:
+    """The trials of a machine, ready to be run, and what they took. The first round warms up and counts for nothing.
+
+    A machine that shares its processor is slow for some seconds, now and then. So all trials run in turn, then all once
+    more, instead of one trial some times in a row."""
+
+    def __init__(self, worlds: Sequence[World]) -> None:
+        self._worlds = worlds
+        self._reports: dict[tuple[int, int], list[RunReport]] = {}
+
+    def run_once(self) -> None:
+        """Evaluate every trial under each of its plans."""
+        for number, world in enumerate(self._worlds):
+            for place, plan in enumerate(world.plans):
+                self._reports.setdefault((number, place), []).append(world.evaluate(plan))
+
+    def fit(self) -> Prices:
+        """Return the prices that the rounds so far tell."""
+        runs = [
+            measured_run(self._worlds[number].plans[place], reports[1:])
+            for (number, place), reports in self._reports.items()
+        ]
+        return _no_free_technique(fit_steps(runs))
+
+
+@contextmanager
+def open_trials(trials: Sequence[Trial] = TRIALS) -> Iterator[Calibration]:
+    """Write the events and queries of trials, and those of every technique, and plan them."""
     with tempfile.TemporaryDirectory(prefix="heddle-calibrate-") as folder:
-        for number, trial in enumerate([*trials, *_literal_trials()]):
-            runs += _measure(trial, Path(folder, str(number)))
-            say(f"calibrating: {number + 1} of {len(trials) + len(CARDS)} streams measured")
-    return _no_free_technique(fit_steps(runs))
+        every = [*trials, *_literal_trials()]
+        yield Calibration([World.of(trial, Path(folder, str(number))) for number, trial in enumerate(every)])
+
+
+@dataclass(frozen=True)
+class World:
+    """A trial on disk, and its plans."""
+
+    folder: Path
+    catalog: Catalog
+    plans: Sequence[Plan]
+    options: Options
+
+    @classmethod
+    def of(cls, trial: Trial, folder: Path) -> World:
+        """Write the events and queries of a trial, and plan them."""
+        _write_events(folder / "data", trial)
+        catalog = _write_catalog(folder, trial)
+        recent = measure_stream(catalog, "events").recent
+        chosen = [(strategy, technique) for strategy in trial.strategies for technique in trial.techniques]
+        plans = [plan_stream(catalog, "events", trial.rate, *names, recent=recent) for names in chosen]
+        return cls(folder, catalog, plans, Options(buckets=1, files_per_batch=trial.parts if trial.files > 1 else 0))
+
+    def evaluate(self, plan: Plan) -> RunReport:
+        """Evaluate a plan from scratch."""
+        warehouse = self.folder / "warehouse"
+        shutil.rmtree(warehouse, ignore_errors=True)
+        return evaluate_local(self.catalog, plan, str(warehouse), self.options)
 
 
 def _no_free_technique(prices: Prices) -> Prices:
@@ -112,21 +185,11 @@ def _no_free_technique(prices: Prices) -> Prices:
 
 
 def _literal_trials() -> Iterator[Trial]:
-    """Yield a short stream for every technique that answers a slice at a time, and one more for the columns."""
+    """Yield two short streams for every technique that answers a slice at a time, and two more for the columns."""
     for name, card in CARDS.items():
         select = "max(value)" if card.needs == "selective" else "sum(value)"
-        yield Trial(LITERAL_EVENTS, 2, 1, REGULAR, (select,), ("shared",), (name,))
-
-
-def _measure(trial: Trial, folder: Path) -> Iterator[Measured]:
-    _write_events(folder / "data", trial)
-    catalog = _write_catalog(folder, trial)
-    measured = measure_stream(catalog, "events")
-    for strategy in trial.strategies:
-        for technique in trial.techniques:
-            plan = plan_stream(catalog, "events", trial.rate, strategy, technique, recent=measured.recent)
-            reports = [_evaluate(catalog, plan, folder / "warehouse", trial) for _ in range(REPEATS)]
-            yield measured_run(plan, reports)
+        yield Trial(LITERAL_EVENTS, 2, 1, REGULAR, (select,), ("shared", "no_share"), (name,))
+        yield Trial(LITERAL_EVENTS, 2, 1, STEADY, (select,), ("shared", "tri_weave"), (name,))
 
 
 def measured_run(plan: Plan, reports: Sequence[RunReport]) -> Measured:
@@ -151,17 +214,11 @@ def _add_trees(by_tree: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
     return total
 
 
-def _evaluate(catalog: Catalog, plan: Plan, warehouse: Path, trial: Trial) -> RunReport:
-    shutil.rmtree(warehouse, ignore_errors=True)
-    options = Options(buckets=1, files_per_batch=1 if trial.files > 1 else 0)
-    return evaluate_local(catalog, plan, str(warehouse), options)
-
-
 def _write_events(folder: Path, trial: Trial) -> None:
     """Write readings of all keys in turn, at the trial's rate."""
     rng = np.random.default_rng(1)
     folder.mkdir(parents=True)
-    for number, part in enumerate(np.array_split(np.arange(trial.events), trial.files)):
+    for number, part in enumerate(np.array_split(np.arange(trial.events), trial.files * trial.parts)):
         machines = rng.integers(0, trial.keys, len(part))
         columns = {
             "ts": pa.array(part * SECOND // trial.rate, pa.timestamp("us", "UTC")),
@@ -178,7 +235,7 @@ def _write_catalog(folder: Path, trial: Trial) -> Catalog:
     """Write the trial's queries, every measure over every window."""
     lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
     groupings = GROUPINGS[: trial.groupings] if trial.keys > 1 else ("",)
-    wheres = [f', where: "kind < {30 + 3 * number}"' for number in range(trial.predicates)] or [""]
+    wheres = [f', where: "kind < {trial.passing + 3 * number}"' for number in range(trial.predicates)] or [""]
     shapes = [(window, select, where) for window in trial.windows for select in trial.selects for where in wheres]
     for number, ((range_, slide), select, where) in enumerate(shapes):
         clock = f"range: {range_} seconds, slide: {slide} seconds"

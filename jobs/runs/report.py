@@ -62,7 +62,7 @@ def estimate_seconds(plan: Plan, events: int, batches: int, buckets: int = 1) ->
 
 
 def estimate_counts(plan: Plan, events: int, batches: int, buckets: int = 1) -> dict[str, dict[str, int]]:
-    """Return what a plan should do for so many events, by tree and by the names of optimizer/plan/counts.py."""
+    """Return what a plan should do for so many events, by tree and by the names of optimizer/plan/counters.py."""
     schedule = schedule_for(plan, events, batches, buckets)
     seconds = events / plan.rate
     by_tree = counts_by_tree(plan.trees, plan.traffic, schedule)

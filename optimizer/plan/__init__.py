@@ -1,6 +1,8 @@
 """A plan as data, and what reads it.
 
+- answers: What it takes to answer the windows of a tree, counted before it is done.
 - batches: The batches that a stream comes in: what each brings, and what it does to the retained levels of a tree.
+- counters: The things that take time, by the names that the model, the engine and the prices have for them.
 - counts: What the engine does for a plan, counted before it does it.
 - definition: A plan as data: which trees evaluate a stream's queries, what feeds each tree, and what that costs.
 - explain: A plan in words: what it costs, what it saves, and one line per tree.

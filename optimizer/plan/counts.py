@@ -6,88 +6,50 @@ long a batch is. `count_tree` counts one tree, `count_stream` what is done once 
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator
 
 import numpy as np
 
-from optimizer.algebra.techniques import BLOCK
-from optimizer.plan.batches import Handled
-from optimizer.plan.definition import EVENTS, Demand, Measure, Tree, omega_of
+from optimizer.plan.answers import EVERYTHING, Answers, folded_demands
+from optimizer.plan.counters import (
+    CELL,
+    CHAINED,
+    CHUNKED,
+    EVENT,
+    GUESSED,
+    KEYED,
+    LEVEL,
+    LEVELLED,
+    LOADED,
+    MADE,
+    MASKED,
+    MERGED,
+    OPENED,
+    PARTIAL,
+    READ,
+    REWRITTEN,
+    ROLLED,
+    SAVED,
+    SIGNED,
+    SLICE,
+    SORTED,
+    TESTED,
+    UNFOLDED,
+)
+from optimizer.plan.definition import EVENTS, Tree
 from optimizer.plan.forest import Forest
-from optimizer.windows.window import FloatArray, IntArray, WindowSet
 
-EVENT = "event"  # an event that is read
-READ = "event.read"  # a value of an event, read or computed: a time, a key, an argument
-TESTED = "event.tested"  # an event that is tested by a predicate
-CELL = "event.cell"  # an event that is given its slice in a tree
-KEYED = "event.keyed"  # an event that is given its key in a grouping, whatever the trees
-SIGNED = "event.signed"  # the same in a tree that keeps shards
-PARTIAL = "partial"  # an event folded into one measure of a tree
-MASKED = "partial.masked"  # an event that is looked at for one measure with a predicate
-ROLLED = "slice.rolled"  # a finer grouping's slice, given its key in a coarser one or folded into a measure of it
-SLICE = "slice"  # a slice that is made in a task, whatever its measures
-MADE = "slice.made"  # a slice, for one measure: made in a task and exchanged
-LOADED = "slice.loaded"  # a retained slice, for one measure, that a batch loads
-MERGED = "slice.merged"  # a slice, for one measure, loaded or exchanged, on its way into a tree's columns
-SAVED = "slice.saved"  # a slice, for one measure, that a batch writes to the state
-REWRITTEN = "slice.rewritten"  # such a slice when state files are merged
-CHUNKED = "level.chunked"  # a level of chunks that a batch keeps and reads
-UNFOLDED = "slice.unfolded"  # a shard folded into the slices of one predicate's measure
-LEVEL = "level"  # a slice of the feeder folded into one measure of a fed tree
-TICK = "grid.tick"  # a tick of a key's grid that is laid out for one measure
-DENSE = "window.dense"  # a window of one measure folded on a grid
-DENSE_QUERY = "query.dense"  # all windows of a range and slide in a batch that are folded so, for one measure
-BOUND = "window.bound"  # a window whose slices are looked up, where there is no grid
-FOLDED = "window.folded"  # such a window folded for one measure
-FOLDED_QUERY = "query.folded"  # all windows of a range and slide in a batch that are folded so, for one measure
-FOLDED_WIDE = "window.folded.wide"  # the same for moments, and for values that a selective measure carries
-STEP = "slice.step"  # a slice that a technique of the papers takes, for one measure
-STEP_ANSWER = "window.step"  # a window that such a technique answers
-FINAL = "final."  # before a technique's name: a combine operation of it
-ANSWER = "answer"  # a window of a query that ends with a value
-ROW = "row"  # such a window that is written
-ROW_MERGED = "row.merged"  # a row that is written again when result files are merged
-ANSWERED = "query"  # a query answered in a batch
-
-EVERYTHING = ("*",)
-# components that no grid takes
-WIDE = ("moments", "central_moments", "co_moments", "registers", "value_counts", "first", "last", "argmin", "argmax")
-LONG, ROOMY = 1024, 2  # jobs/kernels/columns/grid.py: when a grid pays
 RESULT_FILES, STATE_FILES = 16, 4  # that are merged: MERGE_AT of jobs/engine/warehouse
-PIECES = 16  # of the time before a stream's first full windows
 
 
-def folded_demands(tree: Tree) -> list[Demand]:
-    """Return the measures that the engine folds: those of the plan, and for every predicate the events that pass it,
-    since a window that holds none of these has no row.
+def most_dense_cells(entries: float) -> float:
+    """Return up to how many possible cells so many events or partials have them laid out: about as much memory.
 
-    >>> from fractions import Fraction
-    >>> from optimizer.plan.definition import EVENTS
-    >>> from optimizer.windows.window import Window
-    >>> windows = WindowSet.of([Window(10, 10)])
-    >>> demand = Demand(Measure("sum", ("x",), "x > 1"), BLOCK, windows)
-    >>> tree = Tree("t1", ("a",), windows, Fraction(1, 10), (demand,), EVENTS, (), 0.0)
-    >>> [str(demand.measure) for demand in folded_demands(tree)]
-    ['sum(x) where x > 1', 'count(*) where x > 1']
+    >>> most_dense_cells(10_000)
+    105536
     """
-    if tree.windows.rows:
-        return list(tree.demands)
-    by_where: dict[str, list[Demand]] = defaultdict(list)
-    for demand in tree.demands:
-        by_where[demand.measure.where].append(demand)
-    passing = {where: Measure("count", EVERYTHING, where) for where in by_where if where}
-    missing = {where: measure for where, measure in passing.items() if measure not in tree.measures}
-    return [*tree.demands, *(_passing(measure, by_where[where]) for where, measure in missing.items())]
-
-
-def _passing(measure: Measure, demands: Sequence[Demand]) -> Demand:
-    answered = [demand for demand in demands if demand.technique]
-    windows = sorted({window for demand in answered for window in demand.windows.tuples()})
-    ranges, slides, offsets = np.array(windows, np.int64).reshape(-1, 3).T
-    return Demand(measure, BLOCK if answered else "", WindowSet(ranges, slides, offsets))
+    return 4 * entries + 65_536
 
 
 def count_stream(forest: Forest) -> dict[str, float]:
@@ -99,8 +61,9 @@ def count_stream(forest: Forest) -> dict[str, float]:
     wheres = {measure.where for measure in measures} - {""}
     fed = [tree for tree in trees if tree.feed == EVENTS and not tree.windows.rows]
     keyed = {tree.group_by for tree in fed if tree.group_by}
+    files = forest.traffic.files
     reads = rate * (1 + len(columns) + len(arguments))
-    return {EVENT: rate, READ: reads, TESTED: rate * len(wheres), KEYED: rate * len(keyed)}
+    return {OPENED: files, EVENT: rate, READ: reads, TESTED: rate * len(wheres), KEYED: rate * len(keyed)}
 
 
 def count_tree(tree: Tree, forest: Forest) -> dict[str, float]:
@@ -118,6 +81,7 @@ def _level(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
     """Yield what it takes to fold a level: a slice of the feeder is folded in every batch that it takes part in."""
     rates = forest.rates(forest.trees[tree.feed])
     read = forest.per_second(tree, [batch.read(rates) for batch in forest.batches(tree)])
+    yield LEVELLED, read
     yield LEVEL, read * len(folded_demands(tree))
 
 
@@ -153,184 +117,14 @@ def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
 def _fed_by_events(tree: Tree, forest: Forest, columns: int) -> Iterator[tuple[str, float]]:
     """Yield what it takes to fold the events into the slices of a tree, or into shards that hold so many measures."""
     rate, demands = forest.traffic.rate, folded_demands(tree)
-    yield CELL, rate
+    yield SORTED if forest.possible_cells(tree) > most_dense_cells(rate * forest.schedule.batch) else CELL, rate
+    folds = rate * columns
     if tree.sharded:
         yield SIGNED, rate
-        yield PARTIAL, rate * columns
     else:
-        yield PARTIAL, sum(rate * forest.traffic.share(demand.measure.where) for demand in demands)
-        yield MASKED, rate * sum(bool(demand.measure.where) for demand in demands)
-
-
-class Answers:
-    """What it takes to answer the windows of one tree from its slices."""
-
-    def __init__(self, tree: Tree, forest: Forest) -> None:
-        self.tree, self.forest = tree, forest
-        self.ticks, self.slices = forest.ticks(tree), forest.slices(tree)
-        self.rates = forest.rates(tree)
-        self.batches = [batch for batch in forest.batches(tree) if len(batch.spans)]
-        self.dense = [] if tree.windows.rows else [batch for batch in self.batches if self._pays(batch)]
-
-    def counts(self) -> Iterator[tuple[str, float]]:
-        """Yield the counts, per second of the stream."""
-        windows, queries = self.tree.windows, self.tree.askers
-        yield ANSWER, float(self._count_ended(windows.range, windows.slide) @ queries)
-        yield ROW, float(self._rows() @ queries)
-        slides = windows.slide / self.ticks
-        answered = self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1) @ queries))
-        yield ANSWERED, answered * self.forest.buckets(self.tree)
-        demands = [demand for demand in folded_demands(self.tree) if demand.technique]
-        by_step = [demand for demand in demands if demand.technique != BLOCK]
-        dense = [] if by_step else self.dense
-        sparse = [batch for batch in self.batches if batch not in dense]
-        ends = self._sum(lambda batch: batch.step.ends)
-        share = self._sum(lambda batch: batch.step.ends, dense) / ends if ends else 0.0
-        for demand in by_step:
-            yield from self._by_step(demand)
-        blocks = [demand for demand in demands if demand.technique == BLOCK]
-        for demand in blocks:
-            wide = demand.measure.component in WIDE
-            if dense and not wide:
-                yield from self._on_grid(demand, dense)
-            ended = float(self._count_ended(demand.windows.range, demand.windows.slide).sum())
-            yield FOLDED_WIDE if wide else FOLDED, ended * (1.0 if wide else 1 - share)
-            yield FOLDED_QUERY, self._folds(demand.windows, self.batches if wide else sparse)
-            yield f"{FINAL}{BLOCK}", self._joins(demand.windows, self.batches if wide else sparse)
-        yield BOUND, self._bounds(blocks, 0.0 if by_step else share)
-
-    def _bounds(self, blocks: Sequence[Demand], share: float) -> float:
-        """Return the windows whose slices are looked up: on a grid, of which so many are, those of wide measures."""
-        windows = self.tree.windows
-        ended = self._count_ended(windows.range, windows.slide)
-        wide = {window for demand in blocks if demand.measure.component in WIDE for window in demand.windows.tuples()}
-        places = np.array([window in wide for window in windows.tuples()], np.bool_)
-        return float((1 - share) * ended.sum() + share * ended[places].sum())
-
-    def _sum(self, value: Callable[[Handled], float], batches: Sequence[Handled] | None = None) -> float:
-        """Return what is done in some of the batches, or in all that answer, per second of the stream."""
-        some = self.batches if batches is None else batches
-        all_batches = self.forest.batches(self.tree)
-        return self.forest.per_second(self.tree, [value(batch) if batch in some else 0.0 for batch in all_batches])
-
-    def _count_ended(self, ranges: IntArray | FloatArray, slides: IntArray, share: float = 1.0) -> FloatArray:
-        """Return how many windows end in a second, with an event of their key, if so many of the events count."""
-        ended: FloatArray = self._keys_in_windows(np.asarray(share * ranges / self.ticks, float)) / (
-            slides / self.ticks
-        )
-        return ended
-
-    def _rows(self) -> FloatArray:
-        """Return how many windows are written in a second: those in which an event passes the query's predicate."""
-        windows = self.tree.windows
-        place = {window: number for number, window in enumerate(windows.tuples())}
-        total, demands = np.zeros(len(windows)), np.zeros(len(windows))
-        for demand in self.tree.demands:
-            at = np.array([place[window] for window in demand.windows.tuples()], np.int64)
-            share = self.forest.traffic.share(demand.measure.where)
-            total[at] += self._count_ended(demand.windows.range, demand.windows.slide, share)
-            demands[at] += 1
-        return total / np.maximum(demands, 1)
-
-    def _keys_in_windows(self, seconds: FloatArray) -> FloatArray:
-        """Return the keys that have an event in a window, on average over those that end; the first windows of a run
-        are cut off where the stream begins."""
-        group_by, schedule = self.tree.group_by, self.forest.schedule
-        full = self.forest.traffic.active_keys_in(group_by, seconds)
-        length = schedule.batch * schedule.batches
-        if not 0 < length < math.inf:  # an endless stream, or a run without events
-            return full
-        short = np.minimum(seconds, length)
-        parts = short[:, None] * (np.arange(PIECES) + 0.5) / PIECES
-        rising = self.forest.traffic.active_keys_in(group_by, parts.reshape(-1)).reshape(parts.shape).mean(axis=1)
-        holding: FloatArray = (rising * short + full * (length - short)) / length
-        return holding
-
-    @cached_property
-    def _unit(self) -> float:
-        """The seconds of a tick of the grid."""
-        windows = self.tree.windows
-        lengths = np.concatenate([windows.range, windows.slide, windows.offset - windows.offset[:1]])
-        return float(np.gcd.reduce(lengths)) / self.ticks
-
-    def _pays(self, batch: Handled) -> bool:
-        """Say whether a batch lays out its slices on a grid, as jobs/kernels/columns/grid.py decides it."""
-        span, ends = self._span(batch), batch.step.until - max(batch.step.after, batch.low / self.ticks)
-        if span < (LONG - 1) * self._unit or 2 * ends < span:
-            return False
-        groups, windows = self._groups(batch), self.tree.windows
-        gap = self.forest.traffic.longest_gap(self.tree.group_by, span)
-        long = windows.slide[windows.range / self.ticks >= gap] / self.ticks
-        certain = float((ends / long).sum()) * groups
-        return self._grid_ticks(batch) * groups <= ROOMY * batch.read(self.rates) + certain
-
-    def _span(self, batch: Handled) -> float:
-        """Return the seconds that a batch reads slices of."""
-        return (batch.high - batch.low) / self.ticks
-
-    def _groups(self, batch: Handled) -> float:
-        return self.forest.traffic.active_keys(self.tree.group_by, self._span(batch))
-
-    def _grid_ticks(self, batch: Handled) -> float:
-        """Return the ticks of a key's grid: those of its slices, and those that windows at its ends reach."""
-        windows = self.tree.windows
-        margin = float(windows.slide.max(initial=0)) / self.ticks
-        finest = windows.range[windows.slide <= self._unit * self.ticks * (1 + 1e-9)] / self.ticks
-        return (self._span(batch) + margin + max(margin, float(finest.max(initial=0.0)))) / self._unit
-
-    def _on_grid(self, demand: Demand, dense: Sequence[Handled]) -> Iterator[tuple[str, float]]:
-        per_key = float((self.ticks / demand.windows.slide).sum())
-        columns = [1 + self._may_be_null(demand.measure, batch) for batch in dense]
-        cells = {id(batch): number * self._groups(batch) for batch, number in zip(dense, columns, strict=True)}
-        yield TICK, self._sum(lambda batch: self._grid_ticks(batch) * cells[id(batch)], dense)
-        yield DENSE_QUERY, self._folds(demand.windows, dense)
-        yield DENSE, self._sum(lambda batch: per_key * batch.step.ends * cells[id(batch)], dense)
-
-    def _may_be_null(self, measure: Measure, batch: Handled) -> bool:
-        """Say whether some slice of a batch holds no event that passes the measure's predicate: what is not null is
-        then laid out on the grid beside the values. A count is never null."""
-        share = self.forest.traffic.share(measure.where)
-        if measure.component == "count" or share >= 1:
-            return False
-        keys, passing = (self.forest.keys_in_slice(self.tree, part) for part in (self.forest.share(self.tree), share))
-        return (1 - passing / keys) * batch.read(self.rates) > 1
-
-    def _folds(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
-        """Return how many windows have some that end in a batch, over all of some batches and their buckets."""
-        slides = windows.slide / self.ticks
-        folds = self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1).sum()), batches)
-        return folds * self.forest.buckets(self.tree)
-
-    def _joins(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
-        """Return the operations of two stacks that flip once per block: a flip joins the slices of a window, every
-        other window the new slices and both stacks."""
-        return self._sum(lambda batch: float(self._joins_in(windows, batch).sum()), batches)
-
-    def _joins_in(self, windows: WindowSet, batch: Handled) -> FloatArray:
-        """Return the operations of every window in one batch."""
-        times, rows = batch.rows_until(self.rates)
-        after, until = max(batch.step.after * self.ticks, batch.low), batch.step.until * self.ticks
-        in_batch = (until - after) / windows.slide
-        flips = np.maximum(in_batch / np.ceil(windows.range / windows.slide), np.minimum(in_batch, 1))
-        first = np.minimum(flips, 1)
-        keys = self._keys_in_windows(windows.range / self.ticks)
-
-        def rows_in(ends: FloatArray) -> FloatArray:
-            return np.asarray(np.interp(ends, times, rows) - np.interp(ends - windows.range, times, rows))
-
-        at_first, later = (
-            rows_in(np.minimum(after + windows.slide, until)),
-            rows_in(np.minimum(after + windows.range, until)),
-        )
-        fresh = float(np.interp(until, times, rows) - np.interp(after, times, rows))
-        flipped = first * np.maximum(at_first - keys, 0) + (flips - first) * np.maximum(later - keys, 0)
-        joined = 1 - np.minimum(keys / np.maximum(later, 1e-300), 1)  # a slice that is alone joins none
-        stepped = (in_batch - flips) / in_batch * (fresh + in_batch * keys * joined) * np.minimum(2 * joined, 1)
-        return np.asarray(flipped + stepped)
-
-    def _by_step(self, demand: Demand) -> Iterator[tuple[str, float]]:
-        """Yield the work of a technique of the papers, which takes every slice that a window may hold."""
-        slices = self._sum(lambda batch: batch.read(self.rates))
-        yield f"{FINAL}{demand.technique}", slices * omega_of(demand, float(self.tree.edge_rate))
-        yield STEP, slices
-        yield STEP_ANSWER, float(self._count_ended(demand.windows.range, demand.windows.slide).sum())
+        folds = sum(rate * forest.traffic.share(demand.measure.where) for demand in demands)
+        shares = [forest.traffic.share(demand.measure.where) for demand in demands if demand.measure.where]
+        yield MASKED, rate * len(shares)
+        yield GUESSED, rate * sum(min(share, 1 - share) for share in shares)
+    yield PARTIAL, folds
+    yield CHAINED, folds / forest.keys_and_signatures(tree)

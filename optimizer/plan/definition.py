@@ -152,6 +152,7 @@ class Traffic:
     groups: tuple[tuple[tuple[str, ...], float], ...] = ()  # keys by group-by columns, where they were counted
     curves: tuple[tuple[tuple[str, ...], Curve], ...] = ()  # keys active in a span of time, where they were measured
     shares: tuple[tuple[str, float], ...] = ()  # of the events that pass a predicate
+    files: float = 0.0  # files a second, where they were counted
 
     def ticks_per_second(self, rows: bool) -> float:
         """Return how fast a clock runs: rows are counted by the events themselves."""

@@ -125,6 +125,16 @@ class Forest:
         keys = self.traffic.active_keys(root.group_by, seconds * self.share(root))
         return -likely * math.expm1(-root.shards.events * seconds / keys / likely)
 
+    def keys_and_signatures(self, root: Tree) -> float:
+        """Return what the cells of a slice may belong to in a batch: keys, with signatures where predicates share
+        shards."""
+        keys = self.traffic.active_keys(root.group_by, self.schedule.batch * self.share(root))
+        return max(1.0, keys * self._signatures(root, self.schedule.batch))
+
+    def possible_cells(self, root: Tree) -> float:
+        """Return the cells that the events of a batch might fall into: of every key in every slice."""
+        return float(root.edge_rate) * self.ticks(root) * self.schedule.batch * self.keys_and_signatures(root)
+
     def share(self, tree: Tree) -> float:
         """Return the part of the events that some query takes, where predicates share the shards of a tree's root."""
         root = self.root(tree)

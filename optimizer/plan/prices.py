@@ -15,47 +15,25 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.algebra.techniques import BLOCK
 from optimizer.cost.tree_cost import Currency
 from optimizer.errors import HeddleError
 from optimizer.plan.batches import STEADY, Schedule
-from optimizer.plan.counts import (
-    ANSWER,
-    ANSWERED,
-    BOUND,
+from optimizer.plan.counters import (
     CELL,
-    CHUNKED,
-    DENSE,
-    DENSE_QUERY,
-    EVENT,
     FINAL,
-    FOLDED,
-    FOLDED_QUERY,
-    FOLDED_WIDE,
-    KEYED,
     LEVEL,
-    LOADED,
     MADE,
-    MASKED,
     MERGED,
     PARTIAL,
-    READ,
-    RESULT_FILES,
-    REWRITTEN,
-    ROLLED,
     ROW,
     ROW_MERGED,
     SAVED,
-    SIGNED,
     SLICE,
-    STEP,
-    STEP_ANSWER,
-    TESTED,
-    TICK,
-    UNFOLDED,
-    count_stream,
-    count_tree,
+    STEPS,
+    counters_of,
+    typical_seconds,
 )
+from optimizer.plan.counts import RESULT_FILES, count_stream, count_tree
 from optimizer.plan.definition import Demand, Plan, Traffic, Tree, omega_of, tree_cost
 from optimizer.plan.forest import Forest
 
@@ -64,29 +42,6 @@ PULL = 1e-3  # towards one price for all operations and none for the rest, where
 ROUNDS = 200
 PULL_OF_STEP = 0.03  # towards the prices of a typical machine, where a step's runs cannot tell prices apart
 LEAST = 0.25  # of a typical price: nothing is free
-STEPS = {  # what takes time in every step of a run
-    "read": (EVENT, READ, TESTED, "batch"),
-    "feed": (EVENT, TESTED, CELL, KEYED, SIGNED, PARTIAL, MASKED, SLICE, "root", "batch"),
-    "exchange": (SLICE, MADE, ROLLED, "root", "batch"),
-    "finals": (
-        *(LOADED, MERGED, CHUNKED, UNFOLDED, LEVEL, TICK, DENSE, DENSE_QUERY, BOUND, FOLDED, FOLDED_WIDE, FOLDED_QUERY),
-        *(STEP, STEP_ANSWER, ANSWER, ANSWERED, "root", "tree", "batch"),
-    ),
-    "write": (ROW, ROW_MERGED, SAVED, REWRITTEN, CHUNKED, ANSWERED, "root", "batch"),
-    "commit": ("batch",),
-}
-TYPICAL = {  # seconds, in every step that a thing takes time in
-    **dict.fromkeys((READ, TESTED, KEYED, PARTIAL, MASKED, FOLDED, ANSWER, f"{FINAL}{BLOCK}"), 2e-9),
-    **dict.fromkeys((CELL, SIGNED, FOLDED_WIDE, DENSE, LEVEL), 5e-9),
-    **dict.fromkeys((EVENT, MERGED, TICK, SLICE, MADE), 1.5e-8),
-    **dict.fromkeys((BOUND, ROLLED, ROW, ROW_MERGED, UNFOLDED, SAVED, REWRITTEN, LOADED), 3e-8),
-    **dict.fromkeys((STEP, STEP_ANSWER), 3e-7),
-    **dict.fromkeys((ANSWERED, DENSE_QUERY, FOLDED_QUERY), 5e-5),
-    "tree": 1e-4,
-    **dict.fromkeys((CHUNKED, "root"), 3e-4),
-    "batch": 5e-4,
-}
-TYPICAL_OPERATION = 3e-8  # of any technique
 
 
 @dataclass(frozen=True)
@@ -256,10 +211,9 @@ def fit_steps(runs: Sequence[Measured]) -> Prices:
     """
     each: dict[str, float] = {}
     counts = [_count_priced(run) for run in runs]
-    counters = {name for run in counts for name, count in run.items() if count}
-    for step, names in STEPS.items():
-        finals = [name for name in counters if name.startswith(FINAL)] if step == "finals" else []
-        priced = sorted({*names, *finals} & counters)
+    names = {name for run in counts for name, count in run.items() if count}
+    for step in STEPS:
+        priced = counters_of(step, names)
         table = np.array([[run.get(name, 0.0) for name in priced] for run in counts])
         seconds = np.array([run.steps.get(step, 0.0) for run in runs])
         for name, price in zip(priced, _fit_step(table, seconds, [run.seconds for run in runs], priced), strict=True):
@@ -270,7 +224,7 @@ def fit_steps(runs: Sequence[Measured]) -> Prices:
 
 def _fit_step(table: Floats, seconds: Floats, whole: Sequence[float], names: Sequence[str]) -> Floats:
     """Return the prices of one step: least squares over x >= 0, pulled a little towards a typical machine's."""
-    typical = np.array([TYPICAL.get(name, TYPICAL_OPERATION) for name in names])
+    typical = np.array([typical_seconds(name) for name in names])
     weight = 1 / np.array(whole)
     scaled = table * typical * weight[:, None]
     pull = PULL_OF_STEP * np.eye(len(names))

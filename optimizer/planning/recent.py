@@ -31,6 +31,9 @@ class Recent(Protocol):
     def active(self, group_by: tuple[str, ...], rate: float) -> Curve:
         """Return how many groups have an event in spans of time, at so many events per second."""
 
+    def file_events(self) -> float:
+        """Return the mean number of events in a file; 0 where nobody knows."""
+
     def share(self, where: str) -> float:
         """Return the share of events that pass a predicate; all pass ""."""
 

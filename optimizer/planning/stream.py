@@ -64,7 +64,8 @@ def plan_stream(
     curves = {group.group_by: recent.active(group.group_by, rate) for group in groups} if recent and keys == 1.0 else {}
     wheres = sorted({measure.where for group in groups for measure in group.rows.problem.measures} - {""})
     shares = tuple((where, recent.share(where)) for where in wheres) if recent else ()
-    measured = (counts, tuple(sorted(curves.items())), shares)
+    in_file = recent.file_events() if recent else 0.0
+    measured = (counts, tuple(sorted(curves.items())), shares, rate / in_file if in_file else 0.0)
     traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS, *measured)
     plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent, prices)
     unshared = tuple(ids[row] for row in order[~shared[order]])

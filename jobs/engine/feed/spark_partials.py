@@ -45,6 +45,7 @@ from jobs.kernels.algebra.operators import (
 )
 from jobs.kernels.arrays import Bools, Rows
 from jobs.kernels.slices.edges import slice_starts
+from optimizer.plan.counters import CELL, PARTIAL
 from optimizer.windows.edges import Edges
 
 SLOTS = 1 << 16  # of a lookup array
@@ -198,7 +199,8 @@ def feed_aggregated(
         {feed.tree.id: [_partials(timed, aggregation, feed)] for feed in aggregation.feeds} if timed.num_rows else {}
     )
     for feed in aggregation.feeds:
-        report.count_cells(feed.tree.id, timed.num_rows, _count_folds(timed, aggregation, feed))
+        folds = _count_folds(timed, aggregation, feed)
+        report.count_folds(feed.tree.id, {CELL: timed.num_rows, PARTIAL: folds})
     step("feed")
     watch.lap("feed")
     below = {id for feed in aggregation.feeds for id in (feed.tree.id, *(tree.id for tree in feed.coarser))}

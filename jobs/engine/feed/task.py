@@ -14,6 +14,7 @@ from jobs.engine.events.arrow import decode_dictionary
 from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, events_from, with_arrivals
 from jobs.engine.events.keys import Keys, sign_keys
 from jobs.engine.events.parquet import EventReader, Split, gather_tables, with_inputs
+from jobs.engine.feed.count_cells import count_cells
 from jobs.engine.program.program import Grouping, MeasureProgram, Program, QueryProgram, TreeProgram, Unshared
 from jobs.engine.slices.cells import Cells, find_cells
 from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bucket
@@ -27,7 +28,7 @@ from jobs.host.storage import Storage
 from jobs.kernels.algebra.operators import COUNT, LAST, MIN, SUM_FLOAT
 from jobs.kernels.arrays import Bools, Ints, Rows
 from jobs.kernels.slices.accumulate import accumulate
-from optimizer.plan.counts import EVENT, KEYED, MADE, MASKED, READ, SIGNED, SLICE, TESTED
+from optimizer.plan import counters
 from optimizer.windows.window import Window
 
 FOLD_AT = 32  # tables of partials kept at once
@@ -36,7 +37,10 @@ TablePair = tuple[pa.Table, pa.Table]  # events as they were read, and as the co
 
 def feed_splits(program: Program, work: Work, splits: Iterable[Split]) -> tuple[FeedReport, list[Parcel]]:
     """Read the events of some splits and fold them: the file lane's task."""
-    return feed_tables(program, work, _read(splits, program, work))
+    every = list(splits)
+    report, parcels = feed_tables(program, work, _read(every, program, work))
+    tally(report.counts, "", {counters.OPENED: len(every)})
+    return report, parcels
 
 
 def _read(splits: Iterable[Split], program: Program, work: Work) -> Iterator[TablePair]:
@@ -81,9 +85,9 @@ def fold_tables(
         tests = len(program.predicates)
         columns = inputs.num_columns - tests
         rows = inputs.num_rows
-        tally(report.counts, "", {EVENT: rows, READ: rows * columns, TESTED: rows * tests})
+        tally(report.counts, "", {counters.EVENT: rows, counters.READ: rows * columns, counters.TESTED: rows * tests})
         events = events_from(inputs, program)
-        tally(report.counts, "", {KEYED: len(events.times) * len(keyed)})
+        tally(report.counts, "", {counters.KEYED: len(events.times) * len(keyed)})
         if work.counts:
             _count_events(report, events)
         if work.kind == "batch" and work.finds_late:
@@ -111,8 +115,9 @@ def _add_partials(report: FeedReport, tables: list[pa.Table], feed: Feed, events
     if feed.tree.rows:
         tables.append(row_partials(events, feed.grouping, feed.tree, work.emitted, work.batch))
         return
-    tables.append(to_table(fold_events(events, feed, work.emitted)))
-    report.count_cells(feed.tree.id, len(events.times), _count_folds(events, feed), _count_lookups(events, feed))
+    counts: dict[str, int] = {}
+    tables.append(to_table(fold_events(events, feed, work.emitted, counts)))
+    report.count_folds(feed.tree.id, counts)
     if len(tables) >= FOLD_AT:
         tables[:] = [to_table(merge_tables(feed.grouping, feed.tree, tables, feed.folded_measures))]
 
@@ -126,7 +131,11 @@ def partials_by_tree(
         tree = feed.tree
         if tree.id in tables and (tree.rows or (not feed.coarser and hardly_overlap(tables[tree.id]))):
             table = pa.concat_tables(tables[tree.id], promote_options="permissive")
-            tally(report.counts, tree.id, {SLICE: table.num_rows, MADE: table.num_rows * len(tree.partial_measures)})
+            tally(
+                report.counts,
+                tree.id,
+                {counters.SLICE: table.num_rows, counters.MADE: table.num_rows * len(tree.partial_measures)},
+            )
             yield feed.grouping, tree, table
             continue
         if feed.finer and feed.finer.tree.id in slices:
@@ -137,26 +146,13 @@ def partials_by_tree(
             slices[tree.id] = merge_tables(feed.grouping, tree, tables[tree.id], feed.folded_measures)
         if tree.id in slices:
             slice_count = len(slices[tree.id].start)
-            tally(report.counts, tree.id, {SLICE: slice_count, MADE: slice_count * len(tree.partial_measures)})
+            tally(
+                report.counts,
+                tree.id,
+                {counters.SLICE: slice_count, counters.MADE: slice_count * len(tree.partial_measures)},
+            )
         if tree.id in slices and tree.partial_measures:  # a grouping that no query asks for only lends
             yield feed.grouping, tree, feed.without_lent(slices[tree.id])
-
-
-def _count_folds(events: Events, feed: Feed) -> int:
-    """Return how many events are folded, each once per measure that takes it."""
-    measures = feed.folded_measures
-    if feed.tree.bits or not any(measure.where for measure in measures):
-        return len(events.times) * len(measures)
-    wheres = {measure.where for measure in measures if measure.where}
-    passing = {name: int(np.count_nonzero(events.predicates[name])) for name in wheres}
-    return sum(passing[measure.where] if measure.where else len(events.times) for measure in measures)
-
-
-def _count_lookups(events: Events, feed: Feed) -> dict[str, int]:
-    """Return how many events had their signature or the predicate of a measure looked up."""
-    total, signed = len(events.times), bool(feed.tree.bits)
-    masked = 0 if signed else sum(bool(measure.where) for measure in feed.folded_measures)
-    return {SIGNED: total * signed, MASKED: total * masked}
 
 
 def _count_events(report: FeedReport, events: Events) -> None:
@@ -231,8 +227,8 @@ def _count_corrections(
     return Correction(corrected, work.corrected_after)
 
 
-def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
-    """Fold events into the partials of a tree, one per key and slice.
+def fold_events(events: Events, feed: Feed, emitted: int, counts: dict[str, int] | None = None) -> Slices:
+    """Fold events into the partials of a tree, one per key and slice; add what it takes to the counts.
 
     Events whose windows were all emitted are left out; the late table names them."""
     tree = feed.tree
@@ -266,6 +262,8 @@ def fold_events(events: Events, feed: Feed, emitted: int) -> Slices:
             events_tally = tally_events(measure, events.values[measure.order], valid, places)
             carried |= fold_tally(measure, events_tally, cells.cell, len(cells.code))
         rows[measure.key] = partials
+    if counts is not None:
+        counts |= count_cells(events, feed, cells)
     return _slices(cells, keys, rows, carried)
 
 

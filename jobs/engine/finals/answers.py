@@ -27,7 +27,7 @@ from jobs.kernels.algebra.finish import LARGEST, Part, divide_rounded, finish
 from jobs.kernels.algebra.operators import LIMB_BITS, LIMB_MASK
 from jobs.kernels.arrays import Bools, Ints, Rows
 from optimizer.errors import HeddleError
-from optimizer.plan.counts import ANSWER
+from optimizer.plan.counters import ANSWER
 
 RARE = 4  # rows of a key in an answer, on average, below which a dictionary of the keys costs more than it saves
 Index = npt.NDArray[np.integer[Any]]

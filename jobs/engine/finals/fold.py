@@ -23,9 +23,10 @@ from jobs.kernels.columns.grid import EndedWindows, Grid, lay_out_grid
 from jobs.kernels.columns.levels import Levels
 from jobs.kernels.techniques.stream import run_and_count
 from optimizer.algebra.techniques import BLOCK
-from optimizer.plan.counts import (
+from optimizer.plan.counters import (
     BOUND,
     DENSE,
+    DENSE_KEY,
     DENSE_QUERY,
     FINAL,
     FOLDED,
@@ -126,7 +127,7 @@ class Finals:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What was done so far, by the names of optimizer/plan/counts.py."""
+        """What was done so far, by the names of optimizer/plan/counters.py."""
         grid = self.__dict__.get("_on_grid")  # none is laid out to be asked
         return {**self._counts, **(grid.counts if grid else {})}
 
@@ -147,7 +148,8 @@ class Finals:
             technique, windows, measure.component, offsets, starts, rows[closed], self.until, self.after
         )
         self._count(measure.key, counted.estimated)
-        self.tally({f"{FINAL}{technique}": counted.estimated, STEP: len(starts), STEP_ANSWER: len(answers.query)})
+        steps = {f"{STEP}{technique}": len(starts), f"{STEP_ANSWER}{technique}": len(answers.query)}
+        self.tally({f"{FINAL}{technique}": counted.estimated, **steps})
         for number, window in enumerate(windows):
             places = np.flatnonzero(answers.query == number)
             if self.bounds:
@@ -195,7 +197,7 @@ class OnGrid:
         self.grid = grid
         self._ended: dict[Window, EndedWindows] = {}
         self._levels: dict[str, tuple[Foldable, list[Levels]]] = {}
-        self.counts = {TICK: 0, DENSE: 0, DENSE_QUERY: 0}  # by the names of optimizer/plan/counts.py
+        self.counts = {TICK: 0, DENSE: 0, DENSE_KEY: 0, DENSE_QUERY: 0}  # by the names of optimizer/plan/counters.py
 
     @staticmethod
     def takes(measure: MeasureProgram) -> bool:
@@ -212,6 +214,7 @@ class OnGrid:
         """Return the folds of one measure, one per window."""
         foldable, levels = self._levels_of(measure, partials)
         self.counts[DENSE_QUERY] += 1
+        self.counts[DENSE_KEY] += self.grid.groups * len(levels)
         self.counts[DENSE] += self.grid.groups * self.grid.run(window).windows * len(levels)
         folds = foldable.join([self._fold(level, window) for level in levels])
         return Folded(folds.columns, folds.valid, folds.overflow, limbs=folds.limbs)

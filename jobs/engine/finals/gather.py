@@ -21,7 +21,7 @@ from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.shards import TreeShards
 from jobs.engine.slices.slices import to_table
 from jobs.engine.warehouse.state_files import ROWS, KeptTable, StateFiles, shelf_name
-from optimizer.plan.counts import CHUNKED, LEVEL, LOADED, MERGED, SAVED, UNFOLDED
+from optimizer.plan.counters import CHUNKED, LEVEL, LEVELLED, LOADED, MERGED, SAVED, UNFOLDED
 from optimizer.plan.definition import EVENTS
 from optimizer.plan.levels import Span, cover_windows
 
@@ -35,7 +35,7 @@ class TreeSlices(NamedTuple):
     slices: TreeColumns | None  # None: no window ends
     partials: int  # slices and chunks, of the state and of the batch, that are read for the windows that end
     folded: int  # combine operations
-    counts: Counts  # by the names of optimizer/plan/counts.py
+    counts: Counts  # by the names of optimizer/plan/counters.py
     added: dict[str, KeptTable]  # to the state, by label
     rows: dict[str, KeptTable]  # windows in rows: all that is kept, in place of what was
     bounds: Bounds | None = None  # None: those that the watermark passes, in every group
@@ -83,7 +83,7 @@ def _merge(grouping: Grouping, tree: TreeProgram, tables: list[pa.Table]) -> tup
 def _level_of(tree: TreeProgram, feeder: TreeColumns, bounds: Bounds | None) -> TreeSlices:
     level = LevelColumns(tree.edges, feeder)
     folds = len(feeder.start) * len(tree.measures)
-    return TreeSlices(level, len(level.start), folds, {LEVEL: folds}, {}, {}, bounds)
+    return TreeSlices(level, len(level.start), folds, {LEVELLED: len(feeder.start), LEVEL: folds}, {}, {}, bounds)
 
 
 def _gather_rows(

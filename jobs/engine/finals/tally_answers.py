@@ -18,7 +18,7 @@ from jobs.kernels.tallies.last_slices import count_distinct
 from jobs.kernels.tallies.registers import estimate_windows, precision_of
 from jobs.kernels.tallies.values import Place, RankedTally, find_modes, find_places, sum_distinct
 from optimizer.errors import HeddleError
-from optimizer.plan.counts import FOLDED_WIDE
+from optimizer.plan.counters import FOLDED_WIDE
 
 COUNTING = ("count_distinct", "sum_distinct", "avg_distinct")  # different values
 LIMB_BITS, LIMB_MASK = 32, (1 << 32) - 1

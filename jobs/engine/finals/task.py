@@ -37,7 +37,7 @@ from jobs.engine.warehouse.state_files import (
 from jobs.engine.work import BucketReport, Stopwatch, Tally, Work, tally
 from jobs.host.kill_points import step
 from jobs.host.storage import Storage
-from optimizer.plan.counts import ANSWERED, REWRITTEN, ROW, ROW_MERGED
+from optimizer.plan.counters import ANSWERED, REWRITTEN, ROW, ROW_MERGED
 from optimizer.plan.levels import Level
 from optimizer.windows.window import BEGINNING
 

@@ -10,9 +10,8 @@ import pyarrow as pa
 from jobs.engine.events.keys import LARGEST
 from jobs.kernels.arrays import Ints
 from jobs.kernels.slices.edges import cell_numbers, count_between, edges_between, renumber, slice_starts
+from optimizer.plan.counts import most_dense_cells
 from optimizer.windows.edges import Edges
-
-ROOMY = 4  # cells are laid out densely while there are at most this many per entry
 
 
 class Cells(NamedTuple):
@@ -21,6 +20,7 @@ class Cells(NamedTuple):
     cell: Ints
     code: Ints
     start: Ints
+    are_sorted: bool = False  # since there were too many possible cells to lay them out
 
 
 def find_cells(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
@@ -34,7 +34,7 @@ def find_cells(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
         none = np.empty(0, np.int64)
         return Cells(none, none, none)
     first, last = int(times.min()), int(times.max())
-    if _is_dense(count_between(edges, first, last) * groups, len(times)):
+    if count_between(edges, first, last) * groups <= most_dense_cells(len(times)):
         starts = edges_between(edges, first, last)
         used = np.zeros(groups * len(starts), np.bool_)
         cell = cell_numbers(starts, times, codes, used)
@@ -42,7 +42,7 @@ def find_cells(edges: Edges, times: Ints, codes: Ints, groups: int) -> Cells:
         if len(pairs) < len(used):
             renumber(cell, np.cumsum(used) - 1)
         return Cells(cell, pairs // len(starts), starts[pairs % len(starts)])
-    return cells_of_starts(slice_starts(edges, times), codes, groups)
+    return cells_of_starts(slice_starts(edges, times), codes, groups)._replace(are_sorted=True)
 
 
 def cells_of_starts(start: Ints, codes: Ints, groups: int) -> Cells:
@@ -76,7 +76,7 @@ def _number_pairs(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells
     if groups * len(starts) > LARGEST:
         return _sort_pairs(codes, number, starts)
     pair = codes * len(starts) + number
-    if _is_dense(groups * len(starts), len(pair)):
+    if groups * len(starts) <= most_dense_cells(len(pair)):
         used = np.bincount(pair, minlength=groups * len(starts)) > 0
         pairs, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[pair]
     else:
@@ -91,8 +91,3 @@ def _sort_pairs(codes: Ints, number: Ints, starts: Ints) -> Cells:
     cell = np.empty(len(order), np.int64)
     cell[order] = ordered.cell
     return ordered._replace(cell=cell)
-
-
-def _is_dense(cells: int, entries: int) -> bool:
-    """Whether an array with a place for every possible cell takes about as much memory as the entries."""
-    return cells <= ROOMY * entries + 65_536

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jobs.kernels.algebra.operators import COUNT
 from jobs.kernels.arrays import Bools, Column, Ints
 from jobs.kernels.columns.levels import Cover, Extent, Level, Levels, Run, cover_runs
 from jobs.kernels.columns.operators import identity
@@ -67,6 +66,17 @@ class Grid:
         ticks = self._ticks
         return np.repeat(np.arange(self.groups) * ticks.chunks - ticks.low, np.diff(self._offsets)) + self._tick
 
+    @cached_property
+    def _next_slice(self) -> NDArray[np.int32]:
+        """The first tick from every tick of every group on that holds a slice; one more tick ends the row."""
+        ticks = self._ticks.chunks
+        ahead = np.full((self.groups, ticks + 1), np.iinfo(np.int32).max, np.int32)
+        place = np.repeat(np.arange(self.groups) * (ticks + 1) - self._ticks.low, np.diff(self._offsets)) + self._tick
+        ahead.reshape(-1)[place] = self._tick - self._ticks.low
+        backwards = ahead[:, ::-1]
+        np.minimum.accumulate(backwards, axis=1, out=backwards)
+        return ahead
+
     def _longest_gap(self, begins: Ints) -> int:
         """Return the most ticks from a slice to the next one of its group."""
         gaps = np.diff(self._tick)
@@ -116,8 +126,9 @@ class Grid:
     def _holds_slice(self, run: Run, begin: Ints) -> Bools | None:
         """Return which windows of every group hold a slice; None where all do."""
         if run.range < self._gap:
-            counts = self.levels(COUNT, np.ones(len(self._tick), np.int64), [run]).fold(run)
-            return np.asarray(counts > 0)
+            column = begin - self._ticks.low
+            ahead = self._next_slice.take(np.clip(column, 0, self._ticks.chunks), axis=1)
+            return np.asarray(ahead < (column + run.range).astype(np.int32))
         first, last = self._first - run.range, self._last
         if not run.windows or (first.max() < begin[0] and begin[-1] <= last.min()):
             return None

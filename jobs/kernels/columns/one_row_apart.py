@@ -6,7 +6,8 @@ the folds of whole blocks by two stacks.
 
 Short windows: neighbours are folded by fours, and fours by fours. A window of 27 rows is one fold of sixteen, two of
 four and three rows, each read at its own shift: vectors that never wait for each other, in tiles that stay in the
-first cache.
+first cache. A column without a whole tile is folded by ones, twos, fours, and so on: those that a width is made of
+follow each other.
 """
 
 from __future__ import annotations
@@ -54,8 +55,11 @@ def fold_one_row_apart(op: int, column: Column, width: int, out: Column) -> None
     [3.0, 2.0, 2.0]
     """
     quick = quick_operator(op)
-    if width < SHORT and is_vectorized(quick):
-        fold_short_windows(op, column, width, out)
+    if width < SHORT:
+        if is_vectorized(quick):
+            fold_short_windows(op, column, width, out)
+        else:
+            _fold_rest(op, column, ZERO, width, out)
         return
     block, a = _choose_block(width), ZERO
     while is_vectorized(quick) and a + width + block + BEYOND <= column.size:
@@ -72,7 +76,52 @@ def _fold_rest(op: int, column: Column, a: int, width: int, out: Column) -> None
     """Fold the windows from row a on, for which there is no whole block or tile left."""
     if a < out.size:
         rest = column[a:]
-        fold_by_flips(op if has_nan(rest) else quick_operator(op), rest, width, out[a:])
+        code = op if has_nan(rest) else quick_operator(op)
+        if width < SHORT:
+            fold_by_doubling(code, rest, width, out[a:])
+        else:
+            fold_by_flips(code, rest, width, out[a:])
+
+
+@njit(cache=True, nogil=True)
+def fold_by_doubling(op: int, column: Column, width: int, out: Column) -> None:
+    """Set out[i] to the fold of column[i : i + width], however few windows there are.
+
+    >>> out = np.empty(2)
+    >>> fold_by_doubling(5, np.array([3.0, np.nan, 2.0, 0.0]), 3, out)  # MAX
+    >>> out.tolist()
+    [nan, nan]
+    """
+    if op <= SUM_FLOAT:
+        _double(SUM_FLOAT, column, width, out)
+    elif op == QUICK_MAX:
+        _double(QUICK_MAX, column, width, out)
+    elif op == QUICK_MIN:
+        _double(QUICK_MIN, column, width, out)
+    else:
+        _double(op, column, width, out)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _double(op: int, column: Column, width: int, out: Column) -> None:
+    """Double the runs of rows, and join those that the width is made of: 13 rows are one, then four, then eight."""
+    rows = out.size + width - 1
+    runs, answers = np.empty(rows + SHORT + VECTOR, column.dtype), np.empty(out.size + VECTOR, column.dtype)
+    runs[:rows] = column[:rows]
+    runs[rows:] = column[0]  # read, and not used
+    begin, length = ZERO, ZERO + 1
+    while True:
+        if width & length:
+            for k in range(0, out.size, VECTOR):
+                run = load(runs, begin + k)
+                store(answers, k, run if begin == 0 else fuse(op, load(answers, k), run))
+            begin += length
+        if begin == width:
+            break
+        for k in range(0, rows - length, VECTOR):  # what is ahead is read before it is written
+            store(runs, k, fuse(op, load(runs, k), load(runs, k + length)))
+        length *= 2
+    out[:] = answers[: out.size]
 
 
 @njit(cache=True, nogil=True)
@@ -158,7 +207,11 @@ def fold_short_windows(op: int, column: Column, width: int, out: Column) -> None
     >>> out.tolist()
     [3.0, 2.0, 2.0]
     """
-    pieces, scratch, quick, a = _pieces(width), np.empty(3 * FOURS, column.dtype), quick_operator(op), ZERO
+    quick, a = quick_operator(op), ZERO
+    if out.size < TILE:
+        _fold_rest(op, column, a, width, out)
+        return
+    pieces, scratch = _pieces(width), np.empty(3 * FOURS, column.dtype)
     while a + TILE <= out.size and a + READ <= column.size:
         if quick != op and has_nan_between(column, a, a + READ):
             fold_by_flips(op, column[a:], width, out[a : a + TILE])

@@ -23,7 +23,7 @@ from jobs.engine.work import (
     from_row,
     to_row,
 )
-from optimizer.plan.counts import CELL, PARTIAL
+from optimizer.plan.counters import CELL, PARTIAL
 from optimizer.windows.window import BEGINNING
 
 FEED = FeedReport(events=3, latest=60, late=[DataFile("late/a", 0, 2, 7)], seconds={"read": 0.5}, operations={"t1": 3})
@@ -72,8 +72,8 @@ def test_a_batch_of_the_past_is_fed_under_its_own_watermark() -> None:
 
 def test_operations_add_up_by_tree() -> None:
     report = FeedReport()
-    report.count_cells("t1", 2, 3)
-    report.count_cells("t1", 2, 4)
-    report.count_cells("t2", 1, 1)
+    report.count_folds("t1", {CELL: 2, PARTIAL: 3})
+    report.count_folds("t1", {CELL: 2, PARTIAL: 4})
+    report.count_folds("t2", {CELL: 1, PARTIAL: 1})
     assert report.operations == {"t1": 7, "t2": 1}
     assert add_tallies([report.counts, {"t1": {CELL: 5}}])["t1"] == {CELL: 9, PARTIAL: 7}

@@ -17,7 +17,7 @@ from jobs.runs.request import Options
 from optimizer.algebra.techniques import BLOCK
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.counts import ANSWERED, FINAL, LOADED, MERGED, REWRITTEN, SAVED, UNFOLDED
+from optimizer.plan.counters import ANSWERED, CHAINED, FINAL, LOADED, MERGED, REWRITTEN, SAVED, UNFOLDED
 from optimizer.planning.stream import plan_stream
 
 SECOND = 1_000_000
@@ -28,6 +28,7 @@ UNCERTAIN = {
     MERGED: 0.1,
     f"{FINAL}{BLOCK}": 0.5,  # joins of windows with few slices are fewer than their mean tells
     UNFOLDED: 0.5,  # predicates share folds, as far as their shards are alike
+    CHAINED: 0.3,  # a sample of the events tells
     ANSWERED: 0.1,
     REWRITTEN: 0.7,  # files of a size are merged again, whatever their batch
 }

@@ -16,7 +16,7 @@ from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.counts import CELL, ROLLED
+from optimizer.plan.counters import CELL, ROLLED
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 

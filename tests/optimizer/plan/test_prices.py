@@ -8,7 +8,7 @@ import pytest
 
 from optimizer.errors import HeddleError
 from optimizer.plan.batches import Schedule
-from optimizer.plan.counts import STEP, STEP_ANSWER
+from optimizer.plan.counters import STEP, STEP_ANSWER
 from optimizer.plan.prices import Measured, Operations, Prices, fit_prices, operations_of
 from optimizer.planning.windows import optimize
 from optimizer.windows.window import Window
@@ -72,7 +72,9 @@ def test_the_operations_of_a_plan_add_up_to_its_cost(strategy: str) -> None:
     assert found.partials > 0
     assert set(found.finals) == {"flat_fit"}
     run = operations_of(plan, Schedule(1e6))  # one batch, long enough for its beginning not to count
-    assert run.handled[STEP_ANSWER] == pytest.approx(1 / 4 + 1 / 5 + 1 / 4 + 1 / 6, rel=1e-3)
+    assert run.handled[f"{STEP_ANSWER}flat_fit"] == pytest.approx(1 / 4 + 1 / 5 + 1 / 4 + 1 / 6, rel=1e-3)
     edges = sum(float(tree.edge_rate) for tree in plan.trees if tree.queries)
-    assert 0.9 * edges < run.handled[STEP] < edges
-    assert found.handled[STEP] > run.handled[STEP]  # small batches take the slices of long windows again
+    assert 0.9 * edges < run.handled[f"{STEP}flat_fit"] < edges
+    assert (
+        found.handled[f"{STEP}flat_fit"] > run.handled[f"{STEP}flat_fit"]
+    )  # small batches take the slices of long windows again

@@ -95,6 +95,9 @@ class Counted:
     def active(self, group_by: tuple[str, ...], rate: float) -> Curve:
         return ((1.0, 10.0 * len("".join(group_by))),)
 
+    def file_events(self) -> float:
+        return 0.0
+
     def share(self, where: str) -> float:
         return 1.0
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from optimizer import Plan, optimize
-from optimizer.plan.prices import TYPICAL, Prices
+from optimizer.plan.counters import TYPICAL
+from optimizer.plan.prices import Prices
 from optimizer.strategies import STRATEGIES
 from optimizer.workloads import Workload
 from optimizer.workloads.generators import zipf_slides
