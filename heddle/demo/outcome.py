@@ -126,7 +126,7 @@ def show(console: Console, outcome: Outcome, folder: Path) -> None:
     console.print(_rows(outcome))
     console.print(difference_text(outcome.peer["rows"]))
     steps = {
-        "make ui": "Airflow, MLflow and Heddle's page; events go on",
+        "make ui": "Airflow, MLflow, Heddle's page; events go on",
         f"{folder}/{IMAGE}": "the bars as an image",
         f"{folder}/catalog/queries.yaml": "what was asked",
         f"{folder}/warehouse/{STREAM}/docs": "a page per audit",
