@@ -95,6 +95,7 @@ MARKED_PLACES = {
             "optimizer/windows/test_counters.py",
             "oracle",
             "simulation",
+            "test_benchmarks.py",  # one of them imports Great Expectations
             "test_evidence.py",
             "whole/docker",
             "whole/faults",
