@@ -35,6 +35,7 @@ class EndedWindows(NamedTuple):
 class Grid:
     """The slices of a tree. Tick 0 begins at `zero`, and every tick takes a `unit`.
 
+    >>> from jobs.kernels.algebra.operators import COUNT
     >>> window = Window(4, 1)
     >>> grid = lay_out_grid(np.array([0, 2000]), np.arange(2000), [window], after=0, until=2000)
     >>> grid.groups, grid.share, grid.ticks, grid.certain_windows
@@ -151,6 +152,7 @@ class Grid:
 def lay_out_grid(offsets: Ints, starts: Ints, windows: Sequence[Window], after: int, until: int) -> Grid | None:
     """Lay out the slices on a grid for the windows that end in (after, until]; None where that would not pay.
 
+    >>> from jobs.kernels.algebra.operators import COUNT
     >>> starts, window = np.arange(2000), Window(4, 1)
     >>> grid = lay_out_grid(np.array([0, 2000]), starts, [window], after=0, until=2000)
     >>> grid.levels(COUNT, np.ones(2000, np.int64)).fold(grid.run(window))[:, :4].tolist()  # from tick -3 on
