@@ -24,23 +24,23 @@ from jobs.spark.session import spark_session
 def ten_keys(spark: SparkSession, events: int) -> None:
     """The hundred queries by machine."""
     with world(events, 10, middle_point()) as here:
-        _against_scan(spark, here, "100 queries, 10 keys", 4)
+        _against_scan(spark, here, "100 queries, 10 keys", 1.6)
 
 
 def one_key(spark: SparkSession, events: int) -> None:
     """The hundred queries over all events."""
     with world(events, 1, middle_point()) as here:
-        _against_scan(spark, here, "100 queries, 1 key", 2)
+        _against_scan(spark, here, "100 queries, 1 key", 1.1)
 
 
 def many_keys(spark: SparkSession, events: int) -> None:
     """Ten queries of slow slides over ten thousand machines."""
     long = [window for window in middle_point() if window.slide >= 100][:10]
     with world(events, 10_000, long, rate=10 * RATE) as here:
-        _against_scan(spark, here, "10 queries, 10,000 keys", 8)
+        _against_scan(spark, here, "10 queries, 10,000 keys", 2.6)
 
 
-def _against_scan(spark: SparkSession, here: World, name: str, bound: int) -> None:
+def _against_scan(spark: SparkSession, here: World, name: str, bound: float) -> None:
     """The whole job, results written, against one scan and against the engine alone."""
     scan = plain_spark("scan", here.root)
     local, job = measured(here.local, lambda: here.job(spark), warm=15, clear=here.clear)
