@@ -31,7 +31,9 @@ def try_cases(number: int, seed_number: int) -> dict[str, int]:
     @drawn(number, seed_number)
     @given(cases(), arrivals(least=20), plain)
     def attempt(case: Case, arrival: Arrival, asked: list[Question]) -> None:
-        plain_case = replace(case, arrival=arrival, asked=tuple(asked), technique="auto", plans=case.plans[:1])
+        plain_case = replace(
+            case, arrival=arrival, asked=tuple(asked), technique="auto", plans=case.plans[:1], clock=""
+        )
         for name, rows in compare(plain_case).items():
             confirmed[name] += rows
 
