@@ -48,12 +48,13 @@ def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) 
 
 def replan(browser: Chrome, ui: Interface, api: Api) -> str:
     """Fill in the form of the DAG and watch its run; the run's id."""
+    last = api.newest_run("heddle_replan", "manual")
     browser.get(f"{ui.airflow}/dags/heddle_replan")
     press(browser, "//*[@data-testid='trigger-dag-button']")
     choose(browser, "element_stream", "sensors")
     see(browser, "//input[@name='element_rate']").send_keys("120")
     press(browser, "//*[@data-testid='trigger-dag-submit']")
-    run = api.newest_run("heddle_replan", "manual")
+    run = api.newest_run("heddle_replan", "manual", last)
     assert api.wait_for_run("heddle_replan", run) == "success"
     browser.get(f"{ui.airflow}/dags/heddle_replan/runs/{run}")
     see(browser, "//*[@data-testid='dag-run-state' or contains(@class, 'badge')][contains(., 'Success')]")

@@ -68,11 +68,16 @@ class Api:
         """Until the dag-processor has read it."""
         self._until(lambda: self.status(f"/api/v2/dags/{dag}") == 200, f"{dag} was never read")
 
-    def newest_run(self, dag: str, kind: str) -> str:
-        """The id of the newest run of a kind, once there is one."""
+    def newest_run(self, dag: str, kind: str, last: str = "") -> str:
+        """The id of the newest run of a kind, once there is one that is not the last that was known."""
         path = f"/api/v2/dags/{dag}/dagRuns?run_type={kind}&order_by=-run_after&limit=1"
-        found = self._until(lambda: self.ask("GET", path)["dag_runs"], f"{dag} has no {kind} run")
-        return str(found[0]["dag_run_id"])
+
+        def look() -> str:
+            runs = self.ask("GET", path)["dag_runs"]
+            newest = str(runs[0]["dag_run_id"]) if runs else ""
+            return newest if newest != last else ""
+
+        return str(self._until(look, f"{dag} has no new {kind} run"))
 
     def _ended(self, dag: str, run: str) -> str:
         state = str(self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{quote(run)}")["state"])
