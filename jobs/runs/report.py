@@ -119,8 +119,8 @@ class RunReport:
             tally(self.counted, tree, tree_counts)
         for query, count in counts["unshared"].items():
             self.unshared[query] = self.unshared.get(query, 0) + count
-        for step, seconds in counts["seconds"].items():
-            self.step_seconds[step] = self.step_seconds.get(step, 0.0) + seconds
+        for step, cpu_seconds in counts["seconds"].items():
+            self.step_seconds[step] = self.step_seconds.get(step, 0.0) + cpu_seconds
         self.batch_seconds = [*self.batch_seconds, round(seconds, 3)][-LISTED:]
 
     def note(self, line: str) -> None:
