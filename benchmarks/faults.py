@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from jobs.host.kill_points import DRIVER_STEPS, TASK_STEPS
+from jobs.host.stops import DRIVER_STEPS, TASK_STEPS
 from jobs.spark.session import spark_session
 from tests.whole.faults.spark_runs import evaluate, run_apart
 from tests.worlds.readings import Readings, assert_same, make_world

@@ -40,7 +40,7 @@ def tell_alerts(lines: Iterable[str]) -> None:
 
 def tell_people(line: str, severity: int) -> None:
     """Write a line to the log and send it to every target; one that cannot be reached is named in the log."""
-    from jobs.host.alerts import send_alert
+    from jobs.host.say import send_alert
 
     LOG.log(severity, line)
     for failure in send_alert(line, send_mail):
@@ -62,6 +62,6 @@ def send_mail(target: str, line: str) -> None:
     """Send a line by Airflow's own mail, on the connection smtp_default."""
     from airflow.providers.smtp.notifications.smtp import SmtpNotifier
 
-    from jobs.host.alerts import MAIL
+    from jobs.host.say import MAIL
 
     SmtpNotifier(to=target.removeprefix(MAIL), subject=f"Heddle: {line[:100]}", html_content=escape(line)).notify({})

@@ -39,8 +39,7 @@ from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.warehouse.statements import EvaluatedStatement
 from jobs.host.say import Say, silent
 from jobs.host.storage import Storage
-from jobs.spark.errors import as_user_error
-from jobs.spark.session import in_zone
+from jobs.spark.session import as_user_error, in_zone
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING

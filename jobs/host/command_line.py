@@ -21,8 +21,8 @@ from typing import Annotated, Any
 
 import typer
 
-from jobs.host.installed_spark import prefer_installed_spark
 from jobs.host.say import say_to_stderr
+from jobs.host.spark_runtime import prefer_installed_spark
 from optimizer.errors import HeddleError, UnreachableError
 
 TROUBLE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # with a disk

@@ -6,7 +6,7 @@ HEDDLE_WAREHOUSE  $HEDDLE_HOME/warehouse             state, results and audits o
 HEDDLE_TRACKING   sqlite:///$HEDDLE_HOME/tracking/mlflow.db    where MLflow keeps runs and plans; may be a server
 HEDDLE_ARTIFACTS  $HEDDLE_HOME/tracking/artifacts    where it keeps files; a server decides for itself
 HEDDLE_KEEP_RUNS  90                                 days after which MLflow's runs are deleted by replan; 0: never
-HEDDLE_ALERTS     log                                where alerts go (alerts.py)
+HEDDLE_ALERTS     log                                where alerts go (say.py)
 HEDDLE_DEADLINE   30                                 minutes after which a run of heddle_evaluate is late, and told so
 HEDDLE_WATCH      0                                  seconds between looks at folders of events; 0: by the clock alone
 HEDDLE_ROOTS      home, warehouse, beside the catalog   folders, parted as in PATH, that paths stay inside of

@@ -18,7 +18,7 @@ from typing import Any
 
 from pyarrow import fs
 
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from optimizer.errors import HeddleError
 
 S3, SCHEME = "s3", "s3a://"  # pyarrow's name of it; what Spark and catalogs call it

@@ -27,8 +27,7 @@ from jobs.runs.lanes import FrameReader, SparkLane, prepare_on_spark
 from jobs.runs.report import EPOCH, format_time
 from jobs.runs.request import Request
 from jobs.runs.run import Prepared, check_plan
-from jobs.spark.errors import as_user_error
-from jobs.spark.session import in_zone
+from jobs.spark.session import as_user_error, in_zone
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan

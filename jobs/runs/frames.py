@@ -37,10 +37,10 @@ from jobs.kernels.arrays import Ints
 from jobs.measure.machine_prices import load_prices
 from jobs.measure.recent_events import MOST, RecentEvents, measuring_program
 from jobs.spark.choose_lane import frame_types
-from jobs.spark.errors import as_user_error
 from jobs.spark.executor import SparkExecutor
 from jobs.spark.frame_lane import choose_fold, frame_inputs, prepare_inputs
 from jobs.spark.result_frame import answers_frame
+from jobs.spark.session import as_user_error
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.spark_types.parquet import names_alike
 from optimizer.errors import HeddleError

@@ -19,8 +19,7 @@ from jobs.engine.sources import list_input_files
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import PastBatch
 from jobs.engine.work import Executor, Outcome, Work
-from jobs.host.kill_points import step
-from jobs.host.signals import stop_on_signal
+from jobs.host.stops import step, stop_on_signal
 from jobs.runs.log_batches import list_file_batches, list_log_batches
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options

@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Any
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, Engine
-from jobs.host.kill_points import step
-from jobs.host.signals import stop_on_signal
+from jobs.host.stops import step, stop_on_signal
 from jobs.measure.machine_prices import load_prices
 from jobs.runs.lanes import FrameReader, SparkLane, prepare_on_spark
 from jobs.runs.log_batches import LogBatch, list_file_batches, list_log_batches, require_appends
 from jobs.runs.report import RunReport
 from jobs.runs.request import USUAL, Options
 from jobs.runs.run import Prepared, Progress, Run, open_run, silent
-from jobs.spark.errors import as_user_error
-from jobs.spark.session import in_zone
+from jobs.spark.session import as_user_error, in_zone
 from jobs.spark.stream_frames import arrived_files, driver_of, literal_path
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream

@@ -16,7 +16,7 @@ from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.outbox import Publication
 from jobs.engine.warehouse.read_answers import pass_condition, read_by_statement
 from jobs.engine.warehouse.statements import EvaluatedStatement
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 
 FOLDER = "alerts"

@@ -23,8 +23,8 @@ from jobs.engine.warehouse.manifest import DataFile, newest
 from jobs.engine.warehouse.outbox import Publication, Standing
 from jobs.engine.warehouse.read_answers import read_by_statement, shown_schema
 from jobs.engine.warehouse.statements import EvaluatedStatement, evaluated_statement
-from jobs.host.kill_points import step
 from jobs.host.say import Say
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from jobs.sinks import SINKS
 from jobs.sinks.alerts import Alert, claim_alerts, raise_alerts

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from jobs.sinks.contract import Place, Rows, SinkTable, TableRows, column_texts, refuse_columns, refuse_stranger
 

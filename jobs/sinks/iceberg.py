@@ -16,7 +16,7 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 
 from jobs.engine.warehouse.result_files import are_among
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.sinks.contract import (
     Place,
     Rows,

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from jobs.sinks.contract import Place, Rows, SinkTable, TableRows, column_texts, refuse_columns, refuse_stranger
 from optimizer.errors import HeddleError

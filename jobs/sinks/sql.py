@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.sinks.contract import Place, Rows, SinkDownError, SinkTable, flat_keys, refuse_columns, refuse_stranger
 from optimizer.errors import HeddleError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 
-from jobs.host.installed_spark import prefer_installed_spark
+from jobs.host.spark_runtime import prefer_installed_spark
 
 prefer_installed_spark()  # before the imports that follow
 

@@ -18,9 +18,9 @@ from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.host.cache import cache_folder
-from jobs.host.java import java_home
 from jobs.host.say import Say
 from jobs.host.settings import BACKFILLS, Settings, settings
+from jobs.host.spark_runtime import java_home
 from jobs.plans.replan import champion_file
 from jobs.runs.compare import Compared
 from jobs.runs.lanes import spark_has_work

@@ -15,7 +15,7 @@ import pytest
 from dags.assets import FilesTrigger
 from dags.common import step
 from dags.notify import HeddleNotifier, tell_alerts
-from jobs.host.alerts import alert_targets
+from jobs.host.say import alert_targets
 from optimizer.errors import HeddleError, UnreachableError
 
 pytestmark = pytest.mark.airflow

@@ -21,7 +21,7 @@ import pytest
 from jobs.engine.sources import list_input_files
 from jobs.host.cache import cache_folder
 from jobs.host.connectors import install_connector
-from jobs.host.java import java_home
+from jobs.host.spark_runtime import java_home
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError
 from tests.worlds.tables import STREAM, TableWorld

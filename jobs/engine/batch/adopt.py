@@ -22,7 +22,7 @@ from jobs.engine.warehouse.consumed_files import RawEvents
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, has_all_marks
 from jobs.engine.warehouse.state_files import RetainedSlices, load_retained, save_retained
 from jobs.engine.work import Executor, Executors, Outcome, Work
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING

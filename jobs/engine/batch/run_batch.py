@@ -21,8 +21,8 @@ from jobs.engine.warehouse.manifest import ENDLESS, DataFile, Manifest, Mark, ad
 from jobs.engine.warehouse.outbox import mergeable_files
 from jobs.engine.warehouse.state_files import load_retained, save_retained
 from jobs.engine.work import Executor, Executors, Outcome, Work, add_tallies, add_up
-from jobs.host.kill_points import step
 from jobs.host.say import Say, silent
+from jobs.host.stops import step
 from jobs.host.storage import Storage, in_a_line
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING

@@ -13,13 +13,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.engine.events.expressions import CachedColumns, advise, evaluate, evaluate_some
-from jobs.engine.events.file_constants import folder_constants, table_constants, with_constants
 from jobs.engine.events.parquet_file import (
     event_schema,
+    folder_constants,
     open_parquet,
     read_whole,
+    table_constants,
     unreadable_error,
     view_types,
+    with_constants,
     writes_values_once,
 )
 from jobs.engine.events.predicate_index import index_predicates, truth_of

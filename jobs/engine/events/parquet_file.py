@@ -1,17 +1,23 @@
-"""One Parquet file: opened, read at once where it is small, and its columns as Spark sees them."""
+"""One Parquet file: opened, read at once where it is small, and its columns as Spark sees them.
+
+Constants are columns whose value is one for a whole file: from its folders, or from its table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.engine.program.program import Program
 from jobs.engine.program.spark_types import INSTANT
+from jobs.engine.sources.contract import read_values
 from jobs.host.storage import Storage
-from optimizer.catalog.spark_types.parquet import int96_columns, names_alike
+from optimizer.catalog.model.source_files import read_folders
+from optimizer.catalog.spark_types.parquet import folder_value, int96_columns, names_alike, spark_type
 from optimizer.errors import HeddleError
 
 MAGIC, ARROW_SCHEMA = b"PAR1", b"ARROW:schema"  # of the format; the key that Arrow's own schema has in a footer
@@ -109,3 +115,41 @@ def writes_values_once(writer: str) -> bool:
     (True, False)
     """
     return writer.startswith(WRITERS)
+
+
+def folder_constants(path: str, program: Program, needed: Collection[str]) -> dict[str, pa.Scalar]:
+    """Return the columns that a file's folders name, as far as the program reads them, in the types of all folders."""
+    root = f"{program.root.rstrip('/')}/"
+    if not program.root or not path.startswith(root) or "=" not in path[len(root) :].rpartition("/")[0]:
+        return {}
+    constants = {}
+    for name, value in read_folders(path[len(root) :]).values.items():
+        kind = program.columns.get(name)
+        if name in needed and kind is not None:
+            try:
+                constants[name] = pa.scalar(folder_value(value, spark_type(kind)), kind)
+            except (ValueError, pa.ArrowInvalid):
+                raise HeddleError(
+                    f"{path}: its folder says {name}={value}, which is no {kind}, as it was in the folders before"
+                ) from None
+    return constants
+
+
+def table_constants(path: str, values_text: str, program: Program, needed: Collection[str]) -> dict[str, pa.Scalar]:
+    """Return the columns whose values a table keeps beside a file, as far as the program reads them."""
+    values = read_values(values_text)
+    constants = {}
+    for name in values.keys() & set(needed):
+        kind = program.columns.get(name, pa.string())
+        try:
+            constants[name] = pa.scalar(values[name], pa.string()).cast(kind)
+        except pa.ArrowInvalid:
+            raise HeddleError(f"{path}: its table says {name} = {values[name]}, which is no {kind}") from None
+    return constants
+
+
+def with_constants(table: pa.Table, constants: Mapping[str, pa.Scalar]) -> pa.Table:
+    """Return a table with such columns."""
+    for name, value in constants.items():
+        table = table.append_column(name, pa.repeat(value, table.num_rows))
+    return table

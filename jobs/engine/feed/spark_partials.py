@@ -30,7 +30,7 @@ from jobs.engine.slices.exchange import merge_tables, pack_by_bucket
 from jobs.engine.slices.roll_up import Feed, feeds
 from jobs.engine.slices.slices import measure_columns, to_table
 from jobs.engine.work import FeedReport, Parcel, Stopwatch
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.kernels.algebra.operators import (
     CENTRAL_MOMENTS,
     CO_MOMENTS,

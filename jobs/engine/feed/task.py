@@ -23,7 +23,7 @@ from jobs.engine.slices.slices import Slices, measure_columns, take_carried, to_
 from jobs.engine.slices.tallies import fold_tally, tally_events
 from jobs.engine.warehouse.result_files import Correction, write_late
 from jobs.engine.work import FeedReport, Parcel, Stopwatch, Work, tally
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from jobs.kernels.algebra.operators import COUNT, LAST, MIN, SUM_FLOAT
 from jobs.kernels.arrays import Bools, Ints, Rows

@@ -35,7 +35,7 @@ from jobs.engine.warehouse.state_files import (
     tidy_files,
 )
 from jobs.engine.work import BucketReport, Stopwatch, Tally, Work, tally
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from optimizer.plan.counters import ANSWERED, REWRITTEN, ROW, ROW_MERGED
 from optimizer.plan.levels import Level

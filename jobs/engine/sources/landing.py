@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.engine.sources.contract import File, Snapshot, chain_snapshots, current_files
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Stream
 from optimizer.catalog.sql.durations import parse_duration

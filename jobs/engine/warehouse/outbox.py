@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from jobs.engine.warehouse.ledger import newest_ledger
 from jobs.engine.warehouse.manifest import DataFile, newest
-from jobs.host.kill_points import step
+from jobs.host.stops import step
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 

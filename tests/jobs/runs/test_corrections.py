@@ -17,8 +17,8 @@ from expectations.check import Choice, check
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit, settle
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.host import kill_points
-from jobs.host.kill_points import DRIVER_STEPS, KILL_AT, TASK_STEPS
+from jobs.host import stops
+from jobs.host.stops import DRIVER_STEPS, KILL_AT, TASK_STEPS
 from jobs.results import late_table, read_results, results_table
 from jobs.runs import on_spark
 from jobs.runs.backfill import past_of, repair
@@ -147,7 +147,7 @@ def test_kills_and_other_cuts_change_nothing(tmp_path: Path, monkeypatch: pytest
         for world in (folder, patient):
             add_batch(world, number, batch)
         monkeypatch.setenv(KILL_AT, str(orders))
-        monkeypatch.setattr(kill_points.os, "kill", kill)
+        monkeypatch.setattr(stops.os, "kill", kill)
         (orders / steps[number]).touch()
         with suppress(Killed):
             evaluate(folder, catalog, 1)

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from expectations.check import Choice, check
 from jobs.engine.sources import kafka, landing, list_input_files
 from jobs.engine.sources.landing import read_malformed
-from jobs.host.kill_points import KILL_AT
+from jobs.host.stops import KILL_AT
 from jobs.runs.backfill import backfill, past_of
 from jobs.runs.in_process import evaluate_local
 from optimizer.errors import HeddleError

@@ -18,8 +18,8 @@ from jobs.engine.warehouse import outbox
 from jobs.engine.warehouse.ledger import newest_ledger, release, require_audit, settle
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.host import kill_points
-from jobs.host.kill_points import DELIVERY_STEPS, KILL_AT
+from jobs.host import stops
+from jobs.host.stops import DELIVERY_STEPS, KILL_AT
 from jobs.sinks import SINKS
 from jobs.sinks.contract import Place, SinkTable, TableRows
 from jobs.sinks.deliver import SinkState, deliver, sink_states
@@ -56,7 +56,7 @@ def kill_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         raise Killed
 
     monkeypatch.setenv(KILL_AT, str(orders))
-    monkeypatch.setattr(kill_points.os, "kill", kill)
+    monkeypatch.setattr(stops.os, "kill", kill)
     return lambda name: (orders / name).touch()
 
 

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.host.cache import cache_folder
-from jobs.host.java import java_home
+from jobs.host.spark_runtime import java_home
 from jobs.spark.session import archive_file, archive_options, java_options, session_settings, spark_home
 from optimizer.errors import HeddleError
 from tests.conftest import TESTS

@@ -18,7 +18,7 @@ from expectations.check import Choice, check
 from heddle.main import app
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.host.kill_points import KILL_AT
+from jobs.host.stops import KILL_AT
 from jobs.results import late_table, read_results, results_table
 from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport

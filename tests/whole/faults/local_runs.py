@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from jobs.host.kill_points import KILL_AT
+from jobs.host.stops import KILL_AT
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.errors import HeddleError

@@ -21,7 +21,7 @@ from jobs.engine.program.queries import label_of
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.result_files import QUERY, START, value_column
-from jobs.host.kill_points import KILL_AT
+from jobs.host.stops import KILL_AT
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.on_spark import evaluate
 from jobs.runs.report import RunReport

@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from jobs.host.kill_points import KILL_AT
+from jobs.host.stops import KILL_AT
 from jobs.runs.on_spark import evaluate
 from jobs.runs.request import Options
 from jobs.spark.session import spark_session

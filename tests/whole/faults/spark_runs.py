@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from jobs.host.kill_points import KILL_AT
+from jobs.host.stops import KILL_AT
 from jobs.runs.on_spark import evaluate as evaluate_on_spark
 from jobs.runs.request import Options
 from tests.worlds.readings import Readings

@@ -7,7 +7,7 @@ import signal
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.host.kill_points import TASK_STEPS
+from jobs.host.stops import TASK_STEPS
 from tests.whole.faults.spark_runs import evaluate, run_apart
 from tests.worlds.readings import Readings, assert_same, published
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from jobs.host.kill_points import DRIVER_STEPS, TASK_STEPS
+from jobs.host.stops import DRIVER_STEPS, TASK_STEPS
 from tests.whole.faults.local_runs import evaluate, run_apart
 from tests.worlds.readings import Readings, assert_same
 

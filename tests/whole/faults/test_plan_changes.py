@@ -9,7 +9,7 @@ import pytest
 
 from jobs.engine.warehouse.lifecycle import plan_in_force, stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.host.kill_points import ADOPTION_STEPS, DRIVER_STEPS, TASK_STEPS
+from jobs.host.stops import ADOPTION_STEPS, DRIVER_STEPS, TASK_STEPS
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options

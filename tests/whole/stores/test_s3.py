@@ -13,7 +13,7 @@ import pytest
 from jobs.engine.warehouse import lifecycle
 from jobs.engine.warehouse.lifecycle import DATA_FOLDERS, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, commit, newest
-from jobs.host.kill_points import DRIVER_STEPS, TASK_STEPS
+from jobs.host.stops import DRIVER_STEPS, TASK_STEPS
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from tests.whole.faults.local_runs import evaluate, start_apart

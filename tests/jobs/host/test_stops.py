@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from jobs.host.signals import SIGNALS, stop_on_signal
+from jobs.host.stops import SIGNALS, stop_on_signal
 
 
 @pytest.mark.parametrize("number", SIGNALS)

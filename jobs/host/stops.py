@@ -1,10 +1,17 @@
-"""Names the steps of a batch, so that a test can stop a process dead at any of them."""
+"""How a process ends early: a signal ends a run after the batch in hand, a test kills it at any step.
+
+The signals are Ctrl-C and SIGTERM; a second Ctrl-C ends a run at once.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 DRIVER_STEPS = ("listed", "collected", "drafted", "committed")
 TASK_STEPS = ("read", "feed", "parcels", "merged", "finals", "results", "state")
@@ -26,3 +33,27 @@ def step(name: str) -> None:
     except FileNotFoundError:
         return
     os.kill(int(victim or os.getpid()), signal.SIGKILL)
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def stop_on_signal() -> Iterator[threading.Event]:
+    """Yield an event that is set when the run should end."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
