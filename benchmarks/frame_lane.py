@@ -26,7 +26,7 @@ from jobs.spark.choose_lane import choose_lanes
 from jobs.spark.session import JAVA_OPTIONS, java_options, spark_session
 from optimizer.catalog.read.load import load_catalog
 from optimizer.planning.stream import plan_stream
-from optimizer.rewrite.slice_start import microseconds, since_edge
+from optimizer.rewrite.partials import microseconds, since_edge
 
 EVENTS = 3_000_000
 

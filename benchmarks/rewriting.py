@@ -28,7 +28,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.planning.stream import plan_stream
 from optimizer.rewrite import Script, answer_types, rewrite
 from optimizer.workloads import workload
-from optimizer.workloads.catalog import write_catalog
+from optimizer.workloads.workload import write_catalog
 
 STREAM = "sensors"
 RATE = 1_000  # events a second

@@ -50,7 +50,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
-from optimizer.workloads.catalog import write_catalog
+from optimizer.workloads.workload import write_catalog
 
 STREAM = "market"
 BOUNDS = {"trades_a": 10.0, "trades_b": 8.0, "trades_c": 10.0, "trades_c_low": 2.0}  # at 256 queries

@@ -15,7 +15,7 @@ from benchmarks.papers.factor_windows import GENERATORS, boosts
 from benchmarks.rewriting import both, write_events
 from jobs.spark.session import spark_session
 from optimizer.catalog.read.load import load_catalog
-from optimizer.workloads.catalog import write_catalog
+from optimizer.workloads.workload import write_catalog
 
 TITLE = "Rewritten statements on Spark (ICDE 2022)"
 STRATEGY = "factor_windows"

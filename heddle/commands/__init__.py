@@ -2,16 +2,13 @@
 
 - catalog: `heddle catalog`: look at a catalog and find its mistakes, without Spark.
 - check: `heddle check`: audit emitted windows against plain Spark, and publish what passes.
-- compare: `heddle compare`: the same events under several strategies and techniques, estimated and measured.
 - demo: `heddle demo`, `heddle ui`: the whole of Heddle on this machine, once through its DAGs or until Ctrl-C.
 - evaluate: `heddle evaluate`, `heddle backfill`: what has arrived on a stream, or a past interval anew.
 - generate: `heddle generate`: synthetic events and the papers' workloads.
 - machine: `heddle warm`, `heddle calibrate`, `heddle connectors`: what a machine does once, before its first run.
-- plan: `heddle plan`: weave a catalog's queries into trees, and say why the plan is good.
-- plans: `heddle plans`: the registered plans of a stream, which one is in force, and how to change that.
-- publish: `heddle publish`, `heddle status`, `heddle alerts`: what sinks have got, and what was raised.
-- results: `heddle results`: a query's published answers, with the columns its SQL has.
-- rewrite: `heddle rewrite`: a plan as plain Spark SQL, for a Spark without the engine.
+- plan: `heddle plan`, `heddle rewrite`: weave a catalog's queries into trees; why that is good, or as Spark SQL.
+- plans: `heddle plans`, `heddle replan`, `heddle compare`: registered plans, the one in force, the one that is faster.
+- results: `heddle results`, `publish`, `status`, `alerts`: published answers, who has got them, what they raised.
 """
 
 from __future__ import annotations
@@ -23,16 +20,13 @@ import typer
 
 from heddle.commands.catalog import catalog
 from heddle.commands.check import check
-from heddle.commands.compare import compare
 from heddle.commands.demo import demo, ui
 from heddle.commands.evaluate import backfill, evaluate
 from heddle.commands.generate import generate
 from heddle.commands.machine import calibrate, connectors, warm
-from heddle.commands.plan import plan
-from heddle.commands.plans import plans, replan
-from heddle.commands.publish import alerts, publish, status
-from heddle.commands.results import results
-from heddle.commands.rewrite import rewrite
+from heddle.commands.plan import plan, rewrite
+from heddle.commands.plans import compare, plans, replan
+from heddle.commands.results import alerts, publish, results, status
 
 COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
     "demo": demo,

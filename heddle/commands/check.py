@@ -12,7 +12,7 @@ from rich.table import Table
 
 from expectations.audit import Audited, make_audited
 from heddle.commands.evaluate import MASTER, Master
-from heddle.commands.publish import deliver_published
+from heddle.commands.results import deliver_published
 from jobs.host.command_line import takes
 
 if TYPE_CHECKING:

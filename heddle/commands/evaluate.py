@@ -14,7 +14,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from heddle.commands.publish import deliver_published
+from heddle.commands.results import deliver_published
 from jobs.backfill import make_backfill
 from jobs.evaluate import make_request
 from jobs.host.command_line import takes

@@ -60,7 +60,7 @@ def debs2012(
     file_events: Annotated[int, typer.Option(help="Events in a file.", min=1)] = 1_000_000,
 ) -> None:
     """The manufacturing events of the DEBS 2012 challenge, which the papers measure on, from your copy of the file."""
-    from jobs.generate.debs2012 import replay_debs2012
+    from jobs.generate.sensors import replay_debs2012
 
     block_rows: list[int] = []
     parts = replay_debs2012(file, out, file_events, block_rows.append)
@@ -85,7 +85,7 @@ def workload(
 ) -> None:
     """Write the catalog of a paper's workload: YAML, or a bulk Parquet file for more than 1,000 queries."""
     from optimizer.workloads import workload as draw
-    from optimizer.workloads.catalog import parse_tick, write_catalog
+    from optimizer.workloads.workload import parse_tick, write_catalog
 
     options = {
         "s_max": s_max, "o_max": o_max, "rate": rate, "z_skew": z_skew,

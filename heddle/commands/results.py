@@ -1,10 +1,13 @@
-"""`heddle results`: a query's published answers, with the columns its SQL has."""
+"""`heddle results`, `publish`, `status`, `alerts`: published answers, who has got them, and what they raised.
+
+Answers have the columns that their SQL has.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +22,8 @@ from jobs.host.command_line import Folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from jobs.sinks.deliver import SinkState
 
 SHOWN = 20
 
@@ -55,7 +60,7 @@ def results(
     if as_json:
         typer.echo(json.dumps(_records(last), indent=1))
     elif out is None:
-        _show(last, table.num_rows, query)
+        _show_rows(last, table.num_rows, query)
 
 
 def _write(table: pa.Table, out: Path) -> None:
@@ -119,7 +124,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int | float | str) else value.isoformat()
 
 
-def _show(table: pa.Table, total: int, query: str) -> None:
+def _show_rows(table: pa.Table, total: int, query: str) -> None:
     console = Console(highlight=False, markup=False)
     if not total:
         console.print(f"no window of {query} has ended yet", soft_wrap=True)
@@ -143,3 +148,82 @@ def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return f"[{value.hex(' ').upper()}]"  # as Spark shows them
     return str(value).removesuffix("+00:00")
+
+
+Stream = Annotated[str, typer.Option(help="The stream.")]
+Warehouse = Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+
+
+def publish(folder: Folder, stream: Stream, warehouse: Warehouse) -> None:
+    """Bring the sinks of a stream up to what is published; heddle evaluate and heddle check do so by themselves."""
+    deliver_published(str(folder), stream, warehouse)
+    _show_sinks(_states(folder, stream, warehouse), stream)
+
+
+def status(folder: Folder, stream: Stream, warehouse: Warehouse, as_json: AsJson = False) -> None:
+    """Say how far a stream has come, and how far behind each of its sinks is."""
+    from jobs.engine.warehouse.lifecycle import evaluated_manifest
+    from jobs.runs.report import format_time
+
+    states = _states(folder, stream, warehouse)
+    manifest = evaluated_manifest(warehouse, stream)
+    watermark = format_time(manifest.watermark)
+    if as_json:
+        sinks = {state.name: {"format": state.format, **state.standing._asdict()} for state in states}
+        typer.echo(json.dumps({"batch": manifest.batch, "watermark": watermark, "sinks": sinks}))
+        return
+    typer.echo(f"{stream}: batch {manifest.batch}, watermark {watermark}")
+    _show_sinks(states, stream)
+
+
+def alerts(
+    folder: Folder,
+    stream: Stream,
+    warehouse: Warehouse,
+    query: Annotated[str, typer.Option(help="Only those of one query.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print every alert that the published answers of a stream have raised, oldest first."""
+    from jobs.engine.warehouse.lifecycle import stream_storage
+    from jobs.sinks.alerts import Alert, alerts_table
+    from optimizer.catalog.read.load import load_catalog
+
+    load_catalog(folder).of_stream(stream)
+    rows = alerts_table(stream_storage(warehouse, stream), query).to_pylist()
+    if as_json:
+        typer.echo(json.dumps([row | {"row": json.loads(row["row"])} for row in rows], indent=1))
+        return
+    for row in rows:
+        typer.echo(Alert(**row).line)
+    if not rows:
+        typer.echo(f"{stream}: no alert has been raised")
+
+
+def deliver_published(folder: str, stream: str, warehouse: str) -> None:
+    """Deliver what is published; say which sinks are down, and which alerts are new."""
+    from jobs.sinks.deliver import deliver
+    from optimizer.catalog.read.load import load_catalog
+
+    def say(line: str) -> None:
+        typer.echo(line, err=True)
+
+    catalog = load_catalog(folder)
+    catalog.of_stream(stream)
+    for alert in deliver(catalog, stream, warehouse, say):
+        say(f"alert: {alert.line}")
+
+
+def _states(folder: Path, stream: str, warehouse: str) -> list[SinkState]:
+    from jobs.engine.warehouse.lifecycle import stream_storage
+    from jobs.sinks.deliver import sink_states
+    from optimizer.catalog.read.load import load_catalog
+
+    catalog = load_catalog(folder)
+    catalog.of_stream(stream)
+    return sink_states(stream_storage(warehouse, stream), catalog.streams[stream].sinks)
+
+
+def _show_sinks(states: Sequence[SinkState], stream: str) -> None:
+    for line in [state.line for state in states] or [f"{stream} has no sinks"]:
+        typer.echo(line)

@@ -1,9 +1,8 @@
 """Synthetic events, as Parquet files that arrive in order: numpy draws them, pyarrow writes them.
 
-- debs2012: The manufacturing file of the DEBS 2012 challenge, as a stream of Parquet files.
 - draws: Random draws by block and column: when events happen, to which key, in which order; and their options.
 - files: Parquet files that arrive in order; a reader never sees half of one.
-- sensors: Machines read a hundred times a second: three energy readings, a temperature.
+- sensors: Machines read a hundred times a second, and the file of the DEBS 2012 challenge that they are shaped like.
 - trades: Trades: prices walk at random, symbol by symbol; a few volumes make up most.
 """
 

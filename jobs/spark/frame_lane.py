@@ -61,8 +61,7 @@ from jobs.kernels.algebra.operators import (
 )
 from jobs.spark.feed_tasks import FeedTasks, feed_messages
 from optimizer.catalog.sql.expressions import quote
-from optimizer.rewrite.partials import make_exact_parts, only_where
-from optimizer.rewrite.slice_start import microseconds, since_edge
+from optimizer.rewrite.partials import make_exact_parts, microseconds, only_where, since_edge
 from optimizer.windows.window import BEGINNING
 
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 - answer_types: The types of a stream's columns and answers, as far as they are known without Spark.
 - covers: Windows that read the results of others: the overlapping windows of the factor-windows paper, as views.
-- partials: Partials in Spark SQL: made from events, merged, and finished into aggregates. The frame lane's, too.
+- partials: Slices and their partials in Spark SQL: made from events, merged, and finished. The frame lane's, too.
 - script: The whole script: the clock, the sources, the shared views, then one statement for each of the user's.
-- slice_start: The start of a slice as an expression of Spark SQL. The frame lane's, too.
 - streaming: The plan as a program of chained Structured Streaming queries.
 - views: Streams, tables and trees as temporary views.
 """

@@ -17,8 +17,7 @@ from optimizer.catalog.model.query import Query
 from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Measure, Plan
 from optimizer.plan.measures import demands_of, measures_of
-from optimizer.rewrite.partials import merge_partials
-from optimizer.rewrite.slice_start import microseconds
+from optimizer.rewrite.partials import merge_partials, microseconds
 from optimizer.rewrite.views import Names, count_passing, select_sql, slice_measures
 from optimizer.strategies.factor_windows import IDEMPOTENT, covered_by
 from optimizer.windows.window import Window

@@ -14,8 +14,7 @@ from optimizer.catalog.model.query import Stream, Table
 from optimizer.catalog.read.streams import sources_of
 from optimizer.catalog.sql.expressions import free_name, quote
 from optimizer.plan.definition import EVENTS, Measure, Plan, Tree
-from optimizer.rewrite.partials import make_partial, merge_partials
-from optimizer.rewrite.slice_start import slice_start, slice_window
+from optimizer.rewrite.partials import make_partial, merge_partials, slice_start, slice_window
 
 SCHEMA = "schema"  # the one option that a view takes as its columns
 

@@ -1,8 +1,7 @@
 """The workloads of the papers, deterministic by seed: as windows in memory, or as catalogs.
 
-- catalog: A workload written as a catalog folder, in YAML or as a bulk Parquet file.
 - generators: One function for each workload: slides by factors or by Zipf, multiples of a window, trades.
-- workload: Workload, Shape, the Card that describes a generator, and the draws and checks that generators share.
+- workload: Workload, Shape, the Card of a generator, what generators share, and a workload as a catalog folder.
 """
 
 from __future__ import annotations

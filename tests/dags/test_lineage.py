@@ -13,7 +13,7 @@ import pytest
 
 from heddle.processes import start_airflow
 from optimizer.catalog.read.load import load_catalog
-from plugins.heddle_lineage import columns_of_results, events_place
+from plugins.heddle_provider import columns_of_results, events_place
 from tests.dags.conftest import SMALL
 from tests.worlds.platform import home, write_events
 

@@ -16,7 +16,7 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
-from optimizer.workloads.catalog import write_catalog
+from optimizer.workloads.workload import write_catalog
 from plugins.heddle_page.page import Page, Running, metrics_text, read_page
 from plugins.heddle_page.query import read_query
 from plugins.heddle_page.show import show

@@ -14,11 +14,10 @@ from jobs.engine.events.arrow import decode_dictionary
 from jobs.engine.events.columns import BATCH, FILE, POSITION, Events, events_from, with_arrivals
 from jobs.engine.events.keys import Keys, sign_keys
 from jobs.engine.events.parquet import EventReader, Split, gather_tables, with_inputs
-from jobs.engine.feed.count_cells import count_cells
 from jobs.engine.program.program import Grouping, MeasureProgram, Program, QueryProgram, TreeProgram, Unshared
 from jobs.engine.slices.cells import Cells, find_cells
 from jobs.engine.slices.exchange import hardly_overlap, merge_tables, pack_by_bucket
-from jobs.engine.slices.roll_up import Feed, feeds, roll_up
+from jobs.engine.slices.roll_up import Feed, count_cells, feeds, roll_up
 from jobs.engine.slices.slices import Slices, measure_columns, take_carried, to_table
 from jobs.engine.slices.tallies import fold_tally, tally_events
 from jobs.engine.warehouse.result_files import Correction, write_late

@@ -2,7 +2,7 @@
 
 - cells: Cells: the (key, slice) pairs that occur, numbered key by key and in slice order.
 - exchange: Exchange: partials go to the bucket of their key, packed as bytes.
-- roll_up: Roll-up: before the exchange, the partials of a coarser grouping are folded from those of a finer one.
+- roll_up: Roll-up: partials of a coarser grouping are folded from a finer one's; and what a feed takes, counted.
 - shards: Shards: partials per key, slice and signature, and unfolding them into the partials of each predicate.
 - slices: The slices of one tree: for every key, in slice order, the partials of all its measures side by side.
 - tallies: Tallies as columns: for every slice two lists, its values (or registers) in order and a number for each.

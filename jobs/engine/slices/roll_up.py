@@ -1,16 +1,23 @@
-"""Roll-up: before the exchange, the partials of a coarser grouping are folded from those of a finer one."""
+"""Roll-up: before the exchange, the partials of a coarser grouping are folded from those of a finer one.
+
+What a tree's feed takes is counted here as the plan's model counts it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
+from jobs.engine.events.columns import Events
 from jobs.engine.events.keys import key_codes, signature_column, unpack_signatures
 from jobs.engine.program.program import NO_KEY, SIGNATURE, Grouping, MeasureProgram, Program, TreeProgram
+from jobs.engine.slices.cells import Cells
 from jobs.engine.slices.slices import Partials, Slices, merge
 from jobs.kernels.slices.edges import slice_starts
+from optimizer.plan.counters import CELL, CHAINED, GUESSED, MASKED, PARTIAL, SIGNED, SORTED
 
 
 @dataclass(frozen=True)
@@ -147,3 +154,39 @@ def _keys(keys: pa.Table, finer: TreeProgram, grouping: Grouping, tree: TreeProg
     place = {test.name: number for number, test in enumerate(finer.bits)}
     passed = unpack_signatures(keys[SIGNATURE], len(finer.bits))[:, [place[test.name] for test in tree.bits]]
     return coarser.append_column(SIGNATURE, signature_column(passed))
+
+
+SAMPLE = 4096  # events whose cells are compared with those before them
+
+
+def count_cells(events: Events, feed: Feed, cells: Cells) -> dict[str, int]:
+    """Return how many events were given their cells, by which way, and folded; and about how many of them into the cell
+    of the event before.
+
+    >>> from types import SimpleNamespace as Events
+    >>> from jobs.kernels.algebra.operators import COUNT
+    >>> over = MeasureProgram("count(*) where x > 1", "count", COUNT, "int64", "", "", "x > 1")
+    >>> tree = TreeProgram("t", ((10, 0),), "events", 10, (over,), (), {})
+    >>> feed, codes = Feed(Grouping(("k",), (pa.string(),), (tree,)), tree), np.array([0, 0, 0, 1])
+    >>> events = Events(times=np.array([3, 7, 12, 13]), predicates={"x > 1": np.array([True, False, False, False])})
+    >>> count_cells(events, feed, Cells(np.array([0, 0, 1, 2]), codes, events.times))
+    {'event.cell': 4, 'event.signed': 0, 'partial': 1, 'partial.masked': 4, 'partial.guessed': 1, 'partial.chained': 0}
+    """
+    some = cells.cell[:SAMPLE]
+    alike = np.count_nonzero(some[1:] == some[:-1]) / max(1, len(some) - 1)
+    total, folds = len(events.times), _count_folds(events, feed)
+    placed = {SORTED if cells.are_sorted else CELL: total, SIGNED: total * bool(feed.tree.bits)}
+    return {**placed, **folds, CHAINED: round(folds[PARTIAL] * alike)}
+
+
+def _count_folds(events: Events, feed: Feed) -> dict[str, int]:
+    """Return how many events are folded, each once per measure that takes it; how many are looked at for a measure
+    with a predicate, and of these the fewer: those that pass, or those that do not."""
+    measures, total = feed.folded_measures, len(events.times)
+    masks = [] if feed.tree.bits else [measure.where for measure in measures if measure.where]
+    passing = {name: int(np.count_nonzero(events.predicates[name])) for name in set(masks)}
+    return {
+        PARTIAL: total * (len(measures) - len(masks)) + sum(passing[name] for name in masks),
+        MASKED: total * len(masks),
+        GUESSED: sum(min(passing[name], total - passing[name]) for name in masks),
+    }

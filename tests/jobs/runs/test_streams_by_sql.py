@@ -27,8 +27,8 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
-from optimizer.workloads.catalog import write_catalog
 from optimizer.workloads.generators import trades_b, trades_c
+from optimizer.workloads.workload import write_catalog
 
 SECOND = 1_000_000
 

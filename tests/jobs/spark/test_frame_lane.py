@@ -14,7 +14,7 @@ from jobs.kernels.slices.edges import slice_starts
 from jobs.runs.lanes import AGGREGATED, AGGREGATED_IN_ONE, FOLDED
 from jobs.spark import frame_lane
 from optimizer.algebra.aggregates import AGGREGATES
-from optimizer.rewrite.slice_start import steps_since_edge
+from optimizer.rewrite.partials import steps_since_edge
 from optimizer.windows.edges import common_step, period
 from optimizer.windows.window import Window
 from tests.jobs.engine import oracle_expressions as expressions

@@ -11,7 +11,7 @@ from jobs.generate import Options, generate
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.workloads import WORKLOADS, workload
-from optimizer.workloads.catalog import parse_tick, write_catalog
+from optimizer.workloads.workload import parse_tick, write_catalog
 
 
 @pytest.mark.parametrize("readable", [1000, 0], ids=["yaml", "bulk"])

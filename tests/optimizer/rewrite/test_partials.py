@@ -6,7 +6,7 @@ import random
 
 from pyspark.sql import SparkSession
 
-from optimizer.rewrite.slice_start import slice_start, steps_since_edge
+from optimizer.rewrite.partials import slice_start, steps_since_edge
 from optimizer.windows.edges import Edges, union
 
 SECOND = 1_000_000
