@@ -64,7 +64,7 @@ def _is_rounding(number: float | None, sparks: Row) -> bool:
     return bool(abs(number - theirs) <= ROUNDING * scale)
 
 
-SUITE = Suite(
+COMPARISON = Suite(
     pair_answers,
     ("query", "key", "window", "ours", "spark"),
     {
