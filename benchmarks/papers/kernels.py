@@ -20,6 +20,7 @@ from numba import njit
 
 import jobs  # noqa: F401 (names the cache's folder, before numba is imported)
 from benchmarks.evidence.figure import Figure, Points, Progress, Reading, Size
+from benchmarks.papers import plain_float
 from jobs.kernels.algebra.operators import OPS, lift
 from jobs.kernels.machine.clock import INSERT, Steps, make_clock, schedule_groups
 from jobs.kernels.machine.memory import FLOAT, Memory, begin_slide, store
@@ -38,10 +39,12 @@ NAMES = {
     "slick_deque_inv": "SlickDeque (Inv)",
     "slick_deque_noninv": "SlickDeque (Non-Inv)",
     "two_stacks_block": "TwoStacks, in blocks (ours)",
+    "plain_float": "SlickDeque (Inv), plain float",
 }
-LITERAL = "SlickDeque (Inv), plain float"
-PAPERS = set(NAMES) - {"two_stacks_block"}
+EVERY = {**KERNELS, "plain_float": plain_float.KERNEL}
+PAPERS = set(NAMES) - {"two_stacks_block", "plain_float"}
 SLICK = {"sum": "slick_deque_inv", "max": "slick_deque_noninv"}
+SUMS_ONLY = {"slick_deque_inv", "plain_float"}
 ONE_RANGE = {"two_stacks", "daba"}  # have no shared form for many ranges
 EXACT = "the engine's accumulator is exact: no spike, NaN or rounding stays behind; a plain float is drawn beside it"
 LEAST_SECONDS, MOST_SECONDS = 0.15, 0.6  # of CPU: techniques that flip or fold at times take a whole window of slides
@@ -70,7 +73,7 @@ class Prepared:
     def memory(self, technique: str) -> Memory:
         """Return an empty memory with room for the longest window."""
         ranges, slots = np.unique([window.range for window in self.windows], return_inverse=True)
-        make = KERNELS[technique].make
+        make = EVERY[technique].make
         return make(self.op | FLOAT, ranges.astype(np.int64), slots.astype(np.int64), self.capacity)
 
     def full_memory(self, technique: str) -> Memory:
@@ -95,12 +98,13 @@ class Prepared:
 
     def _advance(self, technique: str, memory: Memory, steps: slice, rows: slice, out: Any) -> None:
         some = Steps(*(column[steps] for column in self.steps))
-        KERNELS[technique].advance(memory, some, self.rows[rows].view(np.int64), out.view(np.int64))
+        EVERY[technique].advance(memory, some, self.rows[rows].view(np.int64), out.view(np.int64))
 
 
 def techniques_for(component: str) -> list[str]:
     """Return the techniques that may answer a component, in the order of the legend."""
-    return [technique for technique in NAMES if allowed(technique, component)]
+    names = [name for name in NAMES if name in KERNELS and allowed(name, component)]
+    return [*names, "plain_float"] if component == "sum" else names
 
 
 def measure(size: Size, progress: Progress) -> list[Figure]:
@@ -128,9 +132,6 @@ def single_figure(number: int, component: str, windows: Sequence[int], slides: i
         prepared = Prepared(component, [window], slides + window)
         for technique in techniques_for(component):
             points.setdefault(NAMES[technique], []).append((window, prepared.rate(technique)))
-        if component == "sum":
-            line = points.setdefault(LITERAL, [])
-            line.append((window, len(prepared.values) / running_sum_seconds(prepared.values, window)))
     title = f"Figure {number}: one {component} over the window, after every event"
     readings = gain_readings(f"single_{component}", component, points)
     return Figure(f"edbt-{number}", title, "window (events)", "answers per second", points, readings)
@@ -156,27 +157,6 @@ def gain_readings(key: str, component: str, points: Points) -> list[Reading]:
     gains = [rate / max(line[window] for line in others if window in line) - 1 for window, rate in slick.items()]
     why = EXACT if component == "sum" else ""
     return [Reading(f"{key}_mean", mean(gains), why), Reading(f"{key}_most", max(gains), why)]
-
-
-@njit(cache=True)
-def _running_sum(values: Any, window: int, out: Any) -> None:
-    """SlickDeque (Inv) as printed, with a float: plus the new, minus what leaves."""
-    answer = 0.0
-    for i in range(values.size):
-        answer += values[i]
-        if i >= window:
-            answer -= values[i - window]
-        out[i] = answer
-
-
-def running_sum_seconds(values: Any, window: int, times: int = 4) -> float:
-    """Return the CPU seconds of the plain float accumulator, compiled beforehand; the least of some runs."""
-    out, spent = np.empty(values.size), []
-    for _ in range(times):
-        started = process_time()
-        _running_sum(values, window, out)
-        spent.append(process_time() - started)
-    return max(min(spent), 1e-9)
 
 
 _LIBC = ctypes.CDLL(None)
@@ -212,9 +192,9 @@ def latency_figure(window: int, slides: int) -> Figure:
     places = {"min": 0.0, "25%": 25.0, "median": 50.0, "75%": 75.0, "max": 100.0}
     points: Points = {}
     for technique in NAMES:
-        component = "sum" if technique == "slick_deque_inv" else "max"
+        component = "sum" if technique in SUMS_ONLY else "max"
         prepared = Prepared(component, [window], slides)
-        module = import_module(f"jobs.kernels.techniques.{technique}")
+        module = plain_float if technique == "plain_float" else import_module(f"jobs.kernels.techniques.{technique}")
         insert = getattr(module, "insert", store)  # a technique that only keeps the partials has none
         out = np.empty((prepared.answers, prepared.rows.shape[1]))
         took = np.zeros(prepared.answers, np.int64)
@@ -249,7 +229,7 @@ def memory_figure(windows: Sequence[int]) -> Figure:
     points: Points = {}
     for window in windows:
         for technique, name in NAMES.items():
-            prepared = Prepared("sum" if technique == "slick_deque_inv" else "max", [window], 2)
+            prepared = Prepared("sum" if technique in SUMS_ONLY else "max", [window], 2)
             points.setdefault(name, []).append((window, float(added_bytes(prepared, technique))))
     note = "Bytes that a process of its own writes to for the state of one query, its events and answers left out."
     return Figure("edbt-15", "Figure 15: memory by window", "window (events)", "bytes", points, note=note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from numba import njit
@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Column = NDArray[Any]  # one number a slice: float64 or int64
 Rows = NDArray[Any]  # partials, four columns each: float64 or int64
+Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 Words = NDArray[np.int64]  # rows as 64-bit words; the bits may be those of float64
 
 
@@ -30,6 +31,18 @@ def read_only(array: Any) -> Any:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def compile_in_place(function: Compiled) -> Compiled:
+    """Compile a function that reads and writes the arrays it is given, and neither makes nor returns one.
+
+    numba counts references to every array that a function takes out of a tuple, by locked instructions, and a technique
+    takes out dozens for an event: counting took most of its time. numba refuses a function that makes or returns one.
+
+    `machine.memory.store` shows an example.
+    """
+    uncounted: dict[str, Any] = {"_nrt": False}
+    return cast(Compiled, njit(cache=True, forceinline=True, **uncounted)(function))
 
 
 def compile_read_only(function: Callable[..., Floats]) -> Callable[..., Floats]:

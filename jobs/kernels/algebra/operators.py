@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from jobs.kernels.arrays import Bools, Rows
+from jobs.kernels.arrays import Bools, Rows, compile_in_place
 
 WIDTH: Final = 4
 VALID: Final = 3
@@ -114,7 +114,7 @@ def two_sum_error(x: float, y: float, total: float) -> float:
     return (x - (total - part)) + (y - part)
 
 
-@njit(cache=True)
+@compile_in_place
 def selects_right(op: int, a: Rows, i: int, b: Rows, j: int) -> bool:
     """Say whether a selective operator picks row j of b over the earlier row i of a; a tie goes to i, except LAST's.
 
@@ -129,7 +129,7 @@ def selects_right(op: int, a: Rows, i: int, b: Rows, j: int) -> bool:
     return not less(b[j, 0], a[i, 0])
 
 
-@njit(cache=True)
+@compile_in_place
 def copy_row(a: Rows, i: int, out: Rows, k: int) -> None:
     """Copy row i of a into row k of out.
 
@@ -146,7 +146,7 @@ def copy_row(a: Rows, i: int, out: Rows, k: int) -> None:
         out[k, column] = a[i, column]
 
 
-@njit(cache=True)
+@compile_in_place
 def clear_row(out: Rows, k: int) -> None:
     """Set row k of out to the identity of every operator, which is also the null.
 
@@ -158,14 +158,14 @@ def clear_row(out: Rows, k: int) -> None:
     out[k, :] = 0
 
 
-@njit(cache=True)
+@compile_in_place
 def _sum_int(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     low = np.int64(a[i, 1]) + np.int64(b[j, 1])
     out[k, 0] = np.int64(a[i, 0]) + np.int64(b[j, 0]) + (low >> LIMB_BITS)
     out[k, 1] = low & LIMB_MASK
 
 
-@njit(cache=True)
+@compile_in_place
 def _sum_float(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     x, y = a[i, 0], b[j, 0]
     total = x + y
@@ -174,7 +174,7 @@ def _sum_float(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     out[k, 1] = error
 
 
-@njit(cache=True)
+@compile_in_place
 def _moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     na, nb = a[i, 0], b[j, 0]
     n = na + nb
@@ -186,7 +186,7 @@ def _moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     out[k, 2] = m2
 
 
-@njit(cache=True)
+@compile_in_place
 def _central_moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     na, nb = a[i, 0], b[j, 0]
     n = na + nb
@@ -216,7 +216,7 @@ def merge_means(a: float, b: float, share: float) -> float:
     return a + b
 
 
-@njit(cache=True)
+@compile_in_place
 def _co_moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     na, nb = a[i, 0], b[j, 0]
     n = na + nb
@@ -230,7 +230,7 @@ def _co_moments(a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     out[k, 2] = y
 
 
-@njit(cache=True)
+@compile_in_place
 def combine(op: int, a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> None:
     """Set row k of out to a[i] combined with b[j], in this order; out may be a or b.
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from jobs.kernels.arrays import ZERO, Ints, int64_literal
+from jobs.kernels.arrays import ZERO, Ints, compile_in_place, int64_literal
 from optimizer.windows.window import BEGINNING, Window
 
 INSERT: Final = int64_literal(-1)  # the step's next partial comes in
@@ -65,13 +65,13 @@ def make_clock(windows: Sequence[Window], since: int = BEGINNING, capacity: int 
     return clock
 
 
-@njit(cache=True)
+@compile_in_place
 def _end_after(windows: Ints, q: int, time: int) -> int:
     """Return the first end of query q's windows that is later than the time."""
     return int(time - (time - windows[q, 2] - windows[q, 0]) % windows[q, 1] + windows[q, 1])
 
 
-@njit(cache=True)
+@compile_in_place
 def restart(clock: Clock, since: int) -> None:
     """Forget all partials, and emit the windows which end after `since`.
 
@@ -88,7 +88,7 @@ def restart(clock: Clock, since: int) -> None:
     _look_ahead(clock)
 
 
-@njit(cache=True)
+@compile_in_place
 def _look_ahead(clock: Clock) -> None:
     following, horizon = -BEGINNING, -BEGINNING
     for q in range(len(clock.due)):
@@ -98,7 +98,7 @@ def _look_ahead(clock: Clock) -> None:
     clock.scalars[HORIZON] = horizon
 
 
-@njit(cache=True)
+@compile_in_place
 def _first_partial(clock: Clock, q: int, start: int) -> int:
     mask = len(clock.times) - 1
     head = max(clock.head[q], clock.scalars[OLDEST])
@@ -108,32 +108,21 @@ def _first_partial(clock: Clock, q: int, start: int) -> int:
     return int(head)
 
 
-@njit(cache=True)
-def _room(steps: Steps, used: int) -> Steps:
-    """Return the same steps with room for one more."""
-    size = len(steps.query)
-    if used < size:
-        return steps
-    query, start = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
-    first, group = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
-    for j in range(size):
-        query[j], start[j], first[j], group[j] = steps.query[j], steps.start[j], steps.first[j], steps.group[j]
-    return Steps(query, start, first, group)
-
-
-@njit(cache=True)
-def _write(steps: Steps, used: int, query: int, start: int, first: int) -> Steps:
-    steps = _room(steps, used)
+@compile_in_place
+def _write(steps: Steps, used: int, query: int, start: int, first: int) -> int:
     steps.query[used] = query
     steps.start[used] = start
     steps.first[used] = first
-    return steps
+    return used + 1
 
 
-@njit(cache=True)
-def _end_windows(clock: Clock, time: int, steps: Steps, used: int) -> tuple[Steps, int]:
-    """Write the windows that end up to the time, by end, then the longest first; jump over those without a partial."""
-    while clock.scalars[NEXT] <= time:
+@compile_in_place
+def _end_windows(clock: Clock, time: int, steps: Steps, used: int) -> int:
+    """Write the windows that end up to the time, by end, then the longest first; jump over those without a partial.
+
+    It stops where there is no room for all that may end at once.
+    """
+    while clock.scalars[NEXT] <= time and used + len(clock.due) < len(steps.query):
         end = clock.scalars[NEXT]
         for q in clock.order:
             if clock.due[q] != end:
@@ -142,44 +131,79 @@ def _end_windows(clock: Clock, time: int, steps: Steps, used: int) -> tuple[Step
             if clock.scalars[LAST] < start:
                 clock.due[q] = _end_after(clock.windows, q, time)
                 continue
-            steps = _write(steps, used, q, start, _first_partial(clock, q, start))
-            used += 1
+            used = _write(steps, used, q, start, _first_partial(clock, q, start))
             clock.due[q] += clock.windows[q, 1]
         _look_ahead(clock)
-    return steps, used
+    return used
 
 
-@njit(cache=True)
-def _retain(clock: Clock, time: int) -> Clock:
-    """Remember when a partial starts; forget those that no window needs."""
-    scalars = clock.scalars
-    mask = len(clock.times) - 1
+@compile_in_place
+def _retain(clock: Clock, time: int) -> bool:
+    """Remember when a partial starts, and forget those that no window needs; say whether there was room for it."""
+    scalars, mask = clock.scalars, len(clock.times) - 1
     while scalars[OLDEST] < scalars[TAIL] and clock.times[scalars[OLDEST] & mask] < scalars[HORIZON]:
         scalars[OLDEST] += 1
     if scalars[TAIL] - scalars[OLDEST] > mask:
-        times = np.zeros(2 * len(clock.times), np.int64)
-        for i in range(scalars[OLDEST], scalars[TAIL]):
-            times[i & (len(times) - 1)] = clock.times[i & mask]
-        clock = Clock(clock.windows, clock.order, clock.due, clock.head, times, scalars)
-    clock.times[scalars[TAIL] & (len(clock.times) - 1)] = time
+        return False
+    clock.times[scalars[TAIL] & mask] = time
     scalars[TAIL] += 1
     scalars[LAST] = time
-    return clock
+    return True
+
+
+@compile_in_place
+def _walk(clock: Clock, starts: Ints, until: int, steps: Steps, place: Ints) -> bool:
+    """Write steps from the place on (the start that comes next, the steps that are written), as long as there is room.
+
+    Say whether it was the clock that had none.
+    """
+    i, used = place
+    is_full = False
+    while i < len(starts):
+        used = _end_windows(clock, min(starts[i], until), steps, used)
+        if clock.scalars[NEXT] <= min(starts[i], until) or used == len(steps.query):
+            break
+        is_full = not _retain(clock, starts[i])
+        if is_full:
+            break
+        used = _write(steps, used, INSERT, starts[i], clock.scalars[OLDEST])
+        i += 1
+    if i == len(starts):
+        used = _end_windows(clock, until, steps, used)
+    place[0], place[1] = i, used
+    return is_full
 
 
 @njit(cache=True)
-def _walk(clock: Clock, starts: Ints, until: int, steps: Steps, used: int) -> tuple[Clock, Steps, int]:
-    for time in starts:
-        steps, used = _end_windows(clock, min(time, until), steps, used)
-        room = len(clock.times)
-        clock = _retain(clock, time)
-        if len(clock.times) > room:
-            steps = _write(steps, used, GROW, ZERO, ZERO)
-            used += 1
-        steps = _write(steps, used, INSERT, time, clock.scalars[OLDEST])
-        used += 1
-    steps, used = _end_windows(clock, until, steps, used)
-    return clock, steps, used
+def _double_steps(steps: Steps) -> Steps:
+    """Return the same steps with twice the room."""
+    size = len(steps.query)
+    wide = _empty(2 * size)
+    wide.query[:size], wide.start[:size] = steps.query, steps.start
+    wide.first[:size], wide.group[:size] = steps.first, steps.group
+    return wide
+
+
+@njit(cache=True)
+def _double_times(clock: Clock) -> Clock:
+    """Return the same clock with twice the room for slice starts."""
+    room, times = len(clock.times), np.zeros(2 * len(clock.times), np.int64)
+    for i in range(clock.scalars[OLDEST], clock.scalars[TAIL]):
+        times[i & (2 * room - 1)] = clock.times[i & (room - 1)]
+    return Clock(clock.windows, clock.order, clock.due, clock.head, times, clock.scalars)
+
+
+@njit(cache=True)
+def _take(clock: Clock, starts: Ints, until: int, steps: Steps, used: int) -> tuple[Clock, Steps, int]:
+    """Write the steps of starts and of the windows that end up to `until`, and make room where there is none."""
+    place = np.array([0, used])
+    while place[0] < len(starts) or clock.scalars[NEXT] <= until:
+        if _walk(clock, starts, until, steps, place):
+            clock = _double_times(clock)
+            place[1] = _write(steps, place[1], GROW, ZERO, ZERO)
+        if place[1] + len(clock.due) >= len(steps.query):
+            steps = _double_steps(steps)
+    return clock, steps, place[1]
 
 
 @njit(cache=True)
@@ -200,7 +224,7 @@ def schedule(clock: Clock, starts: Ints, until: int) -> tuple[Clock, Steps]:
     >>> steps.query.tolist(), steps.start.tolist()  # in comes 0, [-2, 2) ends, in comes 3, [0, 4) ends
     ([-1, 0, -1, 0], [0, -2, 3, 0])
     """
-    clock, steps, used = _walk(clock, starts, until, _empty(2 * len(starts) + 16), ZERO)
+    clock, steps, used = _take(clock, starts, until, _empty(2 * len(starts) + 16), ZERO)
     steps.group[:] = 0
     return clock, _cut(steps, used)
 
@@ -220,8 +244,10 @@ def schedule_groups(clock: Clock, offsets: Ints, starts: Ints, since: int, until
     for g in range(len(offsets) - 1):
         begin = used
         restart(clock, since)
-        steps = _write(steps, used, RESET, ZERO, ZERO)
-        clock, steps, used = _walk(clock, starts[offsets[g] : offsets[g + 1]], until, steps, used + 1)
+        if used == len(steps.query):
+            steps = _double_steps(steps)
+        used = _write(steps, used, RESET, ZERO, ZERO)
+        clock, steps, used = _take(clock, starts[offsets[g] : offsets[g + 1]], until, steps, used)
         steps.group[begin:used] = g
     return _cut(steps, used)
 

@@ -8,14 +8,13 @@ one slide, where the papers promise 2. NaN and infinities have no inverse and ar
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from jobs.kernels.algebra.operators import LIMB_BITS, LIMB_MASK, VALID, clear_row, two_sum_error
-from jobs.kernels.arrays import Floats, Ints, Words, int64_literal
+from jobs.kernels.arrays import Floats, Ints, Words, compile_in_place, int64_literal
+from jobs.kernels.fdlibm.words import bits_of, from_bits
 from jobs.kernels.machine.memory import FLOAT, OP, Memory, allocate, count
 
 # the columns of a slot, which is one accumulator
@@ -25,14 +24,17 @@ NANS: Final = 2
 INFINITIES: Final = 3
 MINUS_INFINITIES: Final = 4
 TOP: Final = 5  # one above the highest limb ever touched; it keeps the sign
-LIMBS: Final = 6
+BOTTOM: Final = 6  # the lowest limb ever touched
+LIMBS: Final = 7
 
 ADD: Final = int64_literal(1)
 TAKE_BACK: Final = int64_literal(-1)
 
-MANTISSA: Final = 53
-LOWEST: Final = 1126  # 2**-1126 is the unit of limb 0: the last bit of the smallest subnormal's 53-bit mantissa
-COLUMNS: Final = LIMBS + (1024 - MANTISSA + LOWEST) // LIMB_BITS + 4
+FRACTION: Final = 52  # bits of a double after the point
+SPECIAL: Final = 0x7FF  # the exponent of infinities and NaN
+LOWEST: Final = 1074  # 2**-1074 is the unit of limb 0: the smallest subnormal number
+BIAS: Final = 1023
+COLUMNS: Final = LIMBS + SPECIAL // LIMB_BITS + 4
 
 
 def make_accumulators(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
@@ -44,7 +46,7 @@ def make_accumulators(op: int, ranges: Ints, slot_of_query: Ints, capacity: int)
     return allocate(op, ranges, slot_of_query, capacity, 0, COLUMNS)
 
 
-@njit(cache=True)
+@compile_in_place
 def evict(memory: Memory, slot: int, first: int) -> None:
     """Take back the partials before `first` that the slot's accumulator still holds. `query` shows an example."""
     accumulator, mask = memory.slots[slot], len(memory.rows) - 1
@@ -54,7 +56,7 @@ def evict(memory: Memory, slot: int, first: int) -> None:
     accumulator[FIRST] = max(accumulator[FIRST], first)
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
     """Take back what has left the window; what remains is the answer.
 
@@ -71,26 +73,26 @@ def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
     read(memory.scalars[OP], memory.slots[slot], out, k)
 
 
-@njit(cache=True)
+@compile_in_place
 def _add_float(accumulator: Ints, x: float, sign: int) -> None:
-    if x != x:
-        accumulator[NANS] += sign
-    elif x - x != 0.0:
-        accumulator[INFINITIES if x > 0 else MINUS_INFINITIES] += sign
-    elif x != 0.0:
-        mantissa, exponent = math.frexp(x)
-        digits = np.int64(abs(mantissa) * 2.0**MANTISSA)
+    bits = bits_of(x)
+    exponent, digits = (bits >> FRACTION) & SPECIAL, bits & ((1 << FRACTION) - 1)
+    if exponent == SPECIAL:
+        accumulator[NANS if digits else INFINITIES if x > 0 else MINUS_INFINITIES] += sign
+    elif exponent or digits:
+        digits |= np.int64(exponent > 0) << FRACTION  # a subnormal number has no hidden bit
         sign = sign if x > 0 else -sign
-        shift = exponent - MANTISSA + LOWEST
+        shift = max(exponent, 1) - 1
         limb, bits = LIMBS + shift // LIMB_BITS, shift % LIMB_BITS
         low, high = (digits & LIMB_MASK) << bits, (digits >> LIMB_BITS) << bits
         accumulator[limb] += sign * (low & LIMB_MASK)
         accumulator[limb + 1] += sign * ((low >> LIMB_BITS) + (high & LIMB_MASK))
         accumulator[limb + 2] += sign * (high >> LIMB_BITS)
+        accumulator[BOTTOM] = min(accumulator[BOTTOM], limb) if accumulator[TOP] else limb
         accumulator[TOP] = max(accumulator[TOP], limb + 3)
 
 
-@njit(cache=True)
+@compile_in_place
 def accumulate(op: int, accumulator: Ints, rows: Words, i: int, sign: int) -> None:
     """Add the partial rows[i] to the accumulator (ADD), or subtract it again (TAKE_BACK).
 
@@ -114,20 +116,20 @@ def accumulate(op: int, accumulator: Ints, rows: Words, i: int, sign: int) -> No
         accumulator[LIMBS + 1] = low & LIMB_MASK
 
 
-@njit(cache=True)
+@compile_in_place
 def _carry(accumulator: Ints) -> None:
-    """Bring all limbs below the top into 0 .. 2**32 - 1; the value stays the same."""
-    for limb in range(LIMBS, accumulator[TOP]):
+    """Bring all limbs that were touched into 0 .. 2**32 - 1; the value stays the same."""
+    for limb in range(accumulator[BOTTOM], accumulator[TOP]):
         accumulator[limb + 1] += accumulator[limb] >> LIMB_BITS
         accumulator[limb] &= LIMB_MASK
 
 
-@njit(cache=True)
+@compile_in_place
 def _read_float(accumulator: Ints, out: Floats, k: int) -> None:
     """Read a sum as a float by Horner's rule in double-double, until it holds more bits than the answer needs."""
     _carry(accumulator)
     high, low, limb = 0.0, 0.0, accumulator[TOP] + 1
-    while limb > LIMBS and abs(high) < 2.0**96:
+    while limb > accumulator[BOTTOM] and abs(high) < 2.0**96:
         limb -= 1
         shifted, digit = high * 2.0**LIMB_BITS, float(accumulator[limb])
         total = shifted + digit
@@ -135,11 +137,14 @@ def _read_float(accumulator: Ints, out: Floats, k: int) -> None:
         high = total + low
         low -= high - total
     exponent = (limb - LIMBS) * LIMB_BITS - LOWEST
-    out[k, 0] = np.ldexp(high, exponent)
-    out[k, 1] = np.ldexp(low, exponent)
+    if abs(exponent) < BIAS:
+        unit = from_bits((exponent + BIAS) << FRACTION)
+        out[k, 0], out[k, 1] = high * unit, low * unit
+    else:  # the power is no double
+        out[k, 0], out[k, 1] = np.ldexp(high, exponent), np.ldexp(low, exponent)
 
 
-@njit(cache=True)
+@compile_in_place
 def _read(accumulator: Ints, out: Floats, k: int) -> None:
     out[k, VALID] = 1.0
     if accumulator[NANS] > 0 or (accumulator[INFINITIES] > 0 and accumulator[MINUS_INFINITIES] > 0):
@@ -150,7 +155,7 @@ def _read(accumulator: Ints, out: Floats, k: int) -> None:
         _read_float(accumulator, out, k)
 
 
-@njit(cache=True)
+@compile_in_place
 def read(op: int, accumulator: Ints, out: Words, k: int) -> None:
     """Set row k of out to the sum of the partials in the accumulator; null when it holds none.
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from jobs.kernels.algebra import operators
 from jobs.kernels.algebra.operators import copy_row, width_of
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 
 FLOAT: Final = 16  # a bit of the op code
 
@@ -92,7 +91,7 @@ def widen(memory: Memory) -> Memory:
     return grow(memory, memory.scalars[OLDEST], memory.scalars[TAIL])
 
 
-@njit(cache=True)
+@compile_in_place
 def reset(memory: Memory) -> None:
     """Forget all partials; keep the room and the number of operations.
 
@@ -108,7 +107,7 @@ def reset(memory: Memory) -> None:
     memory.scalars[DEQUE_HEAD:] = 0
 
 
-@njit(cache=True)
+@compile_in_place
 def count(memory: Memory, operations: int) -> None:
     """Note combine operations.
 
@@ -125,7 +124,7 @@ def count(memory: Memory, operations: int) -> None:
     scalars[WORST] = max(scalars[WORST], scalars[SLIDE])
 
 
-@njit(cache=True)
+@compile_in_place
 def begin_slide(memory: Memory, start: int, oldest: int) -> None:
     """Begin the slide of a partial that starts at `start`: those before `oldest` are no longer needed.
 
@@ -139,7 +138,7 @@ def begin_slide(memory: Memory, start: int, oldest: int) -> None:
     memory.scalars[SLIDE] = 0
 
 
-@njit(cache=True)
+@compile_in_place
 def store(memory: Memory, rows: Words, i: int) -> None:
     """Keep the partial rows[i] in its place of the ring.
 
@@ -153,7 +152,7 @@ def store(memory: Memory, rows: Words, i: int) -> None:
     memory.scalars[TAIL] += 1
 
 
-@njit(cache=True)
+@compile_in_place
 def combine(op: int, a: Words, i: int, b: Words, j: int, out: Words, k: int) -> None:
     """Set row k of out to a[i] combined with b[j], in this order; out may be a or b.
 
@@ -169,7 +168,7 @@ def combine(op: int, a: Words, i: int, b: Words, j: int, out: Words, k: int) -> 
         operators.combine(op, a, i, b, j, out, k)
 
 
-@njit(cache=True)
+@compile_in_place
 def selects_right(op: int, a: Words, i: int, b: Words, j: int) -> bool:
     """Say whether a selective operator picks row j of b over the earlier row i of a.
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, combine, count, store
@@ -23,7 +21,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
     return allocate(op, ranges, slot_of_query, capacity, 2, 0)
 
 
-@njit(cache=True)
+@compile_in_place
 def _complete(memory: Memory, s: int) -> None:
     """Aggregate the intervals that partial s completes, from the two halves of each."""
     op, nodes, node = memory.scalars[OP], memory.nodes, len(memory.rows) + (s & (len(memory.rows) - 1))
@@ -34,7 +32,7 @@ def _complete(memory: Memory, s: int) -> None:
         count(memory, 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def _rebuild(memory: Memory) -> None:
     capacity = len(memory.rows)
     for s in range(memory.scalars[OLDEST], memory.scalars[TAIL]):
@@ -55,7 +53,7 @@ def widen(memory: Memory) -> Memory:
     return wider
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Store the partial as the interval of level 0; compute higher ones when they are complete.
 
@@ -67,7 +65,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
     _complete(memory, s)
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Cover the window from the left, each time by the longest interval that fits.
 
@@ -93,7 +91,7 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
         s += length
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

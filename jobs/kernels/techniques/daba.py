@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import OLDEST, OP, TAIL, Memory, allocate, combine, count, store
@@ -34,7 +32,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
     return allocate(op, ranges, slot_of_query, capacity, len(ranges), 5)
 
 
-@njit(cache=True)
+@compile_in_place
 def _shrink(memory: Memory, p: Ints, layer: Words) -> None:
     """Give one more place on either side of the unfinished middle its aggregate up to B."""
     op, mask = memory.scalars[OP], len(layer) - 1
@@ -52,7 +50,7 @@ def _shrink(memory: Memory, p: Ints, layer: Words) -> None:
     p[A] -= 1
 
 
-@njit(cache=True)
+@compile_in_place
 def _fix_up(memory: Memory, p: Ints, layer: Words) -> None:
     tail = memory.scalars[TAIL]
     if p[F] == p[B]:
@@ -69,7 +67,7 @@ def _fix_up(memory: Memory, p: Ints, layer: Words) -> None:
         _shrink(memory, p, layer)
 
 
-@njit(cache=True)
+@compile_in_place
 def _evict(memory: Memory, slot: int, first: int) -> None:
     capacity, p = len(memory.rows), memory.slots[slot]
     while p[F] < first:
@@ -77,7 +75,7 @@ def _evict(memory: Memory, slot: int, first: int) -> None:
         _fix_up(memory, p, memory.nodes[slot * capacity : (slot + 1) * capacity])
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Push the partial on the back of every range's queue. `query` shows an example."""
     for slot in range(len(memory.slots)):
@@ -95,7 +93,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
         _fix_up(memory, p, layer)
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
     """Evict what has left the window; the answer is the aggregate at F combined with the last one of the back.
 
@@ -116,7 +114,7 @@ def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
         count(memory, 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import LAST, MIN, copy_row
-from jobs.kernels.arrays import ZERO, Ints, Words
+from jobs.kernels.arrays import ZERO, Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import FLOAT, OLDEST, OP, TAIL, Memory, allocate, combine, count, store
@@ -23,7 +21,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
     return allocate(op, ranges, slot_of_query, capacity, 2, 0)
 
 
-@njit(cache=True)
+@compile_in_place
 def _update(memory: Memory, node: int) -> None:
     while node > 1:
         node >>= 1
@@ -31,7 +29,7 @@ def _update(memory: Memory, node: int) -> None:
         count(memory, 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def _rebuild(memory: Memory) -> None:
     capacity = len(memory.rows)
     for s in range(memory.scalars[OLDEST], memory.scalars[TAIL]):
@@ -54,7 +52,7 @@ def widen(memory: Memory) -> Memory:
     return wider
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Set the leaf, then every node on the way to the root. `query` shows an example."""
     store(memory, rows, i)
@@ -63,7 +61,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
     _update(memory, leaf)
 
 
-@njit(cache=True)
+@compile_in_place
 def _cover(low: int, high: int, pieces: Ints, count: int) -> int:
     """Append to the pieces, in order, as few nodes as cover the leaves from low to high; return how many there are."""
     right = len(pieces)
@@ -84,13 +82,13 @@ def _cover(low: int, high: int, pieces: Ints, count: int) -> int:
     return count
 
 
-@njit(cache=True)
+@compile_in_place
 def _ignores_order(op: int) -> bool:
     """Say whether the root answers a full ring that begins in its middle: selective operators tell ties by order."""
     return not MIN <= op & ~FLOAT <= LAST
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Fold the nodes that cover the window; around the ring's end it is a suffix of the leaves, then a prefix.
 
@@ -119,7 +117,7 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     count(memory, nodes - 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

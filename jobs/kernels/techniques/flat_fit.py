@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
@@ -22,7 +20,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
     return allocate(op, ranges, slot_of_query, capacity, 1, 0)
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Let the newest place hold the partial alone and lead to the next. `query` shows an example."""
     store(memory, rows, i)
@@ -32,7 +30,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
     memory.links[place] = tail
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Follow the pointers to the newest partial, then fold back, and let every visited place lead there at once.
 
@@ -59,7 +57,7 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     count(memory, depth)
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
@@ -22,7 +20,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
     return allocate(op, ranges, slot_of_query, capacity, 0, 0)
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Fold the partials from the first to the latest.
 
@@ -41,7 +39,7 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     count(memory, tail - first - 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(store, query, memory, steps, rows, out)

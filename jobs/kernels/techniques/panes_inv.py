@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from jobs.kernels.arrays import Words
+from jobs.kernels.arrays import Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.exact_sums import ADD, accumulate, evict, query
@@ -14,7 +12,7 @@ from jobs.kernels.machine.memory import OLDEST, OP, Memory, count, store
 __all__ = ["advance", "insert", "make", "query"]
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Take back what is about to be forgotten, then add the partial to every range.
 
@@ -33,7 +31,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
     store(memory, rows, i)
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

@@ -6,9 +6,7 @@ after a gap, partials may have expired since the latest came in.
 
 from __future__ import annotations
 
-from numba import njit
-
-from jobs.kernels.arrays import Words
+from jobs.kernels.arrays import Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.exact_sums import ADD, FIRST, accumulate, evict, query
@@ -18,7 +16,7 @@ from jobs.kernels.machine.memory import OLDEST, OP, START, TAIL, Memory, count, 
 __all__ = ["advance", "insert", "make", "query"]
 
 
-@njit(cache=True)
+@compile_in_place
 def _first_alive(memory: Memory, slot: int, start: int) -> int:
     """Find the first partial that shares a window of the slot's range with a slice that begins at `start`."""
     mask, first = len(memory.rows) - 1, max(memory.slots[slot, FIRST], memory.scalars[OLDEST])
@@ -27,7 +25,7 @@ def _first_alive(memory: Memory, slot: int, start: int) -> int:
     return int(first)
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Update the answer of every range: answer + new - expired.
 
@@ -48,7 +46,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
     memory.links[(memory.scalars[TAIL] - 1) & (len(memory.rows) - 1)] = start
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import VALID, clear_row, copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import (
@@ -46,7 +44,7 @@ def widen(memory: Memory) -> Memory:
     return grow(memory, memory.scalars[DEQUE_HEAD], memory.scalars[DEQUE_TAIL])
 
 
-@njit(cache=True)
+@compile_in_place
 def _push(memory: Memory, rows: Words, i: int) -> None:
     """Drop from the tail what the new partial outdoes, then add it."""
     op, scalars, mask = memory.scalars[OP], memory.scalars, len(memory.rows) - 1
@@ -61,7 +59,7 @@ def _push(memory: Memory, rows: Words, i: int) -> None:
     scalars[DEQUE_TAIL] += 1
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Drop the expired head, then let the partial in; a null never answers anything. `query` shows an example."""
     scalars, mask = memory.scalars, len(memory.rows) - 1
@@ -74,7 +72,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
     scalars[CURSOR_FIRST] = 0
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     """Answer by the first node inside the window. Ranges come from the longest to the shortest: one walk serves all.
 
@@ -100,7 +98,7 @@ def query(memory: Memory, _: int, first: int, out: Words, k: int) -> None:
     scalars[CURSOR_FIRST] = first
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

@@ -30,7 +30,7 @@ from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING, Window
 
 ROOM = 16  # partials that a new memory can hold; as many as its clock
-FORMAT = "heddle kernel 3"  # the first line of a state as bytes
+FORMAT = "heddle kernel 4"  # the first line of a state as bytes
 
 
 def make(
@@ -129,7 +129,7 @@ def to_bytes(state: State) -> bytes:
     """Turn the state into bytes that any process can resume from: little-endian int64, whatever the machine.
 
     >>> to_bytes(make("panes", [Window(3, 1)], "max"))[:53]
-    b'{"format": "heddle kernel 3", "technique": "panes", "'
+    b'{"format": "heddle kernel 4", "technique": "panes", "'
     """
     arrays = [*state.clock, *state.memory]
     header = {"format": FORMAT, "technique": state.technique, "shapes": [array.shape for array in arrays]}

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
@@ -26,7 +24,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
     return allocate(op, ranges, slot_of_query, capacity, len(ranges), 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def insert(memory: Memory, rows: Words, i: int) -> None:
     """Push the partial on the back stack of every range. `query` shows an example."""
     store(memory, rows, i)
@@ -41,7 +39,7 @@ def insert(memory: Memory, rows: Words, i: int) -> None:
             count(memory, 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def flip(memory: Memory, layer: Words, first: int) -> None:
     """Set the layer to the suffix aggregates of all partials from the first on, up to the latest.
 
@@ -54,7 +52,7 @@ def flip(memory: Memory, layer: Words, first: int) -> None:
     count(memory, tail - 1 - first)
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
     """Pop what has left the window, flip if that empties the front, then combine the two tops.
 
@@ -78,7 +76,7 @@ def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
         count(memory, 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(insert, query, memory, steps, rows, out)

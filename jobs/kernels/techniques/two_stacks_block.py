@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from numba import njit
-
 from jobs.kernels.algebra.operators import copy_row
-from jobs.kernels.arrays import Ints, Words
+from jobs.kernels.arrays import Ints, Words, compile_in_place
 from jobs.kernels.machine.clock import Steps
 from jobs.kernels.machine.contract import run_steps
 from jobs.kernels.machine.memory import OP, TAIL, Memory, allocate, combine, count, store
@@ -32,7 +30,7 @@ def make(op: int, ranges: Ints, slot_of_query: Ints, capacity: int) -> Memory:
     return allocate(op, ranges, slot_of_query, capacity, len(ranges), 2)
 
 
-@njit(cache=True)
+@compile_in_place
 def _extend(memory: Memory, layer: Words, flip: int, end: int) -> None:
     mask, tail = len(memory.rows) - 1, memory.scalars[TAIL]
     if flip == end < tail:
@@ -43,7 +41,7 @@ def _extend(memory: Memory, layer: Words, flip: int, end: int) -> None:
     count(memory, tail - end)
 
 
-@njit(cache=True)
+@compile_in_place
 def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
     """Combine the suffix from the window's first partial with the prefix behind the flip point.
 
@@ -69,7 +67,7 @@ def query(memory: Memory, slot: int, first: int, out: Words, k: int) -> None:
         count(memory, 1)
 
 
-@njit(cache=True)
+@compile_in_place
 def advance(memory: Memory, steps: Steps, rows: Words, out: Words) -> None:
     """Take the steps: partials from rows, answers into out. `advance` of stream.py shows an example."""
     run_steps(store, query, memory, steps, rows, out)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba.core.errors import NumbaError
 
 import jobs.kernels.techniques
 from jobs.kernels import KERNELS
@@ -56,3 +59,21 @@ def test_without_the_jit() -> None:
     subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.jobs.kernels.without_jit"], env=environment, check=True
     )
+
+
+@pytest.mark.parametrize("technique", KERNELS)
+def test_no_technique_counts_references(technique: str) -> None:
+    module = import_module(f"jobs.kernels.techniques.{technique}")
+    compiled = {name: f for name, f in vars(module).items() if hasattr(f, "targetoptions") and name != "run_steps"}
+    assert "advance" in compiled
+    assert [name for name, f in compiled.items() if f.targetoptions.get("_nrt", True)] == []
+
+
+def test_a_function_in_place_makes_no_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "makes_an_array.py").write_text(
+        "import numpy as np\nfrom jobs.kernels.arrays import compile_in_place\n\n\n"
+        "@compile_in_place\ndef double(column):\n    return column * 2\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(NumbaError, match="array"):
+        import_module("makes_an_array").double(np.arange(3))
