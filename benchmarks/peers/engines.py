@@ -156,7 +156,7 @@ def _ask_duckdb(place: World, queries: list[Query]) -> list[pa.Table]:
 
 
 def by_plain_spark(place: World, answers: pl.DataFrame) -> float:
-    """Return the CPU seconds of plain Spark for all queries, by those that it runs, after one's answers were compared."""
+    """Return the CPU seconds of plain Spark for all queries, by those that it runs; one's answers are compared."""
     plain_spark(shortest(place).id, place.root)
     theirs = pl.read_parquet(place.root / "native" / "*.parquet")
     start = pl.col("start").dt.replace_time_zone(None).dt.cast_time_unit("us")
