@@ -14,6 +14,7 @@ a share of the measured one.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 
-FINALS, HANDLED = "final_operations.", "handled."  # metrics, one per technique; of slices and answers
+DONE = "heddle.done"  # a tag: what a run had to do and what that took, which prices are fitted from
+FINALS, HANDLED = "final_operations.", "handled."  # metrics of runs that have no such tag
 KINDS = ("evaluation", "comparison_run")
 MOST = 200
 
@@ -80,19 +82,37 @@ def run_rows(store: Store, stream: str, kind: str, most: int = MOST) -> list[dic
     ]
 
 
+def done_tag(measured: Measured) -> dict[str, str]:
+    """Return the tag that a run's operations and seconds are read back from.
+
+    >>> done_tag(Measured(Operations(2.0, {"panes": 1 / 3}, {"slice": 4.0}, 2, 1), 0.5))
+    {'heddle.done': '{"partials":2,"finals":{"panes":0.333333},"handled":{"slice":4},"trees":2,"roots":1,"seconds":0.5,"batches":1}'}
+    """
+    operations = measured.operations
+    document = {
+        "partials": _short(operations.partials),
+        "finals": {name: _short(count) for name, count in operations.finals.items()},
+        "handled": {name: _short(count) for name, count in operations.handled.items()},
+        "trees": operations.trees,
+        "roots": operations.roots,
+        "seconds": _short(measured.seconds),
+        "batches": _short(measured.batches),
+    }
+    return {DONE: json.dumps(document, separators=(",", ":"))}
+
+
+def _short(value: float) -> float:
+    """Return a number in six digits: a tag holds 8,000 characters."""
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() else short
+
+
 def _past(run: Run) -> Past | None:
-    metrics, params = run.data.metrics, run.data.params
-    seconds, events = metrics.get("engine_seconds", 0.0), int(metrics.get("events", 0))
-    operations = Operations(
-        metrics.get("partial_operations", 0.0),
-        _metrics_below(FINALS, metrics),
-        _metrics_below(HANDLED, metrics),
-        int(metrics.get("trees", 0)),
-        int(metrics.get("roots", 0)),
-    )
-    if not (seconds > 0 and events and operations.total > 0):
+    metrics, params, tags = run.data.metrics, run.data.params, run.data.tags
+    events = int(metrics.get("events", 0))
+    measured = _measured(json.loads(tags[DONE])) if DONE in tags else _measured_before(metrics)
+    if not (measured.seconds > 0 and events and measured.operations.total > 0):
         return None
-    measured = Measured(operations, seconds, metrics.get("batches", 1.0))
     return Past(
         run.info.run_id,
         params.get("strategy", ""),
@@ -100,8 +120,25 @@ def _past(run: Run) -> Past | None:
         events,
         params.get("lane", ""),
         measured,
-        run.data.tags.get(MACHINE, ""),
+        tags.get(MACHINE, ""),
     )
+
+
+def _measured(document: Mapping[str, Any]) -> Measured:
+    names = ("partials", "finals", "handled", "trees", "roots")
+    return Measured(Operations(*(document[name] for name in names)), document["seconds"], document["batches"])
+
+
+def _measured_before(metrics: Mapping[str, float]) -> Measured:
+    """Return what a run of an older version had to do: it has a metric for every count."""
+    operations = Operations(
+        metrics.get("partial_operations", 0.0),
+        _metrics_below(FINALS, metrics),
+        _metrics_below(HANDLED, metrics),
+        int(metrics.get("trees", 0)),
+        int(metrics.get("roots", 0)),
+    )
+    return Measured(operations, metrics.get("engine_seconds", 0.0), metrics.get("batches", 1.0))
 
 
 def _metrics_below(prefix: str, metrics: Mapping[str, float]) -> dict[str, float]:
@@ -146,8 +183,3 @@ def runs_to_price_by(store: Store, stream: str, own: Sequence[Past], machine: st
 def prices_of(past: Sequence[Past]) -> Prices | None:
     """Return the seconds that operations took in some runs; None of no runs."""
     return fit_prices([run.measured for run in past]) if past else None
-
-
-def metrics_of(prices: Prices) -> dict[str, float]:
-    """Return prices as the metrics of a run."""
-    return {"calibration.error": prices.error, **{f"calibration.{name}": value for name, value in prices.each.items()}}

@@ -75,7 +75,7 @@ def test_evaluate_audits_publishes_and_logs(airflow: Airflow, place: Settings, s
     assert ledger.published
     (row,) = run_rows(store, "readings", "evaluation")
     assert row["metrics"]["events"] == 1200
-    assert row["metrics"]["audit.passed"] == 1
+    assert row["metrics"]["passed_audit"] == 1
     assert row["params"]["plan_version"] == "1"
     assert any(line.startswith("batch 1: ") for line in said)  # of the submitted job, while it runs
     assert "comparing both sides" in said
@@ -101,7 +101,7 @@ def test_a_comparison_is_one_run_a_plan(airflow: Airflow, place: Settings, store
     assert {row["tags"]["mlflow.parentRunId"] for row in runs} == {parent["run"]}
     compared = sorted((row["params"]["strategy"], row["params"]["technique"]) for row in runs)
     assert compared == sorted(product(plans["strategies"], plans["techniques"]))
-    assert all(row["metrics"]["events"] == 600 and row["metrics"]["measured_throughput"] > 0 for row in runs)
+    assert all(row["metrics"]["events"] == 600 and row["metrics"]["CPU_ms_measured"] > 0 for row in runs)
     assert newest(stored(place)).sequence == before
 
 

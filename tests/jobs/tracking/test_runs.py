@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from sqlalchemy.engine import Engine
 from jobs.host.settings import Settings
 from jobs.steps.replan import forget_old_runs
 from jobs.tracking.comparisons import log_comparison
-from jobs.tracking.evaluations import Evaluation, log_evaluation
+from jobs.tracking.evaluations import CALIBRATION, Evaluation, log_evaluation
 from jobs.tracking.past import ENOUGH, past_runs, prices, run_rows
 from jobs.tracking.registry import champion, plan_of
-from jobs.tracking.store import PARENT, Store
+from jobs.tracking.store import PARENT, Entry, Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
 from optimizer.plan.prices import operations_for
@@ -56,16 +57,48 @@ def test_an_evaluation_says_how_far_estimates_are_off(store: Store, place: Setti
     for events, seconds in ((1000, 0.5), (2000, 1.0), (4000, 3.0)):
         log_evaluation(store, Evaluation(catalog, plan, report(plan, events, seconds)))
     last, _, first = run_rows(store, "readings", "evaluation")
-    assert "deviation" not in first["metrics"]  # nothing was known, and there is nothing to normalise by
-    assert "calibration.surprise" not in first["metrics"]
-    assert last["metrics"]["calibration.surprise"] == pytest.approx(1 / 3, rel=0.05)
-    assert 0 < last["metrics"]["deviation"] < 0.34
-    assert last["metrics"]["measured_throughput"] == pytest.approx(4000 / 3)
-    found = prices(store, "readings")
-    assert found is not None
-    assert found.error == pytest.approx(last["metrics"]["calibration.error"])
-    assert len(past_runs(store, "readings")) == 3
+    assert "surprise" not in calibration(store, first)  # nothing was known
+    assert calibration(store, last)["surprise"] == pytest.approx(1 / 3, rel=0.05)
+    known = prices(store, "readings")
+    assert known is not None
+    assert known.error == pytest.approx(calibration(store, last)["error"])
+    assert [past.throughput for past in past_runs(store, "readings")] == pytest.approx([4000 / 3, 2000, 2000])
     assert store.read(last["run"], "throughput.svg").startswith(b"<?xml")
+
+
+def calibration(store: Store, row: dict[str, Any]) -> dict[str, Any]:
+    """What an evaluation let prices be fitted to."""
+    document: dict[str, Any] = json.loads(store.read(row["run"], CALIBRATION))
+    return document
+
+
+def test_few_metrics_and_the_unit_of_cost_first(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    audit = {"passed": True, "rows": 12, "windows": 3}
+    log_evaluation(store, Evaluation(catalog, plan, report(plan) | {"estimated_seconds": 1.0}, audit))
+    (row,) = run_rows(store, "readings", "evaluation")
+    names = sorted(row["metrics"], key=str.lower)
+    assert names[:2] == ["CPU_ms_estimated", "CPU_ms_measured"]
+    assert len(names) <= 12, names
+    assert [row["metrics"][name] for name in names[:2]] == [1000.0, 1500.0]
+
+
+def test_runs_of_the_version_before_are_still_read(store: Store, place: Settings) -> None:
+    """It had a metric for every count, and no tag."""
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    log_evaluation(store, Evaluation(catalog, plan, report(plan)))
+    (now,) = past_runs(store, "readings")
+    done = now.measured.operations
+    counts = {"partial_operations": done.partials, "trees": done.trees, "roots": done.roots}
+    counts |= {f"final_operations.{name}": count for name, count in done.finals.items()}
+    counts |= {f"handled.{name}": count for name, count in done.handled.items()}
+    metrics = {**counts, "engine_seconds": now.measured.seconds, "batches": now.measured.batches, "events": now.events}
+    params = {"strategy": now.strategy, "technique": now.technique, "lane": now.lane}
+    before = store.child(Entry("readings", "evaluation", "evaluate", params, metrics), "")
+    runs = {past.run: past for past in past_runs(store, "readings")}
+    assert runs[before] == replace(now, run=before)
 
 
 def test_few_runs_are_helped_by_those_of_other_streams(store: Store, place: Settings) -> None:
@@ -102,7 +135,7 @@ def test_runs_of_another_machine_tell_no_prices(store: Store, place: Settings) -
     assert newest["tags"]["heddle.machine.processor"] == "fast"
     assert newest["tags"]["heddle.machine.master"] == "local[2]"
     assert newest["tags"]["heddle.machine"] != before["tags"]["heddle.machine"]
-    assert "calibration.surprise" not in newest["metrics"]  # nothing was known of this machine
+    assert "surprise" not in calibration(store, newest)  # nothing was known of this machine
     known = prices(store, "readings")
     assert known is not None
     assert known.seconds(operations_for(plan, 4000), 2) == pytest.approx(1.0, rel=0.1)
@@ -138,7 +171,8 @@ def test_a_comparison_is_a_parent_with_a_run_per_plan(store: Store, place: Setti
     assert {row["tags"][PARENT] for row in rows} == {parent}
     assert {row["params"]["technique"] for row in rows} == {"panes", "two_stacks_block"}
     assert all(set(row["params"]) == {"strategy", "technique"} for row in rows)  # what MLflow's comparison opens on
-    assert all(sorted(row["metrics"])[0].startswith("CPU_") for row in rows)
+    first = {tuple(sorted(row["metrics"], key=str.lower)[:2]) for row in rows}
+    assert first == {("CPU_ms_measured", "CPU_regret")}  # no estimate: this machine has no prices here
     assert min(row["metrics"]["CPU_regret"] for row in rows) == 1
     (above,) = run_rows(store, "readings", "comparison")
     assert " times as fast as no_share" in above["name"]
@@ -172,7 +206,7 @@ def test_a_run_says_when_where_and_from_what(store: Store, place: Settings) -> N
     assert (run.info.start_time, run.info.end_time) == (10**12, 10**12 + 5000)
     assert {each.dataset.name for each in run.inputs.dataset_inputs} == {"readings", "catalog of readings"}
     assert {"mlflow.source.name", "heddle.version", "heddle.machine"} <= run.data.tags.keys()
-    series = store.client.get_metric_history(run.info.run_id, "batch_seconds")
+    series = store.client.get_metric_history(run.info.run_id, "seconds_of_batch")
     assert [(each.step, each.value) for each in series] == [(0, 2.0), (1, 1.0)]
 
 
