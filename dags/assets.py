@@ -21,6 +21,23 @@ def results_asset(stream: str) -> Asset:
     return Asset(name=f"heddle_results_{stream}", uri=f"heddle://results/{stream}")
 
 
+def hours_asset(stream: str) -> Asset:
+    """Return what changes, with the hour as its partition key, when an hour of a stream's results is whole."""
+    return Asset(name=f"heddle_hours_{stream}", uri=f"heddle://hours/{stream}")
+
+
+def announce_hours(stream: str, hours: list[str], task: Any, outlet_events: Any) -> None:
+    """Tell which hours of a stream are whole.
+
+    An alias takes no partition keys, and streams are known only when a DAG runs: the asset of the stream becomes an
+    outlet of the task while it runs.
+    """
+    asset = hours_asset(stream)
+    task.outlets = [*task.outlets, asset]
+    outlet_events[asset].extra = {"stream": stream}
+    outlet_events[asset].add_partitions(hours)
+
+
 def events_uri(stream: str) -> str:
     """Return the address of a stream's events, as its asset has it."""
     return f"heddle://events/{stream}"

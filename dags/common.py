@@ -13,7 +13,7 @@ from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetab
 from airflow.sdk.definitions.callback import AsyncCallback
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
-from dags.assets import DRIFT, QUARANTINE, RESULTS, events_uri, results_asset
+from dags.assets import DRIFT, QUARANTINE, RESULTS, announce_hours, events_uri, results_asset
 from dags.notify import HeddleNotifier, tell_alerts
 
 LOG = logging.getLogger("heddle")
@@ -165,7 +165,7 @@ def publish(batch: Any) -> Any:
     audit has failed."""
 
     @step(map_index_template=STREAM_OF_BATCH, outlets=[RESULTS])
-    def publish(batch: dict[str, Any], outlet_events: Any) -> dict[str, Any]:
+    def publish(batch: dict[str, Any], outlet_events: Any, ti: Any) -> dict[str, Any]:
         from expectations.publish import act_on_verdict
 
         outcome = act_on_verdict(batch, LOG.info, address(), connection)
@@ -175,6 +175,8 @@ def publish(batch: Any) -> Any:
             tell_lineage(batch["stream"])
         if outcome["batches"]:
             outlet_events[RESULTS].add(asset, extra=outcome)
+        if outcome.get("hours"):
+            announce_hours(batch["stream"], outcome["hours"], ti.task, outlet_events)
         return outcome
 
     @step(map_index_template="{{ task.op_kwargs['outcome']['stream'] }}", retries=0)

@@ -10,7 +10,7 @@ from typing import Any
 
 from jobs.engine.warehouse.ledger import Ledger, batches_of, discard, newest_ledger, release, settle
 from jobs.engine.warehouse.lifecycle import stream_storage
-from jobs.engine.warehouse.manifest import Manifest, load, manifest_name, newest
+from jobs.engine.warehouse.manifest import Manifest, emitted_span, load, manifest_name, newest
 from jobs.host.settings import settings
 from jobs.host.storage import Storage
 from jobs.sinks.deliver import Secrets, deliver, environment
@@ -19,6 +19,8 @@ from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 
+HOUR = 3_600_000_000  # microseconds
+MOST_HOURS = 168  # of one publication: each of them starts a run of every DAG that waits for hours
 ASKED = 10  # failing rows of each check that a person is shown with the question
 
 
@@ -126,9 +128,30 @@ def describe_published(
         "rows": rows,
         "watermark": watermark.isoformat() if watermark else None,
         "hour": f"{watermark:%Y-%m-%dT%H}" if watermark else None,  # windows that end before it are all there
+        "hours": hours_between(*_span(manifest, batches)),
         "audited_rows": verdict["rows"],
         "warnings": [check["name"] for check in _unmet(verdict)],
     }
+
+
+def _span(manifest: Manifest, batches: Sequence[int]) -> tuple[int, int]:
+    """Return the time from the watermark before some batches to the one after them; BEGINNING where no mark tells."""
+    spans = [span for batch in batches if (span := emitted_span(manifest.marks, batch))]
+    return min((start for start, _ in spans), default=BEGINNING), max((end for _, end in spans), default=BEGINNING)
+
+
+def hours_between(start: int, end: int) -> list[str]:
+    """Return the hours that became whole between two watermarks, each by its beginning, the newest MOST_HOURS of them.
+
+    A stream's first batch has no watermark before it, and tells its newest whole hour.
+
+    >>> hours_between(HOUR // 2, 2 * HOUR), hours_between(2 * HOUR + 1, 3 * HOUR - 1)
+    (['1970-01-01T00:00:00', '1970-01-01T01:00:00'], [])
+    """
+    after = end // HOUR
+    first = after - 1 if start == BEGINNING else start // HOUR
+    hours = range(max(first, after - MOST_HOURS), after) if end > BEGINNING else ()
+    return [f"{datetime.fromtimestamp(hour * 3600, UTC):%Y-%m-%dT%H:%M:%S}" for hour in hours]
 
 
 def _unmet(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:

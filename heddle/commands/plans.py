@@ -168,8 +168,9 @@ def compare(
         _show_compared(plans, parent, deviation)
 
 
-def _show_compared(plans: list[Compared], parent: str, deviation: float) -> None:
+def _show_compared(plans: list[Compared], parent: str, deviation: float | None) -> None:
     from jobs.steps.submit import verdict_of
+    from jobs.tracking.comparisons import deviation_text
     from optimizer.plan.definition import Plan
 
     table = Table(box=SIMPLE_HEAD, title="CPU milliseconds per 1,000 events", title_justify="left")
@@ -184,5 +185,5 @@ def _show_compared(plans: list[Compared], parent: str, deviation: float) -> None
         table.add_row(plan.strategy, compared.technique, str(len(plan.trees)), *costs)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(table)
-    console.print(f"estimated and measured throughput are {deviation:.1%} apart on average; MLflow run {parent}")
+    console.print(f"{deviation_text(deviation)}; MLflow run {parent}")
     console.print(verdict_of(plans))

@@ -43,7 +43,6 @@ class Candidates:
     unit: str
     seconds: float  # that planning took
     in_operations: dict[str, float]  # the papers' currency, whatever the plans were searched in
-    in_seconds: dict[str, float]  # CPU seconds per second of the stream; {} where this machine has no prices
 
 
 def candidates(
@@ -72,7 +71,6 @@ def candidates(
         cost_of(plans[best], common_prices)[1],
         time.perf_counter() - started,
         {name: plan.cost for name, plan in plans.items()},
-        costs if common_prices else {},
     )
 
 
@@ -171,7 +169,7 @@ def replan(store: Store, catalog: Catalog, wish: Wish, say: Say) -> Replanned:
         plans.unit,
         figures,
         wish.key,
-        {"operations": plans.in_operations, "seconds": plans.in_seconds},
+        plans.in_operations,
         fitted,
     )
     return keep(store, plans.best, log_replan(store, logged), decision, wish.promote, say)

@@ -26,7 +26,7 @@ from jobs.runs.compare import Compared
 from jobs.runs.lanes import spark_has_work
 from jobs.spark.session import JAVA_OPTIONS, PLAIN_FILES, java_options, spark_home
 from jobs.spark.stream_frames import driver_of
-from jobs.tracking.comparisons import log_comparison, trial_of, verdict
+from jobs.tracking.comparisons import deviation_text, log_comparison, trial_of, verdict
 from jobs.tracking.evaluations import Evaluation, log_evaluation
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import Store, open_store
@@ -179,7 +179,7 @@ def log_report(job: Mapping[str, Any], say: Say) -> dict[str, Any]:
     plans = [Compared(**plan) for plan in json.loads(Path(job["report"]).read_text())]
     run, deviation = log_compared(open_store(place), load_catalog(place.catalog), plans, job["run"])
     say(f"{job['stream']}: {verdict_of(plans)}")
-    say(f"{job['stream']}: {len(plans)} plans compared; estimates are {deviation:.1%} off; MLflow run {run}")
+    say(f"{job['stream']}: {len(plans)} plans compared; {deviation_text(deviation)}; MLflow run {run}")
     return {"stream": job["stream"], "run": run, "deviation": deviation}
 
 
@@ -196,7 +196,7 @@ def verdict_of(plans: Iterable[Compared]) -> str:
     )
 
 
-def log_compared(store: Store, catalog: Catalog, plans: Iterable[Compared], key: str = "") -> tuple[str, float]:
-    """Log a comparison; return its parent run and the mean deviation of estimated from measured throughput."""
+def log_compared(store: Store, catalog: Catalog, plans: Iterable[Compared], key: str = "") -> tuple[str, float | None]:
+    """Log a comparison; return its parent run and by what share estimates are off on average."""
     runs = [Evaluation(catalog, Plan.from_json(plan.plan), plan.report, technique=plan.technique) for plan in plans]
     return log_comparison(store, runs, key)

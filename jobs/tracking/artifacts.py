@@ -21,7 +21,6 @@ from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan, Tree
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -31,11 +30,10 @@ TREES = "trees.json"  # the trees of an evaluation as a table that MLflow shows
 
 @dataclass(frozen=True)
 class Bars:
-    """One run: its strategy and technique, and its two normalised throughputs."""
+    """A plan by its name, and what it costs in CPU milliseconds per 1,000 events; the estimate where there is one."""
 
-    strategy: str
-    technique: str
-    estimated: float
+    name: str
+    estimated: float | None
     measured: float
 
 
@@ -52,36 +50,20 @@ def cost_chart(costs: Mapping[str, float], unit: str) -> bytes:
     return _svg(figure)
 
 
-def throughput_chart(bars: Sequence[Bars]) -> bytes:
-    """Draw two panels as SVG, per technique and per strategy: the mean of estimated and of measured throughput."""
-    techniques = _means(bars, lambda bar: bar.technique)
-    strategies = _means(bars, lambda bar: bar.strategy)
-    figure = _figure(3.2 + 0.5 * (len(techniques) + len(strategies)))
-    upper, lower = figure.subplots(2, 1, height_ratios=[len(techniques) + 1, len(strategies) + 1])
-    _pairs(upper, "technique", techniques)
-    _pairs(lower, "strategy", strategies)
-    upper.legend(loc="best", frameon=False)
-    lower.set_xlabel("throughput as a multiple of the mean")
-    return _svg(figure)
-
-
-def _means(bars: Sequence[Bars], name_of: Any) -> dict[str, tuple[float, float]]:
-    groups: dict[str, list[Bars]] = {}
-    for bar in bars:
-        groups.setdefault(name_of(bar) or "none", []).append(bar)
-    return {
-        name: (sum(b.estimated for b in group) / len(group), sum(b.measured for b in group) / len(group))
-        for name, group in sorted(groups.items())
-    }
-
-
-def _pairs(axes: Axes, title: str, means: Mapping[str, tuple[float, float]]) -> None:
-    places = range(len(means))
-    axes.barh([place - 0.2 for place in places], [e for e, _ in means.values()], 0.38, color=OTHER, label="estimated")
-    axes.barh([place + 0.2 for place in places], [m for _, m in means.values()], 0.38, color=BAR, label="measured")
-    axes.set_yticks(places, list(means))
+def comparison_chart(plans: Sequence[Bars]) -> bytes:
+    """Draw two bars per plan as SVG, what was estimated and what was measured, the cheapest plan first."""
+    ordered = sorted(plans, key=lambda plan: plan.measured)
+    figure = _figure(1.6 + 0.6 * len(ordered))
+    axes, places = figure.add_subplot(), range(len(ordered))
+    estimates = [(place - 0.2, plan.estimated) for place, plan in enumerate(ordered) if plan.estimated is not None]
+    if estimates:
+        axes.barh([place for place, _ in estimates], [e for _, e in estimates], 0.38, color=OTHER, label="estimated")
+    axes.barh([place + 0.2 for place in places], [p.measured for p in ordered], 0.38, color=BAR, label="measured")
+    axes.set_yticks(places, [plan.name for plan in ordered])
     axes.invert_yaxis()
-    axes.set_title(f"per {title}", loc="left", color=INK)
+    axes.legend(loc="best", frameon=False)
+    axes.set_xlabel("CPU milliseconds per 1,000 events")
+    return _svg(figure)
 
 
 def _figure(height: float) -> Figure:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
-from jobs.host.machine import machine_fingerprint
-from jobs.tracking.artifacts import Bars, throughput_chart
-from jobs.tracking.evaluations import Evaluation, engine_seconds, estimates, log_evaluation, past_of
-from jobs.tracking.past import Past, deviations, mean, normalised, past_runs, prices_of, runs_to_price_by
+from jobs.tracking.artifacts import Bars, comparison_chart
+from jobs.tracking.evaluations import Evaluation, engine_seconds, log_evaluation, milliseconds
 from jobs.tracking.store import Entry, Store
 from optimizer.errors import HeddleError
 
@@ -83,44 +81,60 @@ def trials_of(compared: Sequence[Evaluation]) -> list[Trial]:
     ]
 
 
-def log_comparison(store: Store, compared: Sequence[Evaluation], key: str = "") -> tuple[str, float]:
-    """Write the runs, and above them their verdict, chart and mean deviation."""
+def log_comparison(store: Store, compared: Sequence[Evaluation], key: str = "") -> tuple[str, float | None]:
+    """Write the runs, and above them their verdict, chart and the mean deviation of estimates, where there are any."""
     if not compared:
         raise HeddleError("nothing was compared; name at least one strategy and one technique")
     stream = compared[0].plan.stream
     logged = store.find(stream, KIND, key) if key else None
     if logged:
-        return logged, float(store.client.get_run(logged).data.metrics["deviation"])
-    past = [past_run for evaluation in compared if (past_run := past_of("", evaluation))]
-    apart, metrics, files = _figures(store, stream, past)
+        return logged, store.client.get_run(logged).data.metrics.get("deviation")
     trials = trials_of(compared)
+    bars = bars_of(compared, trials)
+    apart = deviation(bars)
     sentence = verdict(trials)
     params = {
         "strategies": ", ".join(sorted({evaluation.plan.strategy for evaluation in compared})),
-        "techniques": ", ".join(sorted({run.technique for run in past})),
+        "techniques": ", ".join(sorted({evaluation.technique for evaluation in compared})),
         "catalog_fingerprint": compared[0].plan.catalog_fingerprint,
     }
+    metrics = {"runs": len(compared), **({} if apart is None else {"deviation": apart})}
     name = sentence.split(" (", 1)[0].split(";", 1)[0]
     parent = store.begin(Entry(stream, KIND, name, params, metrics, key=key, note=sentence))
     least = max(min(trial.typical for trial in trials), 1e-9)
     for evaluation, trial in zip(compared, trials, strict=True):
-        run = log_evaluation(store, replace(evaluation, kind=RUN, key=""), parent)
-        store.measure(run, {"CPU_regret": trial.typical / least})
-    store.files(parent, {**files, "verdict.txt": sentence + "\n"})
+        log_evaluation(store, replace(evaluation, kind=RUN, key="", regret=trial.typical / least), parent)
+    files: dict[str, str | bytes] = {"verdict.txt": sentence + "\n"}
+    store.files(parent, files | ({"CPU_ms.svg": comparison_chart(bars)} if bars else {}))
     store.end(parent)
     return parent, apart
 
 
-def _figures(store: Store, stream: str, past: Sequence[Past]) -> tuple[float, dict[str, float], dict[str, bytes]]:
-    """Return how far estimates are off by the prices that were known before, as metrics, too, and the chart."""
-    machine = past[0].machine if past else machine_fingerprint()
-    prices = prices_of(runs_to_price_by(store, stream, past_runs(store, stream), machine))
-    estimated, measured = estimates(past, prices), [run.throughput for run in past]
-    apart = mean(deviations(estimated, measured))
-    by_operations = mean(deviations(estimates(past, None), measured))
-    bars = [
-        Bars(run.strategy, run.technique, *both)
-        for run, both in zip(past, zip(normalised(estimated), normalised(measured), strict=True), strict=True)
-    ]
-    metrics = {"runs": len(past), "deviation": apart, "deviation_by_operations": by_operations}
-    return apart, metrics, {"throughput.svg": throughput_chart(bars)} if bars else {}
+def bars_of(compared: Sequence[Evaluation], trials: Sequence[Trial]) -> list[Bars]:
+    """Return what every plan that brought events costs, once where several strategies found the same one."""
+    distinct: dict[str, tuple[str, dict[str, float]]] = {}
+    for each, trial in zip(compared, trials, strict=True):
+        distinct.setdefault(trial.plan, (trial.name, milliseconds(each.report)))
+    costs = [(name, cost) for name, cost in distinct.values() if cost]
+    return [Bars(name, cost.get("CPU_ms_estimated"), cost["CPU_ms_measured"]) for name, cost in costs]
+
+
+def deviation(plans: Sequence[Bars]) -> float | None:
+    """Return by what share estimates are off on average; None where nothing was estimated.
+
+    >>> deviation([Bars("no_share", 0.5, 0.4), Bars("cascade", 0.15, 0.2), Bars("panes", None, 0.3)])
+    0.25
+    """
+    pairs = [(plan.estimated, plan.measured) for plan in plans if plan.estimated is not None and plan.measured]
+    return round(fmean(abs(estimated / measured - 1) for estimated, measured in pairs), 6) if pairs else None
+
+
+def deviation_text(apart: float | None) -> str:
+    """Say how far estimates are off.
+
+    >>> deviation_text(0.074)
+    'estimates are 7.4% off on average'
+    """
+    if apart is None:
+        return "nothing was estimated: heddle calibrate measures what this machine takes"
+    return f"estimates are {apart:.1%} off on average"

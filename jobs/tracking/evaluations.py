@@ -2,9 +2,9 @@
 
     run = log_evaluation(store, Evaluation(catalog, plan, report, audit=..., version=..., key=...))
 
-Its metrics are the few that people read: CPU milliseconds per 1,000 events, estimated and measured, come first in every
-list of MLflow, which sorts by name. What prices are fitted from is the tag `heddle.done`; calibration.json has the prices
-that now hold, and by how much those before the run were off.
+Its metrics are the few that people read: CPU milliseconds per 1,000 events, estimated and measured, come first in
+every list of MLflow, which sorts by name. What prices are fitted from is the tag `heddle.done`; calibration.json has
+the prices that now hold, and by how much those before the run were off.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.host.machine import fingerprint_of, machine_facts
-from jobs.tracking.artifacts import TREES, Bars, as_page, as_parquet, query_table, throughput_chart, tree_table
+from jobs.tracking.artifacts import TREES, as_page, as_parquet, query_table, tree_table
 from jobs.tracking.past import (
     Past,
     done_tag,
-    normalised,
     past_runs,
     prices_of,
     runs_to_price_by,
@@ -27,7 +26,7 @@ from jobs.tracking.past import (
 from jobs.tracking.store import Entry, Store, catalog_dataset, events_dataset
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
-from optimizer.plan.prices import Measured, Prices, operations_for
+from optimizer.plan.prices import Measured, operations_for
 
 KIND = "evaluation"
 CALIBRATION = "calibration.json"
@@ -46,6 +45,7 @@ class Evaluation:
     technique: str = ""  # as it was asked for; the plan's own when left out
     key: str = ""
     kind: str = KIND
+    regret: float | None = None  # how many times the seconds of the fastest plan it took, where plans are compared
 
 
 def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> str:
@@ -61,7 +61,7 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
         run,
         [events_dataset(evaluation.catalog, stream, evaluation.report), catalog_dataset(evaluation.catalog, stream)],
     )
-    if evaluation.report.get("batch_seconds"):
+    if len(evaluation.report.get("batch_seconds", ())) > 1:
         store.series(run, "seconds_of_batch", evaluation.report["batch_seconds"])
     trees = tree_table(evaluation.plan, evaluation.report["trees"])
     files: dict[str, str | bytes] = {
@@ -71,7 +71,7 @@ def log_evaluation(store: Store, evaluation: Evaluation, parent: str = "") -> st
     }
     own = past_of(run, evaluation)
     if own:
-        files |= _compare_with_past(own, past, priced_by)
+        files[CALIBRATION] = json.dumps(_calibration(own, priced_by), indent=1)
     store.files(run, files)
     store.end(run, at=evaluation.report.get("ended", 0.0))
     return run
@@ -98,31 +98,16 @@ def engine_seconds(report: Mapping[str, Any]) -> float:
     return float(sum(report["step_seconds"].get(step, 0.0) for step in WORK))
 
 
-def estimates(past: Sequence[Past], prices: Prices | None) -> list[float]:
-    """Return the estimated throughput of runs, in events per second or, without prices, per operation."""
-    return [run.events / _estimated_seconds(run, prices) for run in past]
-
-
-def _estimated_seconds(run: Past, prices: Prices | None) -> float:
-    operations = run.measured.operations
-    if prices and prices.knows(operations):
-        return max(prices.seconds(operations, run.measured.batches), 1e-12)
-    return operations.total
-
-
-def _compare_with_past(own: Past, past: Sequence[Past], priced_by: Sequence[Past]) -> dict[str, str | bytes]:
-    """Return the calibration that now holds, and a chart of estimates by the prices that held before."""
-    before, after, together = prices_of(priced_by), prices_of([own, *priced_by]), [own, *past]
-    estimated, measured = estimates(together, before), [run.throughput for run in together]
-    shares = zip(normalised(estimated), normalised(measured), strict=True)
-    bars = [Bars(run.strategy, run.technique, *both) for run, both in zip(together, shares, strict=True)]
+def _calibration(own: Past, priced_by: Sequence[Past]) -> dict[str, Any]:
+    """Return the prices that now hold, their error, and by how much those before were surprised by the run."""
+    before, after = prices_of(priced_by), prices_of([own, *priced_by])
     calibration: dict[str, Any] = {}
     if before and before.knows(own.measured.operations):
         expected = before.seconds(own.measured.operations, own.measured.batches)
         calibration["surprise"] = abs(expected / own.measured.seconds - 1)
     if after:
         calibration |= {"error": after.error, "prices": dict(after.each)}
-    return {"throughput.svg": throughput_chart(bars), CALIBRATION: json.dumps(calibration, indent=1)}
+    return calibration
 
 
 def _technique(evaluation: Evaluation) -> str:
@@ -131,11 +116,12 @@ def _technique(evaluation: Evaluation) -> str:
 
 
 def _metrics(evaluation: Evaluation) -> dict[str, float]:
-    """Return what a run measured, and what its plan let expect."""
+    """Return what a run measured, and what its plan let expect. MLflow's comparison opens on the first of them."""
     report, audit = evaluation.report, evaluation.audit
     counted = ("events", "results", "late", "windows_missed", "wall_seconds", "cpu_seconds")
-    metrics: dict[str, float] = {name: report[name] for name in counted}
-    metrics |= _milliseconds(report)
+    metrics = milliseconds(report)
+    metrics |= {} if evaluation.regret is None else {"CPU_regret": evaluation.regret}
+    metrics |= {name: report[name] for name in counted}
     metrics["events_per_second"] = report["events"] / max(report["wall_seconds"], 1e-9)
     if audit:
         metrics |= {"passed_audit": float(audit["passed"]), "rows_audited": audit["rows"]}
@@ -174,10 +160,10 @@ def _entry(evaluation: Evaluation) -> Entry:
     )
 
 
-def _milliseconds(report: Mapping[str, Any]) -> dict[str, float]:
+def milliseconds(report: Mapping[str, Any]) -> dict[str, float]:
     """Return the one unit of cost that people read, CPU milliseconds per 1,000 events: measured, and estimated if so.
 
-    >>> _milliseconds({"events": 2000, "step_seconds": {"feed": 0.5}, "estimated_seconds": 0.4})
+    >>> milliseconds({"events": 2000, "step_seconds": {"feed": 0.5}, "estimated_seconds": 0.4})
     {'CPU_ms_measured': 250.0, 'CPU_ms_estimated': 200.0}
     """
     if not report["events"]:

@@ -201,6 +201,7 @@ def _times(tag: str | None) -> tuple[str, ...]:
     return tuple(tag.split(",")) if tag else ()
 
 
+SECONDS = "seconds per second"
 LEAST = 1e-9  # of the cost: what is less than this cheaper is not cheaper
 
 
@@ -235,5 +236,5 @@ def cost_of(plan: Plan, prices: Prices | None) -> tuple[float, str]:
     """Return seconds of work per second of the stream, or operations per second; and which of the two."""
     operations = operations_of(plan)
     if prices and prices.knows(operations):
-        return prices.seconds(operations, batches=0), "seconds per second"
+        return prices.seconds(operations, batches=0), SECONDS
     return operations.total, "operations per second"

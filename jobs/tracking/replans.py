@@ -7,14 +7,18 @@ conclude(store, run, version, decision, promoted=True)
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from jobs.tracking.artifacts import as_parquet, cost_chart, log_trees, query_table, tree_table
+import pyarrow as pa
+
+from jobs.tracking.artifacts import as_page, as_parquet, cost_chart, log_trees, query_table, tree_table
 from jobs.tracking.plan_model import describe_model
-from jobs.tracking.registry import PLAN, Decision, Version
+from jobs.tracking.registry import PLAN, SECONDS, Decision, Version
 from jobs.tracking.store import Entry, Store, catalog_dataset
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
@@ -23,6 +27,7 @@ from optimizer.plan.picture import draw
 from optimizer.plan.prices import Prices
 
 KIND = "replan"
+COSTS = "costs.json"  # what every plan would cost, as a table that MLflow shows
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Replan:
     unit: str = "operations per second"
     measured: Mapping[str, float] = field(default_factory=dict)  # of the stream: rate, keys, disorder
     key: str = ""
-    currencies: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # every plan's cost in each of them
+    operations: Mapping[str, float] = field(default_factory=dict)  # a second, of every plan
     prices: Prices | None = None  # that the plans were compared by
 
 
@@ -55,6 +60,8 @@ def log_replan(store: Store, replan: Replan) -> str:
         "queries.parquet": as_parquet(query_table(replan.catalog, plan)),
         "trees.parquet": as_parquet(tree_table(plan)),
     }
+    if replan.costs:
+        files[COSTS] = as_page(cost_table(replan))
     if len(replan.costs) > 1:
         files["costs.svg"] = cost_chart(replan.costs, replan.unit)
     store.files(run, files)
@@ -81,6 +88,16 @@ def picture(plan: Plan, prices: Prices | None) -> bytes:
         return path.read_bytes()
 
 
+def cost_table(replan: Replan) -> pa.Table:
+    """Return a row per plan that was compared, the cheapest first: in CPU milliseconds where prices are known."""
+    names = sorted(replan.costs, key=lambda name: replan.costs[name])
+    columns: dict[str, list[Any]] = {"plan": names}
+    if replan.unit == SECONDS:
+        columns["CPU ms per 1,000 events"] = [replan.costs[name] / replan.plan.rate * 1e6 for name in names]
+    operations = replan.operations or replan.costs
+    return pa.table({**columns, "operations per second": [operations[name] for name in names]})
+
+
 def _entry(replan: Replan) -> Entry:
     plan = replan.plan
     queries = sum(len(tree.queries) for tree in plan.trees)
@@ -105,8 +122,7 @@ def _entry(replan: Replan) -> Entry:
         "planning_seconds": replan.planning_seconds,
         **({} if plan.costs.seconds is None else {"estimated_seconds": plan.costs.seconds}),
         **{f"stream.{name}": value for name, value in replan.measured.items()},
-        **{f"cost.{name}": value for name, value in replan.costs.items()},
-        **{f"{unit}.{name}": cost for unit, costs in replan.currencies.items() for name, cost in costs.items()},
     }
     note = f"{queries} queries in {len(plan.trees)} trees, {saving_text(plan.saving)}"
-    return Entry(plan.stream, KIND, f"replan {plan.strategy}", params, metrics, key=replan.key, note=note)
+    tags = {"mlflow.loggedArtifacts": json.dumps([{"path": COSTS, "type": "table"}])} if replan.costs else {}
+    return Entry(plan.stream, KIND, f"replan {plan.strategy}", params, metrics, tags, key=replan.key, note=note)

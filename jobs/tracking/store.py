@@ -84,7 +84,7 @@ MACHINE = "heddle.machine"  # the fingerprint; its facts are below it
 PARENT = "mlflow.parentRunId"
 MOST_STREAMS = 100
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 10.0  # seconds without an answer after which a server is down
+PATIENCE = 10.0  # seconds that a job waits for a server
 LONGEST = 500  # characters of a parameter that MLflow takes
 
 
@@ -246,25 +246,28 @@ def source_tags() -> dict[str, str]:
     return tags
 
 
-def open_store(settings: Settings) -> Store:
-    """Open the store that the settings name; make its database file and folder where they are missing."""
+def open_store(settings: Settings, patience: float = PATIENCE) -> Store:
+    """Open the store that the settings name; make its database file and folder where they are missing.
+
+    A server that has not answered after `patience` seconds is down.
+    """
     uri = settings.tracking
     if uri.startswith("sqlite:///"):
         Path(uri.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
     server = uri.startswith(("http://", "https://"))
     if server:
-        _require_answer(uri)
+        _require_answer(uri, patience)
     from mlflow import MlflowClient
 
     return Store(MlflowClient(uri, uri), "" if server else settings.artifacts)
 
 
-def _require_answer(uri: str) -> None:
+def _require_answer(uri: str, patience: float) -> None:
     """Refuse a server that does not answer at all: MLflow itself would try for minutes, and then show its stack."""
     import requests  # as MLflow does: with its proxies, and with a user in the address
 
     try:
-        requests.get(f"{uri.rstrip('/')}/health", timeout=PATIENCE)
+        requests.get(f"{uri.rstrip('/')}/health", timeout=patience)
     except requests.exceptions.SSLError:  # an answer; whether to trust it is MLflow's matter
         return
     except requests.RequestException as error:

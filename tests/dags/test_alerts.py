@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dags.assets import FilesTrigger
+from dags.assets import RESULTS, FilesTrigger, announce_hours, hours_asset
 from dags.common import step
 from dags.notify import HeddleNotifier, tell_alerts
 from jobs.host.say import alert_targets
@@ -93,6 +93,17 @@ def test_a_trigger_tells_of_files_that_arrive_and_of_nothing_else(tmp_path: Path
         return (await waiting).payload
 
     assert asyncio.run(watch()) == {"folder": str(tmp_path), "files": 1}
+
+
+def test_a_whole_hour_is_told_by_its_partition_key() -> None:
+    from airflow.sdk.execution_time.context import OutletEventAccessors
+
+    task, events = SimpleNamespace(outlets=[RESULTS]), OutletEventAccessors()
+    announce_hours("sensors", ["1970-01-01T00:00:00", "1970-01-01T01:00:00"], task, events)
+    asset = hours_asset("sensors")
+    assert task.outlets == [RESULTS, asset]
+    assert list(events) == [asset]
+    assert events[asset].partition_keys == {"1970-01-01T00:00:00", "1970-01-01T01:00:00"}
 
 
 def test_an_alert_of_a_query_reaches_the_targets(

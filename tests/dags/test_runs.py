@@ -19,6 +19,7 @@ from jobs.host.settings import Settings
 from jobs.host.storage import Storage
 from jobs.results import results_table
 from jobs.steps.submit import streams_with_work
+from jobs.tracking.comparisons import deviation_text
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
@@ -96,7 +97,7 @@ def test_a_comparison_is_one_run_a_plan(airflow: Airflow, place: Settings, store
     assert outcome["state"] == "success", airflow.log.read_text()[-4000:]
     (parent,) = run_rows(store, "readings", "comparison")
     assert parent["metrics"]["runs"] == 2
-    assert f"estimates are {parent['metrics']['deviation']:.1%} off" in said[-1]
+    assert deviation_text(parent["metrics"].get("deviation")) in said[-1]
     runs = run_rows(store, "readings", "comparison_run")
     assert {row["tags"]["mlflow.parentRunId"] for row in runs} == {parent["run"]}
     compared = sorted((row["params"]["strategy"], row["params"]["technique"]) for row in runs)

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from expectations.publish import act_on_verdict, make_question, publish, require_passed, settle_question
+from expectations.publish import (
+    HOUR,
+    MOST_HOURS,
+    act_on_verdict,
+    hours_between,
+    make_question,
+    publish,
+    require_passed,
+    settle_question,
+)
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
@@ -17,6 +26,7 @@ from jobs.host.storage import Storage
 from jobs.runs.in_process import evaluate_local
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
+from optimizer.windows.window import BEGINNING
 from tests.worlds.platform import home, planned, write_events
 
 
@@ -72,6 +82,14 @@ def test_warnings_are_told_and_readers_hear_what_is_there(place: Settings) -> No
     assert published["rows"] == sum(file.rows for file in manifest.results) > 0
     assert published["watermark"].startswith(f"{published['hour']}:")
     assert published["warnings"] == ["x is 0 or more"]
+
+
+def test_every_hour_is_told_once_when_it_is_whole() -> None:
+    assert hours_between(HOUR // 2, 2 * HOUR) == ["1970-01-01T00:00:00", "1970-01-01T01:00:00"]
+    assert hours_between(2 * HOUR, 3 * HOUR - 1) == []
+    assert hours_between(BEGINNING, 5 * HOUR + 1) == ["1970-01-01T04:00:00"]  # since when nobody knows
+    assert hours_between(BEGINNING, BEGINNING) == []  # nothing came
+    assert len(hours_between(0, 1000 * HOUR)) == MOST_HOURS
 
 
 def test_a_person_is_shown_the_failing_rows_and_decides(place: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,6 @@ def test_a_server_that_is_gone_is_a_note(platform: BusyPlatform) -> None:
     home = {"HEDDLE_HOME": platform.settings.home, "HEDDLE_TRACKING": "http://127.0.0.1:9"}
     found = read_page(settings(home))
     assert found
-    assert any("cannot be read" in note for note in found.notes)
+    assert any("MLflow does not answer" in note for note in found.notes)
     assert found.plan  # of the warehouse
     assert found.audits

@@ -15,16 +15,16 @@ from jobs.host.settings import Settings
 from jobs.tracking.past import run_rows
 from jobs.tracking.registry import Version, champion, history, plan_of
 from jobs.tracking.store import Store, open_store
-from optimizer.errors import HeddleError
+from optimizer.errors import HeddleError, UnreachableError
 from optimizer.plan.definition import Plan
 
 LISTED = 60  # versions that the history shows
 EVALUATIONS = 20
 KEPT = 16
 PLANS: dict[str, Plan] = {}  # the last that were read, by their run
-# a page waits two seconds for MLflow, not the minutes that a job would
+PATIENCE = 2  # seconds that a page waits for MLflow, not the minutes that a job would
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "2")
+os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", str(PATIENCE))
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ def read_tracked_plans(settings: Settings, stream: str, version: int | None = No
     try:
         store = existing_store(settings)
         return _read(store, stream, version) if store and experiment_id(store, stream) else TrackedPlans()
+    except UnreachableError as error:
+        return TrackedPlans(notes=[str(error)])
     except Exception as error:  # whatever MLflow's client meets, the warehouse's part of the page is still good
         return TrackedPlans(notes=[f"MLflow at {settings.tracking} cannot be read: {_first_line(error)}"])
 
@@ -85,7 +87,7 @@ def experiment_id(store: Store, stream: str) -> str:
 
 @lru_cache(maxsize=2)
 def _open(settings: Settings) -> Store:
-    return open_store(settings)
+    return open_store(settings, PATIENCE)
 
 
 def _read(store: Store, stream: str, number: int | None) -> TrackedPlans:

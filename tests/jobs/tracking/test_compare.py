@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from heddle.main import app
 from jobs.host.settings import Settings
 from jobs.runs.compare import first_of_each
+from jobs.tracking.comparisons import deviation_text
 from jobs.tracking.past import run_rows
 from jobs.tracking.store import Store
 from tests.worlds.platform import catalog_of, planned, write_events
@@ -29,7 +30,7 @@ def test_one_line_and_one_run_a_plan(place: Settings, store: Store, monkeypatch:
         ["shared", "two_stacks_block"],
     ]
     (parent,) = run_rows(store, "readings", "comparison")
-    assert f"{parent['metrics']['deviation']:.1%} apart on average; MLflow run {parent['run']}" in said.stdout
+    assert f"{deviation_text(parent['metrics'].get('deviation'))}; MLflow run {parent['run']}" in said.stdout
     runs = run_rows(store, "readings", "comparison_run")
     assert [row["metrics"]["events"] for row in runs] == [600, 600]
 
