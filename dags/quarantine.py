@@ -25,34 +25,42 @@ OPTIONS = {**DAG_OPTIONS, "max_active_runs": 16, "dagrun_timeout": PATIENCE + ti
 NAME = "{{ task.op_kwargs['question']['stream'] }}"
 
 
+@step
+def questions(triggering_asset_events: Any) -> list[dict[str, Any]]:
+    """Return what is to be asked about every quarantined batch."""
+    from expectations.publish import make_question
+
+    return [make_question(event.extra) for event in triggering_asset_events[QUARANTINE]]
+
+
+@step(map_index_template=NAME)
+def phrase(question: dict[str, Any]) -> dict[str, Any]:
+    """Return one question, whose parts the tasks after it name."""
+    return question
+
+
+@step(map_index_template=NAME)
+def settle(question: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Do what was answered, and deliver what that has published."""
+    from expectations.publish import settle_question
+
+    settle_question(question, answer, LOG.info)
+    deliver_results(question["stream"])
+
+
+@step(map_index_template=NAME)
+def wants_repair(question: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """Return what the backfill is to repair; skip it where the answer is another."""
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    if "repair" not in answer["chosen_options"]:
+        raise AirflowSkipException("nothing is to be repaired")
+    return {"stream": question["stream"], "repair": True}
+
+
 @dag("heddle_quarantine", schedule=[QUARANTINE], doc_md=__doc__, **OPTIONS)
 def quarantine() -> None:
     """Ask about every quarantined batch, and do what was answered."""
-
-    @step
-    def questions(triggering_asset_events: Any) -> list[dict[str, Any]]:
-        from expectations.publish import make_question
-
-        return [make_question(event.extra) for event in triggering_asset_events[QUARANTINE]]
-
-    @step(map_index_template=NAME)
-    def phrase(question: dict[str, Any]) -> dict[str, Any]:
-        return question
-
-    @step(map_index_template=NAME)
-    def settle(question: dict[str, Any], answer: dict[str, Any]) -> None:
-        from expectations.publish import settle_question
-
-        settle_question(question, answer, LOG.info)
-        deliver_results(question["stream"])
-
-    @step(map_index_template=NAME)
-    def wants_repair(question: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-        from airflow.sdk.exceptions import AirflowSkipException
-
-        if "repair" not in answer["chosen_options"]:
-            raise AirflowSkipException("nothing is to be repaired")
-        return {"stream": question["stream"], "repair": True}
 
     @task_group
     def decide(question: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from jobs.host.command_line import takes
 
 if TYPE_CHECKING:
     from expectations.check import Outcome
+    from optimizer.catalog.model.catalog import Catalog
 
 NAMED = 10  # failing rows that are shown of each check; the page has more
 
@@ -45,18 +46,7 @@ def check(
         if release is not None:
             deliver_published(str(audited.folder), stream, warehouse)
         return
-    from expectations.check import Choice
-    from expectations.check import check as audit
-    from jobs.engine.warehouse.lifecycle import evaluated_manifest
-    from jobs.spark.session import JAVA_OPTIONS, java_options, spark_session
-
-    evaluated_manifest(warehouse, stream)
-    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
-    with console.status("auditing") as status:
-        spark = spark_session(master, {JAVA_OPTIONS: java_options(working=everything)})
-        outcome = audit(
-            spark, catalog, stream, warehouse, Choice(audited.sample, seed, everything, docs), status.update
-        )
+    outcome = _audit(audited, catalog, (seed, everything, docs), master)
     if as_json:
         typer.echo(json.dumps(outcome.to_dict(), indent=1))
     else:
@@ -64,6 +54,21 @@ def check(
     if not outcome.audit.passed:
         raise typer.Exit(1)
     deliver_published(str(audited.folder), stream, warehouse)
+
+
+def _audit(audited: Audited, catalog: Catalog, how: tuple[int | None, bool, str], master: str) -> Outcome:
+    """Audit what has been emitted, on a Spark that is started for it, and say how far it is."""
+    from expectations.check import Choice
+    from expectations.check import check as audit
+    from jobs.engine.warehouse.lifecycle import evaluated_manifest
+    from jobs.spark.session import JAVA_OPTIONS, java_options, spark_session
+
+    evaluated_manifest(audited.warehouse, audited.stream)
+    choice = Choice(audited.sample, *how)
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    with console.status("auditing") as status:
+        spark = spark_session(master, {JAVA_OPTIONS: java_options(working=choice.everything)})
+        return audit(spark, catalog, audited.stream, audited.warehouse, choice, status.update)
 
 
 def _refuse_mixtures(sample: int, require: bool, release: int | None, discard: int | None) -> None:

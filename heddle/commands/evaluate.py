@@ -44,12 +44,22 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")] = False,
 ) -> None:
     """Evaluate what has arrived. Ctrl-C stops after the batch in hand; the next run carries on from there."""
+    if champion:
+        request = replace(request, plan=_champion(request.catalog, request.stream))
+    report = _run(request, master, local)
+    if as_json:
+        typer.echo(json.dumps(report.to_dict(), indent=1))
+    else:
+        _show(report, request)
+    deliver_published(request.catalog, request.stream, request.warehouse)
+
+
+def _run(request: Request, master: str, local: bool) -> RunReport:
+    """Evaluate on Spark, or in this process where that was asked for or is enough; say how far it is."""
     from jobs.runs.report import print_batch
     from jobs.runs.request import evaluate_request, reason_for_one_process
     from jobs.spark.session import session_for
 
-    if champion:
-        request = replace(request, plan=_champion(request.catalog, request.stream))
     why = "" if master or local else reason_for_one_process(request)
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     with console.status("starting") as status:
@@ -70,12 +80,7 @@ def evaluate(
 
         if why:
             console.print(why)
-        report = evaluate_request(request, None if local or why else start, console.print, progress)
-    if as_json:
-        typer.echo(json.dumps(report.to_dict(), indent=1))
-    else:
-        _show(report, request)
-    deliver_published(request.catalog, request.stream, request.warehouse)
+        return evaluate_request(request, None if local or why else start, console.print, progress)
 
 
 def _deliver_batch(request: Request) -> None:

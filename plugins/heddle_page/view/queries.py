@@ -67,41 +67,60 @@ def query_rows(
     audits: Mapping[str, AuditRecord],
 ) -> list[QueryRow]:
     """Return the queries of a stream by id; a tree's cost is divided evenly among the queries it answers."""
-    table = catalog.of_stream(stream)
-    members: dict[str, list[str]] = {}
-    for query, statement in zip(table.ids.to_pylist(), table.statements.to_pylist(), strict=True):
-        members.setdefault(statement, []).append(query)
     homes = {str(query): tree for tree in (plan.trees if plan else ()) for query in tree.queries}
     shares = tree_shares(plan, prices) if plan else {}
     whole = estimate_milliseconds(plan, prices) if plan else None
     rows = []
-    for id, queries in sorted(members.items()):
-        first = catalog.query(queries[0])
+    for id, queries in sorted(_members(catalog, stream).items()):
         trees = [homes[query] for query in queries if query in homes]
         share = sum(shares.get(tree.id, 0.0) / max(len(tree.queries), 1) for tree in trees)
-        newest = answers.get(id)
-        label = catalog.labels.get(id)
-        size = (lambda ticks, rows=first.window.rows: length(plan, ticks, rows)) if plan else str
-        rows.append(
-            QueryRow(
-                id,
-                ", ".join(_asks(catalog, query) for query in queries),
-                first.where,
-                ", ".join(first.group_by),
-                size(first.window.range),
-                size(first.window.slide),
-                ", ".join(dict.fromkeys(tree.id for tree in trees)) or (UNSHARED if plan else ""),
-                share,
-                None if whole is None else share * whole,
-                label.owner if label else "",
-                label.tags if label else (),
-                newest.until if newest else None,
-                newest.keys if newest else 0,
-                tuple(map(_spark, newest.series)) if newest else (),
-                audits.get(id),
-            )
-        )
+        named = ", ".join(dict.fromkeys(tree.id for tree in trees)) or (UNSHARED if plan else "")
+        cost = share, None if whole is None else share * whole
+        rows.append(_query_row(catalog, id, queries, plan, named, cost, answers.get(id), audits.get(id)))
     return rows
+
+
+def _members(catalog: Catalog, stream: str) -> dict[str, list[str]]:
+    """Return the queries of every statement of a stream: one for each of its aggregates."""
+    table = catalog.of_stream(stream)
+    members: dict[str, list[str]] = {}
+    for query, statement in zip(table.ids.to_pylist(), table.statements.to_pylist(), strict=True):
+        members.setdefault(statement, []).append(query)
+    return members
+
+
+def _query_row(
+    catalog: Catalog,
+    id: str,
+    queries: Sequence[str],
+    plan: Plan | None,
+    tree: str,
+    cost: tuple[float, float | None],
+    newest: Answers | None,
+    audit: AuditRecord | None,
+) -> QueryRow:
+    """Return the row of a statement, with its share of the cost and that in milliseconds."""
+    first, label = catalog.query(queries[0]), catalog.labels.get(id)
+    range_, slide = (
+        length(plan, ticks, first.window.rows) if plan else str(ticks)
+        for ticks in (first.window.range, first.window.slide)
+    )
+    return QueryRow(
+        id,
+        ", ".join(_asks(catalog, query) for query in queries),
+        first.where,
+        ", ".join(first.group_by),
+        range_,
+        slide,
+        tree,
+        *cost,
+        label.owner if label else "",
+        label.tags if label else (),
+        newest.until if newest else None,
+        newest.keys if newest else 0,
+        tuple(map(_spark, newest.series)) if newest else (),
+        audit,
+    )
 
 
 def cost_by_owner(rows: Sequence[QueryRow]) -> list[OwnerRow]:
