@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping
 from html import escape
+from textwrap import shorten
 from typing import Any
 
 from airflow.sdk import BaseNotifier
@@ -64,4 +65,5 @@ def send_mail(target: str, line: str) -> None:
 
     from jobs.host.say import MAIL
 
-    SmtpNotifier(to=target.removeprefix(MAIL), subject=f"Heddle: {line[:100]}", html_content=escape(line)).notify({})
+    subject = f"Heddle: {shorten(line, 100, placeholder=' ...')}"
+    SmtpNotifier(to=target.removeprefix(MAIL), subject=subject, html_content=escape(line)).notify({})

@@ -143,14 +143,13 @@ def _span(manifest: Manifest, batches: Sequence[int]) -> tuple[int, int]:
 def hours_between(start: int, end: int) -> list[str]:
     """Return the hours that became whole between two watermarks, each by its beginning, the newest MOST_HOURS of them.
 
-    A stream's first batch has no watermark before it, and tells its newest whole hour.
+    A stream's first batch has no watermark before it: since when there are events is not known, and it tells none.
 
     >>> hours_between(HOUR // 2, 2 * HOUR), hours_between(2 * HOUR + 1, 3 * HOUR - 1)
     (['1970-01-01T00:00:00', '1970-01-01T01:00:00'], [])
     """
     after = end // HOUR
-    first = after - 1 if start == BEGINNING else start // HOUR
-    hours = range(max(first, after - MOST_HOURS), after) if end > BEGINNING else ()
+    hours = range(max(start // HOUR, after - MOST_HOURS), after) if start > BEGINNING else ()
     return [f"{datetime.fromtimestamp(hour * 3600, UTC):%Y-%m-%dT%H:%M:%S}" for hour in hours]
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jobs.host.command_line import Folder
-from optimizer.plan.explain import counted
+from optimizer.plan.explain import counted, short_length
 
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
@@ -64,12 +64,15 @@ def _counts(loaded: Catalog) -> str:
 
 def _table(loaded: Catalog, stream: str) -> Table:
     table = Table(title=f"{stream}: {counted(len(loaded.of_stream(stream)))}", box=SIMPLE_HEAD, title_justify="left")
-    table.add_column("statement", no_wrap=True)
-    for name in ("selects", "range / slide", "where", "by", "woven"):
-        table.add_column(name, overflow="fold")
     queries = loaded.of_stream(stream)
-    for statement, group in groupby(queries[:LISTED], key=attrgetter("statement")):
-        table.add_row(*map(Text, _row(statement, list(group))))
+    rows = [_row(id, list(group)) for id, group in groupby(queries[:LISTED], key=attrgetter("statement"))]
+    table.add_column("statement", no_wrap=True)
+    table.add_column("asks", overflow="fold")
+    table.add_column("range / slide", no_wrap=True)
+    if any("unshared" in row[-1] for row in rows):
+        table.add_column("woven")
+    for row in rows:
+        table.add_row(*map(Text, row[: len(table.columns)]))
     if len(queries) > LISTED:
         table.caption = f"the first {LISTED}"
     return table
@@ -78,10 +81,16 @@ def _table(loaded: Catalog, stream: str) -> Table:
 def _row(statement: str, queries: list[Query]) -> tuple[str, ...]:
     from optimizer.algebra.aggregates import AGGREGATES
     from optimizer.catalog.model.catalog import user_aggregate
-    from optimizer.catalog.sql.durations import print_length
 
     query, window = queries[0], queries[0].window
-    lengths = " / ".join(print_length(ticks, window.rows) for ticks in (window.range, window.slide))
+    sizes = (f"{ticks} rows" if window.rows else short_length(ticks) for ticks in (window.range, window.slide))
+    lengths = " / ".join(sizes)
     shared = dict.fromkeys("shared" if AGGREGATES[query.aggregate].shared else "unshared" for query in queries)
-    selects = "\n".join(map(user_aggregate, queries))
-    return statement, selects, lengths, query.where, ", ".join(query.group_by), ", ".join(shared)
+    asks = [*map(user_aggregate, queries)]
+    where, by = (
+        f"where {query.where}" if query.where else "",
+        f"by {', '.join(query.group_by)}" if query.group_by else "",
+    )
+    if where or by:
+        asks.append(" ".join(filter(None, (where, by))))
+    return statement, (" " if len(queries) == 1 else "\n").join(asks), lengths, ", ".join(shared)

@@ -87,7 +87,16 @@ def preview_weave(store: Store, catalog: Catalog, stream: str, say: Say) -> None
     for line in describe_change(before, rewoven.plan, fitted):
         say(f"dry run: {line}")
     if rewoven.is_due:
-        say(f"dry run: {rewoven.deviation:.1%} above what a build should cost: a replan would follow")
+        say(f"dry run: the plan would cost {drift_text(rewoven.deviation)}: a replan would follow")
+
+
+def drift_text(deviation: float) -> str:
+    """Say how a plan that queries have joined and left compares with one that is made anew.
+
+    >>> drift_text(0.062), drift_text(-0.1)
+    ('6.2% more than a new one should', '10.0% less than a new one should')
+    """
+    return f"{abs(deviation):.1%} {'less' if deviation < 0 else 'more'} than a new one should"
 
 
 def describe_change(before: Plan, after: Plan, fitted: Prices | None) -> Iterator[str]:
@@ -156,7 +165,7 @@ def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say, toler
     rewoven = reweave(before, catalog, recent, fitted, tolerance, rebuilds=False)
     plan = rewoven.plan
     drift = {"deviation": rewoven.deviation, "tolerance": tolerance, "replan_due": float(rewoven.is_due)}
-    say(f"{stream}: {rewoven.deviation:.1%} above what a build should cost, {tolerance:.1%} are tolerated")
+    say(f"{stream}: the plan costs {drift_text(rewoven.deviation)}; up to {tolerance:.1%} more is tolerated")
     logged = Replan(catalog, plan, time.perf_counter() - started, plan.strategy, measured=drift, key=key)
     outcome = keep(store, plan, log_replan(store, logged), decide(plan, before), True, say)
     return replace(outcome, replan_due=rewoven.is_due)

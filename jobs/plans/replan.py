@@ -220,7 +220,9 @@ def _describe_order(measured: Measured) -> str:
         return "order unknown"
     if not measured.disorder:
         return "in order"
-    return f"in its newest file {measured.disorder:.2%} follow a later event, by up to {measured.delay:.3g} s"
+    return (
+        f"{measured.disorder:.2%} of its newest file's events come after a later one, by up to {measured.delay:.3g} s"
+    )
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ def adopted_notes(before: Manifest, adopted: Adopted) -> list[str]:
     reread = f" from {adopted.events:,} raw events" if adopted.rebuilt else ""
     lines = [
         f"plan {adopted.manifest.plan} takes over from {before.plan}: "
-        f"{adopted.carried} trees carry on, {adopted.rebuilt} are rebuilt{reread}"
+        f"{'1 tree carries' if adopted.carried == 1 else f'{adopted.carried} trees carry'} on, "
+        f"{adopted.rebuilt} {'is' if adopted.rebuilt == 1 else 'are'} rebuilt{reread}"
     ]
     new = {query: after for query, after in adopted.joined.items() if after > BEGINNING}
     for query in sorted(new)[:NAMED]:

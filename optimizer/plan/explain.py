@@ -74,7 +74,11 @@ def feed_text(plan: Plan, tree: Tree) -> str:
 
 
 def shards_text(shards: Shards) -> str:
-    """Return why predicates are evaluated together or separately, in operations per second."""
+    """Return why predicates are evaluated together or separately, in operations per second.
+
+    With shards, every event goes into the one shard of the predicates that it passes (|T|), and the k shards of a
+    slice are merged for each predicate (beta). Separately, it goes into a partial of each of them (alpha).
+    """
     way = "shards" if shards.is_cheaper else "evaluated separately"
     noun = "1 predicate" if shards.predicates == 1 else f"{shards.predicates} predicates"
     times = f" for each of {shards.measures} measures" if shards.measures > 1 else ""
@@ -99,8 +103,15 @@ def length(plan: Plan, ticks: int, rows: bool) -> str:
     """Return a range or a slide in the largest unit that divides it."""
     if rows:
         return f"{ticks} rows"
-    if plan.traffic.ticks == 1:
-        return str(ticks)
+    return str(ticks) if plan.traffic.ticks == 1 else short_length(ticks)
+
+
+def short_length(ticks: int) -> str:
+    """Return a length of time in the largest unit that divides it.
+
+    >>> short_length(90_000_000), short_length(3_600_000_000)
+    ('90s', '1h')
+    """
     size, unit = next((size, unit) for size, unit in UNITS if ticks % size == 0)
     return f"{ticks // size}{unit}"
 

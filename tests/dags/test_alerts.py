@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socketserver
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
@@ -71,6 +73,40 @@ def test_a_missed_deadline_is_told_from_the_triggerer(
 
     asyncio.run(miss())
     assert texts == ["heddle_evaluate: r2 has not ended"]
+
+
+class MailServer(socketserver.StreamRequestHandler):
+    """What SMTP needs to take a mail."""
+
+    mails: ClassVar[list[bytes]] = []
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 ready\r\n")
+        for line in self.rfile:
+            if line.upper().startswith(b"DATA"):
+                self.wfile.write(b"354 go on\r\n")
+                self.mails.append(b"".join(iter(self.rfile.readline, b".\r\n")))
+            self.wfile.write(b"250 good\r\n")
+
+
+def test_a_missed_deadline_is_mailed_by_airflows_own_connection(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), MailServer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        options = "disable_ssl=true&disable_tls=true&from_email=heddle%40example.org"
+        monkeypatch.setenv("AIRFLOW_CONN_SMTP_DEFAULT", f"smtp://127.0.0.1:{server.server_address[1]}/?{options}")
+        monkeypatch.setenv("HEDDLE_ALERTS", "mailto:ops@example.org")
+
+        async def miss() -> None:
+            context = {"dag_run": {"dag_id": "heddle_evaluate", "dag_run_id": "r2"}}
+            await HeddleNotifier(message="has not ended", context=context)
+
+        asyncio.run(miss())
+        server.shutdown()
+    (mail,) = MailServer.mails
+    assert b"Subject: Heddle: heddle_evaluate: r2 has not ended" in mail, caplog.text
+    assert b"To: ops@example.org" in mail
 
 
 def test_a_wrong_target_is_refused_in_one_line() -> None:

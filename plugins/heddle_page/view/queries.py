@@ -139,12 +139,13 @@ def cost_by_owner(rows: Sequence[QueryRow]) -> list[OwnerRow]:
 def number_text(value: float | None) -> str:
     """Return an answer as a person reads it.
 
-    >>> number_text(1234567.0), number_text(0.12345678), number_text(None)
-    ('1,234,567', '0.1235', 'null')
+    >>> number_text(1234567.0), number_text(23456.789), number_text(0.12345678), number_text(None)
+    ('1,234,567', '23,457', '0.1235', 'null')
     """
     if value is None:
         return "null"
-    return f"{value:,.0f}" if value == value and abs(value) < 1e15 and value == int(value) else f"{value:,.4g}"
+    is_whole = value == value and abs(value) < 1e15 and (value == int(value) or abs(value) >= 1000)
+    return f"{value:,.0f}" if is_whole else f"{value:,.4g}"
 
 
 def _asks(catalog: Catalog, id: str) -> str:

@@ -124,7 +124,7 @@ def test_finer_edges_are_rebuilt_from_the_raw_events(world: Changing) -> None:
         "fine": Question("sum", "n", "", "", ("k",), Window(SECOND, SECOND // 4)),
     }
     report = world.run(asked, LATENESS, "shared")
-    assert "0 trees carry on, 1 are rebuilt from" in report.notes[0]
+    assert "0 trees carry on, 1 is rebuilt from" in report.notes[0]
     world.arrive(full_batch(3))
     world.run(asked, LATENESS, "shared")
     world.check()

@@ -36,7 +36,7 @@ def test_a_tree_is_rebuilt_beside_one_that_carries_on(spark: SparkSession, tmp_p
     world.run(first, LATENESS, "no_share", spark, "frame")
     world.arrive(full_batch(2))
     report = world.run({**first, "r": question("max", "s", 40, 20)}, LATENESS, "no_share", spark, "frame")
-    assert any("1 trees carry on, 1 are rebuilt" in note for note in report.notes)
+    assert any("1 tree carries on, 1 is rebuilt" in note for note in report.notes)
     world.check()
 
 
