@@ -17,7 +17,17 @@ from jobs.measure.machine_prices import load_prices
 from jobs.measure.stream import Measured, measure_stream
 from jobs.spark.session import spark_session
 from jobs.tracking.past import prices
-from jobs.tracking.registry import Decision, Version, champion, cost_of, decide, plan_of, promote, register
+from jobs.tracking.registry import (
+    OPERATIONS,
+    Decision,
+    Version,
+    champion,
+    cost_of,
+    decide,
+    plan_of,
+    promote,
+    register,
+)
 from jobs.tracking.replans import KIND, Replan, conclude, log_replan
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.model.catalog import Catalog
@@ -31,7 +41,6 @@ from optimizer.planning.recent import Recent
 from optimizer.planning.stream import plan_stream
 
 MEASURED = "measured"  # the technique that past runs show to be fastest; the block form before there are any
-OPERATIONS = "operations per second"
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ def _times(tag: str | None) -> tuple[str, ...]:
     return tuple(tag.split(",")) if tag else ()
 
 
-SECONDS = "seconds per second"
+SECONDS, OPERATIONS = "seconds per second", "operations per second"
 LEAST = 1e-9  # of the cost: what is less than this cheaper is not cheaper
 
 
@@ -237,4 +237,4 @@ def cost_of(plan: Plan, prices: Prices | None) -> tuple[float, str]:
     operations = operations_of(plan)
     if prices and prices.knows(operations):
         return prices.seconds(operations, batches=0), SECONDS
-    return operations.total, "operations per second"
+    return operations.total, OPERATIONS

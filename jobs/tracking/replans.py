@@ -12,13 +12,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from jobs.tracking.artifacts import as_page, as_parquet, cost_chart, log_trees, query_table, tree_table
 from jobs.tracking.plan_model import describe_model
-from jobs.tracking.registry import PLAN, SECONDS, Decision, Version
+from jobs.tracking.registry import OPERATIONS, PLAN, SECONDS, Decision, Version
 from jobs.tracking.store import Entry, Store, catalog_dataset
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
@@ -39,7 +38,7 @@ class Replan:
     planning_seconds: float
     technique: str = "auto"  # as it was asked for
     costs: Mapping[str, float] = field(default_factory=dict)
-    unit: str = "operations per second"
+    unit: str = OPERATIONS
     measured: Mapping[str, float] = field(default_factory=dict)  # of the stream: rate, keys, disorder
     key: str = ""
     operations: Mapping[str, float] = field(default_factory=dict)  # a second, of every plan
@@ -63,7 +62,7 @@ def log_replan(store: Store, replan: Replan) -> str:
     if replan.costs:
         files[COSTS] = as_page(cost_table(replan))
     if len(replan.costs) > 1:
-        files["costs.svg"] = cost_chart(replan.costs, replan.unit)
+        files["costs.svg"] = cost_chart(*_readable_costs(replan))
     store.files(run, files)
     return run
 
@@ -90,12 +89,18 @@ def picture(plan: Plan, prices: Prices | None) -> bytes:
 
 def cost_table(replan: Replan) -> pa.Table:
     """Return a row per plan that was compared, the cheapest first: in CPU milliseconds where prices are known."""
-    names = sorted(replan.costs, key=lambda name: replan.costs[name])
-    columns: dict[str, list[Any]] = {"plan": names}
-    if replan.unit == SECONDS:
-        columns["CPU ms per 1,000 events"] = [replan.costs[name] / replan.plan.rate * 1e6 for name in names]
-    operations = replan.operations or replan.costs
-    return pa.table({**columns, "operations per second": [operations[name] for name in names]})
+    costs, unit = _readable_costs(replan)
+    names = sorted(costs, key=lambda name: costs[name])
+    by_unit = {unit: costs, OPERATIONS: replan.operations or replan.costs}
+    columns = {unit: [float(f"{some[name]:.5g}") for name in names] for unit, some in by_unit.items()}
+    return pa.table({"plan": names, **columns})
+
+
+def _readable_costs(replan: Replan) -> tuple[Mapping[str, float], str]:
+    """Return what every plan costs, and in which unit: the one that people read, where prices are known."""
+    if replan.unit != SECONDS:
+        return replan.costs, replan.unit
+    return {name: cost / replan.plan.rate * 1e6 for name, cost in replan.costs.items()}, "CPU ms per 1,000 events"
 
 
 def _entry(replan: Replan) -> Entry:
