@@ -90,6 +90,7 @@ def demo(
         _run(progress, airflow, "heddle_evaluate", {"files_per_batch": 4, "sample": 3})
         for file in later:
             file.rename(data_folder(home) / file.name)
+        later[0].parent.rmdir()
         console.print(f"{len(later)} more files have arrived")
         _run(progress, airflow, "heddle_evaluate", {"stream": "readings", "sample": 3})
     finally:

@@ -6,6 +6,7 @@ The screen is printed, and kept as an image.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -193,7 +194,7 @@ def draw(outcome: Outcome, path: Path) -> None:
     figure = Figure(figsize=(9, 2.6), layout="constrained")
     axes = figure.add_subplot()
     drawn = axes.barh(
-        [f"{' '.join(label.split())}\n({how})" for label, how, _ in lines],
+        [f"{re.sub(' {2,}', ': ', label)}\n({how})" for label, how, _ in lines],
         [seconds for _, _, seconds in lines],
         color=[COLOURS[how] for _, how, _ in lines],
     )
