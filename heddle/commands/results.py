@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from jobs.sinks.deliver import SinkState
+    from optimizer.catalog.model.catalog import Catalog
 
 SHOWN = 20
 
@@ -51,7 +52,8 @@ def results(
         raise HeddleError(f"{out}: the file's name says its format; end it in {', '.join(WRITERS)}")
     if limit is not None and limit < 0:
         raise HeddleError(f"--limit {limit}: there are no rows below 0; give how many rows are wanted, or 0 for all")
-    table = results_table(warehouse, load_catalog(folder), query, show_open, revisions)
+    catalog = load_catalog(folder)
+    table = results_table(warehouse, catalog, query, show_open, revisions)
     if limit is None:
         limit = 0 if out or as_json else SHOWN
     last = table.slice(max(0, table.num_rows - limit)) if limit else table
@@ -60,7 +62,10 @@ def results(
     if as_json:
         typer.echo(json.dumps(_records(last), indent=1))
     elif out is None:
-        _show_rows(last, table.num_rows, query)
+        if not table.num_rows:
+            typer.echo(f"no answers of {query} to show: {_reason(catalog, query, folder, warehouse)}")
+        else:
+            _show_rows(last, table.num_rows)
 
 
 def _write(table: pa.Table, out: Path) -> None:
@@ -124,11 +129,27 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int | float | str) else value.isoformat()
 
 
-def _show_rows(table: pa.Table, total: int, query: str) -> None:
+def _reason(catalog: Catalog, query: str, folder: Path, warehouse: str) -> str:
+    """Say why a query has no answers, and what would bring them."""
+    from jobs.engine.warehouse.ledger import newest_ledger
+    from jobs.engine.warehouse.lifecycle import stream_storage
+    from jobs.engine.warehouse.manifest import newest
+    from jobs.runs.report import format_time
+
+    stream = catalog.stream_of(query)
+    storage, place = stream_storage(warehouse, stream), f"{folder} --stream {stream} --warehouse {warehouse}"
+    ledger, manifest = newest_ledger(storage), newest(storage)
+    if ledger.pending(manifest.results):
+        return f"results wait for their audit; heddle check {place} makes it"
+    time = format_time(manifest.watermark)
+    return (
+        f"windows that end after {time} are answered when more events come; "
+        f"heddle backfill {place} --from T --to '{time}' answers earlier ones"
+    )
+
+
+def _show_rows(table: pa.Table, total: int) -> None:
     console = Console(highlight=False, markup=False)
-    if not total:
-        console.print(f"no window of {query} has ended yet", soft_wrap=True)
-        return
     if not console.is_terminal:
         console.width = 160  # a file or a pipe has no width of its own
     flat = readable(table.flatten())

@@ -56,7 +56,7 @@ def tree_line(plan: Plan, tree: Tree) -> str:
     queries = counted(len(tree.queries)) if len(tree.queries) else "answers no query"
     keys = f" by {', '.join(tree.group_by)}" if tree.group_by else ""
     return (
-        f"  {tree.id}: {queries}{keys}, edges {edges_text(plan, tree)}, edge rate {tree.edge_rate}, "
+        f"  {tree.id}: {queries}{keys}, edges {edges_text(plan, tree)}, {rate_text(plan, tree)}, "
         f"{tree.technique or 'no technique'}, {feed_text(plan, tree)}, cost {tree.cost:.6g}"
         + (f"\n      {shards_text(tree.shards)}" if tree.shards else "")
     )
@@ -97,6 +97,15 @@ def edges_text(plan: Plan, tree: Tree, most: int = 6) -> str:
         for period, residue in edges[:most]
     ]
     return f"every {', '.join(texts)}" + (f" ... ({len(edges)})" if len(edges) > most else "")
+
+
+def rate_text(plan: Plan, tree: Tree) -> str:
+    """Return how many slices end: in a second of a stream, in a row, or exactly, where a plan is of windows alone."""
+    if plan.traffic.ticks == 1:
+        return f"edge rate {tree.edge_rate}"
+    if tree.windows.rows:
+        return f"{float(tree.edge_rate):.4g} edges a row"
+    return f"{float(tree.edge_rate) * plan.traffic.ticks:.4g} edges a second"
 
 
 def length(plan: Plan, ticks: int, rows: bool) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from expectations.publish import (
     HOUR,
@@ -18,6 +19,7 @@ from expectations.publish import (
     require_passed,
     settle_question,
 )
+from heddle.main import app
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
@@ -82,6 +84,14 @@ def test_warnings_are_told_and_readers_hear_what_is_there(place: Settings) -> No
     assert published["rows"] == sum(file.rows for file in manifest.results) > 0
     assert published["watermark"].startswith(f"{published['hour']}:")
     assert published["warnings"] == ["x is 0 or more"]
+
+
+def test_results_say_why_there_are_none_yet(place: Settings) -> None:
+    asked = ["results", place.catalog, "peak", "--warehouse", place.warehouse]
+    said = CliRunner().invoke(app, asked, catch_exceptions=False).stdout
+    assert said.startswith("no answers of peak to show: results wait for their audit; heddle check ")
+    act_on_verdict(batch_with(place, True), lambda line: None)
+    assert "window.end" in CliRunner().invoke(app, asked, catch_exceptions=False).stdout
 
 
 def test_every_hour_is_told_once_when_it_is_whole() -> None:
