@@ -1,7 +1,7 @@
-"""Small files and folders of a warehouse, on any file system pyarrow knows.
+"""Small files and folders of a warehouse: on a local disk, on HDFS, on S3.
 
-Creating a file unless it is there is one atomic step on a local disk (a link) and on S3 (a put with If-None-Match).
-pyarrow has no such put, so that it is made by obstore, with the same credentials and the same endpoint."""
+Creating a file unless it is there is one atomic step on each: a link, a rename that replaces nothing, a put with
+If-None-Match. pyarrow has no such put, so that it is made by obstore, with the same credentials and the same endpoint."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from typing import Any
 
 from pyarrow import fs
 
+from jobs.host import hdfs
 from jobs.host.stops import step
 from optimizer.errors import HeddleError
 
-S3, SCHEME = "s3", "s3a://"  # pyarrow's name of it; what Spark and catalogs call it
+SCHEME = "s3a://"  # of S3, as Spark and catalogs call it
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 TRIES = 8  # of an operation of a store: one that fails 5% of them fails all eight once in 25,000,000,000 times
 ATTEMPT = "heddle-attempt"  # names who has created an object, where the answer to a put was lost
@@ -43,12 +44,17 @@ class Storage:
 
     @cached_property
     def _place(self) -> tuple[Any, str]:
-        if self.root.startswith(SCHEME):
+        if self.on_s3:
             bucket, _, path = self.root.removeprefix(SCHEME).partition("/")
             return _s3_of(bucket), f"{bucket}/{path}".rstrip("/")
-        if "://" in self.root:
+        if self.on_hdfs:
+            authority, _, path = self.root.removeprefix(hdfs.SCHEME).partition("/")
+            return hdfs.open_hdfs(authority), f"/{path}".rstrip("/")
+        if self.root.startswith("file://"):
             system, path = fs.FileSystem.from_uri(self.root)
             return system, path
+        if "://" in self.root:
+            raise HeddleError(f"{self.root}: no such store is known; use a path, {hdfs.SCHEME} or {SCHEME}")
         return fs.LocalFileSystem(), str(Path(self.root).absolute())
 
     @property
@@ -64,7 +70,12 @@ class Storage:
     @property
     def on_s3(self) -> bool:
         """Whether the folder is in a bucket."""
-        return bool(self.filesystem.type_name == S3)
+        return self.root.startswith(SCHEME)
+
+    @property
+    def on_hdfs(self) -> bool:
+        """Whether the folder is on HDFS."""
+        return self.root.startswith(hdfs.SCHEME)
 
     def path(self, name: str) -> str:
         """Return the path of a name, as the file system wants it."""
@@ -114,12 +125,11 @@ class Storage:
     def create(self, name: str, content: bytes, durable: bool = True) -> bool:
         """Write a file by one step, unless it is there already: then False, and nothing is touched.
 
-        On a local disk and on S3 the step is atomic against other runs, too; a disk keeps what is durable, even if the
-        machine goes down."""
+        The step is atomic against other runs, too; a disk keeps what is durable, even if the machine goes down."""
         if self.on_s3:
             return self._put(name, content)
-        if not self.local:
-            return self._create_by_move(name, content)
+        if self.on_hdfs:
+            return self._rename_new(name, content)
         path, draft = self.path(name), self.path(_draft_of(name))
         try:
             _write_new(draft, content, durable)
@@ -154,17 +164,15 @@ class Storage:
             raise HeddleError(f"{self.uri(name)}: cannot be written ({reason}); run again when it can be") from None
         return True
 
-    def _create_by_move(self, name: str, content: bytes) -> bool:
-        """Create a file whole; pyarrow has no create-if-absent, so between the look and the step is a moment."""
-        if self.exists(name):
-            return False
-        target = _draft_of(name)
-        self.filesystem.create_dir(self.path(name).rpartition("/")[0], recursive=True)
-        with self.filesystem.open_output_stream(self.path(target)) as stream:
-            stream.write(content)
-        step("drafted")
-        self.filesystem.move(self.path(target), self.path(name))
-        return True
+    def _rename_new(self, name: str, content: bytes) -> bool:
+        """Create a file on HDFS by a draft and a rename."""
+        draft, handler = self.path(_draft_of(name)), self.filesystem.handler
+        try:
+            handler.put(draft, content)
+            step("drafted")
+            return bool(handler.rename_new(draft, self.path(name)))
+        except OSError as error:
+            raise HeddleError(f"{self.uri(name)}: cannot be written ({error}); run again when it can be") from None
 
 
 @lru_cache(maxsize=16)
@@ -243,5 +251,5 @@ def _write_new(path: str, content: bytes, durable: bool) -> None:
 
 
 def _draft_of(name: str) -> str:
-    folder, _, file = name.rpartition("/")
-    return f"{folder}/.{file}.{uuid.uuid4().hex}"
+    folder, slash, file = name.rpartition("/")
+    return f"{folder}{slash}.{file}.{uuid.uuid4().hex}"

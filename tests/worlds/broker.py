@@ -53,7 +53,7 @@ def kafka_broker(folder: Path) -> Iterator[str]:
         reason = f"left out: {error}"
         warnings.warn(reason, stacklevel=2)
         pytest.skip(reason)
-    port, controller = _free_port(), _free_port()
+    port, controller = free_port(), free_port()
     (folder / "server.properties").write_text(PROPERTIES.format(port=port, controller=controller, folder=folder))
     java = [str(Path(java_home(cache_folder())) / "bin" / "java"), *SMALL, "-cp", os.pathsep.join(map(str, jars))]
     settings, quiet = str(folder / "server.properties"), {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -68,7 +68,8 @@ def kafka_broker(folder: Path) -> Iterator[str]:
             process.kill()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nothing listens at."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -58,11 +58,14 @@ def list_files(source: Stream) -> list[File]:
 def _infos(storage: Storage, root: str, source: Stream) -> Sequence[Any]:
     try:
         return list(storage.filesystem.get_file_info(fs.FileSelector(root, recursive=True)))
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         hint = "; a pattern of names is an option, pathGlobFilter" if any(char in root for char in "*?[{") else ""
         raise HeddleError(
             f"{source.path}: there is no such folder; create it or mend `path` in the catalog{hint}"
         ) from None
+    except OSError as error:
+        reason = str(error).splitlines()[0][:200]
+        raise HeddleError(f"{source.path}: cannot be listed ({reason}); run again when it can be") from None
 
 
 def current_files(paths: Iterable[str]) -> list[File]:

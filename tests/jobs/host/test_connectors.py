@@ -71,6 +71,6 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_jar_is_pinned() -> None:
     jars = [jar for members in CONNECTORS.values() for jar in members]
-    assert {"kafka", "delta", "iceberg", "s3"} == set(CONNECTORS)
+    assert {"kafka", "delta", "iceberg", "s3", "hdfs"} == set(CONNECTORS)
     assert all(len(jar.sha256) == 64 and jar.version for jar in jars)
     assert len({jar.file for jar in jars}) == len(jars)

@@ -1,15 +1,21 @@
-"""Small files on a file system that is not the local disk: Arrow's own, in memory."""
+"""Stores: what is none is refused in one line."""
 
 from __future__ import annotations
 
+import pytest
+
 from jobs.host.storage import Storage
+from optimizer.errors import HeddleError
 
 
-def test_a_file_is_created_once_and_whole_beyond_the_local_disk() -> None:
-    storage = Storage("mock:///warehouse")
-    assert not storage.local
-    assert storage.create("manifests/1.json", b"first")
-    assert not storage.create("manifests/1.json", b"second")
-    assert storage.read("manifests/1.json") == b"first"
-    assert list(storage.names("manifests")) == ["manifests/1.json"]
-    assert list(storage.drafts("manifests")) == []
+@pytest.mark.parametrize("root", ["gs://bucket/warehouse", "mock:///warehouse", "abfs://c@account/x"])
+def test_a_store_that_is_not_known_is_refused(root: str) -> None:
+    with pytest.raises(HeddleError, match="use a path, hdfs:// or s3a://"):
+        Storage(root).create("manifests/1.json", b"first")
+
+
+def test_hadoops_own_default_has_to_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HADOOP_CONF_DIR", "HADOOP_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(HeddleError, match=r"hdfs://: is no HDFS that is known here .*fs.defaultFS"):
+        Storage("hdfs:///warehouse").exists("x")

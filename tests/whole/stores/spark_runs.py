@@ -1,4 +1,4 @@
-"""Runs on a Spark that has the jars of S3: the worlds first, then their warehouses; the last one by the frame lane."""
+"""Runs on a Spark that has the jars of a connector: the worlds first, then their warehouses; the last by the frame lane."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from tests.worlds.readings import STREAM, open_world
 
 
 def main() -> None:
-    half = len(sys.argv) // 2
-    spark = spark_session("local[2]", {**SMALL, **jar_setting(["s3"])})
+    connector, *folders = sys.argv[1:]
+    half = len(folders) // 2
+    spark = spark_session("local[2]", {**SMALL, **jar_setting([connector] if connector else [])})
     lanes = ("auto", "auto", "frame")
-    for folder, warehouse, lane in zip(sys.argv[1 : half + 1], sys.argv[half + 1 :], lanes, strict=True):
+    for folder, warehouse, lane in zip(folders[:half], folders[half:], lanes, strict=True):
         world = open_world(Path(folder))
         evaluate(spark, world.catalog, world.plan, warehouse, Options(lane, 1, buckets=2))
         choice = Choice(everything=True, docs=str(Path(folder) / "docs"))

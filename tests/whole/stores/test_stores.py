@@ -1,10 +1,11 @@
-"""Events and warehouse in a bucket: the rows of a local disk, whatever fails, is slow, dies or runs at once."""
+"""Events and warehouse on S3 and on HDFS: the rows of a local disk, whatever fails, is slow, dies or runs at once."""
 
 from __future__ import annotations
 
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,16 +19,19 @@ from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
 from tests.whole.faults.local_runs import evaluate, start_apart
 from tests.worlds import readings
-from tests.worlds.bucket import arrive, bucket_server, make_bucket_world, place_of
+from tests.worlds.bucket import bucket_server
+from tests.worlds.name_node import name_node
 from tests.worlds.readings import STREAM, Readings, published
+from tests.worlds.store import Store
 
 FILES = range(5)
+STORES: dict[str, Callable[..., AbstractContextManager[Store]]] = {"s3": bucket_server, "hdfs": name_node}
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[dict[str, str]]:
-    """A server that does its work at once."""
-    with bucket_server() as store:
+@pytest.fixture(scope="module", params=STORES)
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    """A store that does its work at once."""
+    with STORES[request.param]() as store:
         yield store
 
 
@@ -48,19 +52,21 @@ def assert_same_rows(world: Readings, warehouse: str, reference: tuple[Readings,
         assert here[name].equals(table), name
 
 
-def test_what_is_there_is_not_created_again(server: dict[str, str]) -> None:
-    storage = Storage(place_of("creation"))
+def test_what_is_there_is_not_created_again(store: Store) -> None:
+    storage = Storage(store.place("creation"))
     assert storage.create("a/b", b"one")
     assert not storage.create("a/b", b"two")
     assert not storage.create("a/b", b"one")
     assert storage.read("a/b") == b"one"
     assert list(storage.names("a")) == ["a/b"]
+    assert not list(storage.drafts("a"))
     assert not list(storage.names("a", before=0))
+    assert not list(storage.names("nowhere"))
 
 
-def test_rows(tmp_path: Path, server: dict[str, str], reference: tuple[Readings, str]) -> None:
-    world, warehouse = make_bucket_world(tmp_path, "rows"), place_of("rows", "warehouse")
-    arrive("rows", *FILES)
+def test_rows(tmp_path: Path, store: Store, reference: tuple[Readings, str]) -> None:
+    world, warehouse = store.make_world(tmp_path, "rows"), store.place("rows", "warehouse")
+    store.arrive("rows", *FILES)
     evaluate(world, warehouse)
     assert_same_rows(world, warehouse, reference)
     evaluate(world, warehouse)  # nothing has come
@@ -68,45 +74,46 @@ def test_rows(tmp_path: Path, server: dict[str, str], reference: tuple[Readings,
 
 
 @pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
-def test_a_killed_run_is_carried_on(
-    tmp_path: Path, server: dict[str, str], reference: tuple[Readings, str], step: str
-) -> None:
+def test_a_killed_run_is_carried_on(tmp_path: Path, store: Store, reference: tuple[Readings, str], step: str) -> None:
     name = f"killed_{step}"
-    world, warehouse = make_bucket_world(tmp_path, name), place_of(name, "warehouse")
-    arrive(name, *FILES)
-    assert start_apart(world, warehouse, kill_at=step, store=server)() == (-signal.SIGKILL, "")
+    world, warehouse = store.make_world(tmp_path, name), store.place(name, "warehouse")
+    store.arrive(name, *FILES)
+    assert start_apart(world, warehouse, kill_at=step, store=store.environment)() == (-signal.SIGKILL, "")
     evaluate(world, warehouse)
     assert_same_rows(world, warehouse, reference)
 
 
-def test_a_store_that_is_slow_and_fails(tmp_path: Path, reference: tuple[Readings, str]) -> None:
+@pytest.mark.parametrize("kind", STORES)
+def test_a_store_that_is_slow_and_fails(tmp_path: Path, reference: tuple[Readings, str], kind: str) -> None:
     """100 ms an operation, and 5% of them fail, half of these after they are done."""
-    with bucket_server(0.1, 0.05):
-        world, warehouse = make_bucket_world(tmp_path, "unsteady"), place_of("unsteady", "warehouse")
-        arrive("unsteady", *FILES)
+    with STORES[kind](0.1, 0.05) as store:
+        world, warehouse = store.make_world(tmp_path, "unsteady"), store.place("unsteady", "warehouse")
+        store.arrive("unsteady", *FILES)
         evaluate(world, warehouse)
         assert_same_rows(world, warehouse, reference)
 
 
-def test_a_store_that_fails_always_is_one_line(tmp_path: Path) -> None:
-    with bucket_server() as store:
-        world, warehouse = make_bucket_world(tmp_path, "down"), place_of("down", "warehouse")
-        arrive("down", 0)
-    code, said = start_apart(world, warehouse, store=store)()  # nobody listens any more
+@pytest.mark.parametrize("kind", STORES)
+def test_a_store_that_fails_always_is_one_line(tmp_path: Path, kind: str) -> None:
+    with STORES[kind]() as store:
+        world, warehouse = store.make_world(tmp_path, "down"), store.place("down", "warehouse")
+        store.arrive("down", 0)
+    code, said = start_apart(world, warehouse, store=store.environment)()  # nobody listens any more
     assert code == 2
-    assert "s3a://heddle/down" in said
+    assert store.place("down") in said
+    assert "run again when it can be" in said
     assert "\n" not in said
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_runs_at_once(tmp_path: Path, server: dict[str, str], reference: tuple[Readings, str], seed: int) -> None:
+def test_runs_at_once(tmp_path: Path, store: Store, reference: tuple[Readings, str], seed: int) -> None:
     """Nothing locks them out: whoever is late is refused, and no window is lost, doubled or made of a mixture."""
     name, pick = f"at_once_{seed}", random.Random(seed)
-    world, warehouse = make_bucket_world(tmp_path, name), place_of(name, "warehouse")
-    arrive(name, *FILES)
+    world, warehouse = store.make_world(tmp_path, name), store.place(name, "warehouse")
+    store.arrive(name, *FILES)
     for _ in range(3):
         kills = [pick.choice(["", "", *DRIVER_STEPS]) for _ in range(3)]
-        runs = [start_apart(world, warehouse, kill_at=step, store=server) for step in kills]
+        runs = [start_apart(world, warehouse, kill_at=step, store=store.environment) for step in kills]
         for wait in runs:
             code, said = wait()
             assert code in (0, -signal.SIGKILL) or (code == 2 and "another run" in said), said
@@ -115,11 +122,11 @@ def test_runs_at_once(tmp_path: Path, server: dict[str, str], reference: tuple[R
 
 
 def test_the_work_of_others_is_swept_when_it_is_old(
-    tmp_path: Path, server: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world, warehouse = make_bucket_world(tmp_path, "swept"), place_of("swept", "warehouse")
-    arrive("swept", 0)
-    assert start_apart(world, warehouse, kill_at="results", store=server)()[0] == -signal.SIGKILL
+    world, warehouse = store.make_world(tmp_path, "swept"), store.place("swept", "warehouse")
+    store.arrive("swept", 0)
+    assert start_apart(world, warehouse, kill_at="results", store=store.environment)()[0] == -signal.SIGKILL
     storage = stream_storage(warehouse, STREAM)
     left = {name for folder in DATA_FOLDERS for name in storage.names(folder)}
     assert left
@@ -130,9 +137,9 @@ def test_the_work_of_others_is_swept_when_it_is_old(
     assert not {name for folder in DATA_FOLDERS for name in storage.names(folder)} & left
 
 
-def test_a_manifest_that_is_history_at_once_is_refused(tmp_path: Path, server: dict[str, str]) -> None:
+def test_a_manifest_that_is_history_at_once_is_refused(tmp_path: Path, store: Store) -> None:
     """Another run has gone on so far that the manifest in whose place this one would come is swept away."""
-    storage = Storage(place_of("history"))
+    storage = Storage(store.place("history"))
     for sequence in range(3):
         commit(storage, replace(Manifest(), sequence=sequence))
     storage.delete("manifests/000000000001.json")
