@@ -1,7 +1,7 @@
 """Connectors: Spark's own jars for other stores, named and pinned here, fetched once, their checksums checked.
 
-Nothing of Heddle needs them but what reads those stores by Spark itself; Delta and Iceberg streams do not. Those of kafka
-and hdfs are whole servers, to try a stream with: Spark's own jars reach HDFS already."""
+Nothing of Heddle needs them but what reads those stores by Spark itself; Delta and Iceberg streams do not. Those of
+kafka and hdfs are whole servers, to try a stream with: Spark's own jars reach HDFS already."""
 
 from __future__ import annotations
 
@@ -129,7 +129,14 @@ CONNECTORS: dict[str, tuple[Jar, ...]] = {
             "4959a9747cbb479c73c3ffbcd479bee5b014f8b2880994585a8693fb9d24675e",
         ),
     ),
-    "hdfs": (Jar("org.apache.hadoop", "hadoop-client-minicluster", "3.5.0", "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c"),),
+    "hdfs": (
+        Jar(
+            "org.apache.hadoop",
+            "hadoop-client-minicluster",
+            "3.5.0",
+            "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c",
+        ),
+    ),
 }
 
 

@@ -18,7 +18,7 @@ from pyarrow import fs
 from optimizer.errors import HeddleError
 
 SCHEME = "hdfs://"
-TRIES = 8  # of an operation, within half a minute: one that fails 5% of the time fails all eight once in 25,000,000,000 times
+TRIES = 8  # of an operation, within half a minute, as of one of S3
 FIRST_PAUSE = 0.2  # seconds; each pause is twice the one before
 SMALL = 64 << 20  # bytes: a file up to this size is written whole when it is closed, by as many tries as it takes
 # the client's own tries would multiply with those here; two let it change over to another name node
@@ -48,7 +48,7 @@ class Hdfs(fs.FileSystemHandler):  # type: ignore[misc]
             raise HeddleError(f"{SCHEME}{authority}: is no HDFS that is known here ({_reason(error)})") from None
 
     def attempt(self, path: str, work: Callable[[], T]) -> T:
-        """Do some work on a path, again if it fails. What HDFS itself answers is final; what is lost on the way is not."""
+        """Do some work on a path, again if it fails. An answer of HDFS itself is final; what is lost on the way is not."""
         for number in range(TRIES):
             try:
                 return work()
@@ -79,7 +79,8 @@ class Hdfs(fs.FileSystemHandler):  # type: ignore[misc]
             if self._kind(draft) == fs.FileType.File:
                 self.delete_file(draft)
                 return False
-            return self._kind(path) == fs.FileType.File
+            if self._kind(path) != fs.FileType.File:
+                raise
         return True
 
     def _kind(self, path: str) -> Any:

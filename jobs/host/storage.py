@@ -1,7 +1,7 @@
 """Small files and folders of a warehouse: on a local disk, on HDFS, on S3.
 
 Creating a file unless it is there is one atomic step on each: a link, a rename that replaces nothing, a put with
-If-None-Match. pyarrow has no such put, so that it is made by obstore, with the same credentials and the same endpoint."""
+If-None-Match. pyarrow has no such put: obstore makes it, with the same credentials and the same endpoint."""
 
 from __future__ import annotations
 

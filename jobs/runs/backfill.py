@@ -16,7 +16,7 @@ from jobs.engine.program.program import Program
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import RawEvents, add_record, raw_events
 from jobs.engine.warehouse.ledger import batches_of, newest_ledger, reopen
-from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, only_run, stream_storage, sweep
+from jobs.engine.warehouse.lifecycle import evaluated_manifest, keep_plan, list_data, only_run, stream_storage, sweep
 from jobs.engine.warehouse.manifest import DataFile, Manifest, commit, emitted_span, has_all_marks, newest
 from jobs.engine.warehouse.result_files import BATCH, CORRECTED_AFTER, read_late_files
 from jobs.engine.warehouse.state_files import save_retained
@@ -176,6 +176,7 @@ def repair(past: Past) -> dict[str, Any]:
     """Compute the quarantined batches anew. They wait for their audit like any others; the state stays as it is."""
     with only_run(past.storage):
         past = replace(past, manifest=newest(past.storage))
+        listing = list_data(past.storage, past.manifest)
         refused = newest_ledger(past.storage).quarantined
         batches = batches_of(past.manifest, refused)
         if not batches:
@@ -190,7 +191,7 @@ def repair(past: Past) -> dict[str, Any]:
         unchanged = [file for file in past.manifest.results if file.name not in refused]
         after = replace(past.manifest, sequence=past.manifest.sequence + 1, results=(*unchanged, *recomputed))
         commit(past.storage, after)
-        sweep(past.storage, after)
+        sweep(past.storage, after, listing)
     return {"stream": past.plan.stream, "repaired": batches, "results": sum(file.rows for file in recomputed)}
 
 

@@ -21,7 +21,17 @@ from jobs.engine.program.queries import label_of
 from jobs.engine.program.spark_types import can_widen, parse_type, plain_type
 from jobs.engine.sources.contract import File, current_files
 from jobs.engine.warehouse.consumed_files import RawEvents, files_in_records, is_rewritten, load_records, raw_events
-from jobs.engine.warehouse.lifecycle import Engine, claim, keep_plan, only_run, stream_storage, sweep
+from jobs.engine.warehouse.lifecycle import (
+    NOTHING,
+    Engine,
+    Listing,
+    claim,
+    keep_plan,
+    list_data,
+    only_run,
+    stream_storage,
+    sweep,
+)
 from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.engine.warehouse.outbox import enter_published
 from jobs.engine.warehouse.state_files import load_retained
@@ -80,6 +90,7 @@ class Run:
     prepared: Prepared | None = None
     lane: str = ""  # for the report
     report: RunReport = field(default_factory=RunReport)
+    listing: Listing = NOTHING  # where no lock keeps other runs out: the data files before the newest commits
 
     def evaluate(self, batch: int, files: Sequence[File], lane: Lane, last: bool = False, offset: str = "") -> None:
         """Evaluate a batch of files, which may be the last of the run; one without any, because they vanished, is over
@@ -222,7 +233,13 @@ class Run:
         if is_followed(self.catalog, self.plan.stream):
             enter_published(self.storage)
         if after.sequence % SWEEP_EVERY == 0:
-            sweep(self.storage, after)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Delete what no manifest of the last few names, and list what the next sweep may delete."""
+        sweep(self.storage, self.manifest, self.listing)
+        if not self.storage.local:
+            self.listing = list_data(self.storage, self.manifest)
 
 
 def frame_queries(catalog: Catalog, plan: Plan, storage: Storage, manifest: Manifest) -> set[str]:
@@ -283,10 +300,10 @@ def open_run(
         keep_plan(storage, plan)
         if is_followed(catalog, plan.stream):
             enter_published(storage)
-        sweep(storage, manifest)
         run = Run(catalog, plan, storage, replace(manifest, buckets=manifest.buckets or buckets), progress)
+        run.sweep()
         yield run
-        sweep(storage, run.manifest)
+        sweep(storage, run.manifest, run.listing)
     run.report.finish(run.plan, run.lane, meter, run.manifest.buckets)
 
 

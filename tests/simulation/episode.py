@@ -15,7 +15,7 @@ from jobs.engine.batch.run_batch import close
 from jobs.engine.program.program import Program
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse import ledger as ledgers
-from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS, sweep
+from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS
 from jobs.engine.warehouse.manifest import DataFile, Manifest, newest
 from jobs.engine.warehouse.state_files import RetainedSlices, save_retained
 from jobs.engine.work import BucketReport, FeedReport, Outcome, Work
@@ -61,8 +61,8 @@ class Episode:
 
     def __post_init__(self) -> None:
         self.pick = random.Random(self.seed)
-        self.storage = MemoryStorage(f"memory/{self.seed}", {}, Scheduler(self.pick))
         self.shares_lock = self.pick.random() < 0.4
+        self.storage = MemoryStorage(f"memory/{self.seed}", {}, Scheduler(self.pick), not self.shares_lock)
         time = number = 0
         for place in range(FILES):
             rows = []
@@ -138,7 +138,6 @@ class Episode:
         """Evaluate what has arrived, as the run without Spark does."""
         with self.lock():
             manifest = newest(self.storage)
-            sweep(self.storage, manifest)
             if not manifest.standing:
                 manifest = replace(manifest, standing=save_retained(self.storage, RetainedSlices()), buckets=1)
             program = Program("ts", (), (), (), LATENESS, self.pick.choice(PLANS), {}, {})
@@ -147,11 +146,15 @@ class Episode:
             executors: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
             run = SimulatedRun(catalog, plan, self.storage, manifest, silent, Prepared(program, executors))
             lane: Any = None  # the plan is prepared already
+            run.sweep()
             at_once = self.pick.random() < 0.5
             for batch, files, _ in take_batches(run, list(self.arrived), self.pick.choice([0, 1, 2])):
                 run.evaluate(batch, files, lane, at_once)
+                if self.pick.random() < 0.3:
+                    run.sweep()
             if run.manifest.batch >= 0:
-                close(self.storage, run.manifest, program, executors.execute([]))
+                run.manifest = close(self.storage, run.manifest, program, executors.execute([]))
+            run.sweep()
 
     def execute(self, work: Work, files: Sequence[File]) -> Outcome:
         """Do the work of all tasks: fold events into windows, write what ends, keep what is open."""

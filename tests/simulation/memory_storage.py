@@ -26,8 +26,6 @@ class Scheduler:
     repeats: float = 0.005  # of the creations: done, but the answer is lost, so that the client tries again
     steps: int = 0
     processes: dict[Any, str] = field(default_factory=dict)
-    starts: dict[Any, int] = field(default_factory=dict)  # the step at which each of them began
-    eldest: dict[Any, int] = field(default_factory=dict)  # the step at which the eldest began that lived then
     is_calm: bool = False  # nobody dies, nothing is repeated
 
     def step(self, may_die: bool = True) -> None:
@@ -48,8 +46,7 @@ class Scheduler:
     def start(self, name: str, work: Any) -> None:
         """Begin a process; it runs when its turn comes."""
         process = greenlet(work)
-        self.processes[process], self.starts[process] = name, self.steps
-        self.eldest[process] = min(self.starts.values())
+        self.processes[process] = name
 
     def turn_all(self) -> None:
         """Let as many processes run to their next step as there are, in any order."""
@@ -62,7 +59,7 @@ class Scheduler:
         process = self.pick.choice(list(self.processes))
         process.switch()
         if process.dead:
-            del self.processes[process], self.starts[process], self.eldest[process]
+            del self.processes[process]
 
 
 @dataclass(frozen=True)
@@ -71,12 +68,12 @@ class MemoryStorage(Storage):
 
     files: dict[str, bytes] = field(default_factory=dict, compare=False)
     scheduler: Scheduler = field(default_factory=lambda: Scheduler(random.Random(0)), compare=False)
-    births: dict[str, int] = field(default_factory=dict, compare=False)  # the step at which a file was created
+    is_locked: bool = False  # for one run, as a disk is
 
     @property
     def local(self) -> bool:
-        """Whether the folder is on this machine."""
-        return False
+        """Whether the folder is as if it were on this machine."""
+        return self.is_locked
 
     def path(self, name: str) -> str:
         """Return the path of a name."""
@@ -98,14 +95,9 @@ class MemoryStorage(Storage):
         return name in self.files
 
     def names(self, folder: str, before: float = math.inf) -> Iterator[str]:
-        """List the files below a folder, if need be only the old ones."""
+        """List the files below a folder."""
         self.scheduler.step()
-        files = [name for name in self.files if name.startswith(f"{folder}/")]
-        return iter(files if before == math.inf else [name for name in files if self.is_old(name)])
-
-    def is_old(self, name: str) -> bool:
-        """Whether a file is older than two lives of any process: no batch lasts half as long as files are left."""
-        return self.births[name] < min(self.scheduler.eldest.values(), default=self.scheduler.steps)
+        return iter([name for name in self.files if name.startswith(f"{folder}/")])
 
     def drafts(self, folder: str, before: float = math.inf) -> Iterator[str]:
         """List nothing: a creation is one step."""
@@ -123,6 +115,6 @@ class MemoryStorage(Storage):
         self.scheduler.step()
         if name in self.files:
             return False
-        self.files[name], self.births[name] = content, self.scheduler.steps
+        self.files[name] = content
         self.scheduler.step()
         return not self.scheduler.has_lost_answer()

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jobs.engine.warehouse import consumed_files, ledger, manifest
-from jobs.runs import log_batches
-from tests.simulation import episode
+from jobs.engine.warehouse import consumed_files, ledger, lifecycle, manifest
+from jobs.runs import log_batches, run
 from tests.simulation.episode import Broken, Episode, play_episode
 from tests.simulation.memory_storage import MemoryStorage
 
@@ -39,7 +38,7 @@ def test_processes_meet_die_and_are_refused() -> None:
 def overwrite(storage: MemoryStorage, name: str, content: bytes) -> bool:
     """Create a file even if it is there: no fencing."""
     storage.scheduler.step()
-    storage.files[name], storage.births[name] = content, storage.scheduler.steps
+    storage.files[name] = content
     storage.scheduler.step()
     return True
 
@@ -61,7 +60,6 @@ def commit_before_results_are_written(patch: pytest.MonkeyPatch) -> None:
         if name.startswith("manifests/"):
             storage.scheduler.step()
             storage.files.update(unwritten)
-            storage.births.update(dict.fromkeys(unwritten, storage.scheduler.steps))
             unwritten.clear()
         return is_created
 
@@ -77,18 +75,27 @@ def ignore_who_recorded_first(patch: pytest.MonkeyPatch) -> None:
 
 
 def sweep_what_readers_read(patch: pytest.MonkeyPatch) -> None:
-    def sweep(storage: MemoryStorage, current: manifest.Manifest) -> int:
+    def sweep(storage: MemoryStorage, current: manifest.Manifest, listing: lifecycle.Listing) -> int:
         named = current.files()
         for name in [name for name in storage.files if name.startswith("results/") and name not in named]:
             del storage.files[name]
         return 0
 
-    patch.setattr(episode, "sweep", sweep)
+    patch.setattr(run, "sweep", sweep)
 
 
 def sweep_the_work_of_others(patch: pytest.MonkeyPatch) -> None:
     """Take every file that no manifest names for one that a crash left behind."""
-    patch.setattr(MemoryStorage, "is_old", lambda storage, name: True)
+
+    def sweep(storage: MemoryStorage, current: manifest.Manifest, listing: lifecycle.Listing) -> int:
+        return lifecycle.sweep(storage, current, lifecycle.list_data(storage, manifest.Manifest()))
+
+    patch.setattr(run, "sweep", sweep)
+
+
+def sweep_without_a_commit(patch: pytest.MonkeyPatch) -> None:
+    """Take what was there a while ago for dead, though other runs could still commit it."""
+    patch.setattr(run, "list_data", lambda storage, current: lifecycle.list_data(storage, manifest.Manifest()))
 
 
 def forget_what_was_published(patch: pytest.MonkeyPatch) -> None:
@@ -105,11 +112,12 @@ MUTATIONS: dict[Callable[[pytest.MonkeyPatch], None], int] = {
     skip_fencing: 0,
     commit_before_results_are_written: 0,
     forget_the_record: 0,
-    ignore_who_recorded_first: 100,
-    sweep_what_readers_read: 850,
-    sweep_the_work_of_others: 0,
+    ignore_who_recorded_first: 30,
+    sweep_what_readers_read: 0,
+    sweep_the_work_of_others: 30,
+    sweep_without_a_commit: 300,
     forget_what_was_published: 0,
-    take_the_watermark_back: 15,
+    take_the_watermark_back: 30,
 }
 
 

@@ -38,35 +38,40 @@ class Unsteady:
     async def serve(self, client: asyncio.StreamReader, answer: asyncio.StreamWriter) -> None:
         """Carry what a client says to the server, and back what this answers, until one of them or the way ends."""
         server, ask = await asyncio.open_connection("127.0.0.1", self.port)
-        forward = self._carry_requests if self.has_requests else self._carry
-        ways = [asyncio.create_task(forward(client, ask)), asyncio.create_task(_copy(server, answer))]
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
+        answers = asyncio.create_task(_copy(server, answer))
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            is_cut = await (self._carry_requests(client, ask) if self.has_requests else self._carry(client, ask))
+            if not is_cut:
+                ask.write_eof()
+                await answers
+        answers.cancel()
         for writer in (ask, answer):
             writer.close()
 
-    async def _carry(self, client: asyncio.StreamReader, ask: asyncio.StreamWriter) -> None:
+    async def _carry(self, client: asyncio.StreamReader, ask: asyncio.StreamWriter) -> bool:
+        """Carry what a client says until it has said all; return whether the way was cut before."""
         await asyncio.sleep(self.seconds)
-        if not self.has_failed():
+        fails = self.has_failed()
+        if not fails:
             await _copy(client, ask)
         elif self.pick.random() < 0.5:
             ask.write(await client.read(PIECE))
             await ask.drain()
+        return fails
 
-    async def _carry_requests(self, client: asyncio.StreamReader, ask: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            ask.write(await client.readexactly(GREETING))
-            while True:
-                length = await client.readexactly(4)
-                request = length + await client.readexactly(int.from_bytes(length, "big"))
-                await asyncio.sleep(self.seconds)
-                fails = self.has_failed()
-                if not fails or self.pick.random() < 0.5:
-                    ask.write(request)
-                    await ask.drain()
-                if fails:
-                    return
+    async def _carry_requests(self, client: asyncio.StreamReader, ask: asyncio.StreamWriter) -> bool:
+        """The same, request by request."""
+        ask.write(await client.readexactly(GREETING))
+        while True:
+            length = await client.readexactly(4)
+            request = length + await client.readexactly(int.from_bytes(length, "big"))
+            await asyncio.sleep(self.seconds)
+            fails = self.has_failed()
+            if not fails or self.pick.random() < 0.5:
+                ask.write(request)
+                await ask.drain()
+            if fails:
+                return True
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -79,13 +84,16 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 @contextmanager
 def unsteady_way(way: Unsteady, host: str, port: int) -> Iterator[None]:
     """A way to a server, open at an address of its own."""
-    loop, is_open = asyncio.new_event_loop(), threading.Event()
+    loop, is_open, is_over = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with await asyncio.start_server(way.serve, host, port):
+            is_open.set()
+            await is_over.wait()
 
     def run() -> None:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.start_server(way.serve, host, port))
-        is_open.set()
-        loop.run_forever()
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:  # which ends what is under way, too
+            runner.run(serve())
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -93,5 +101,5 @@ def unsteady_way(way: Unsteady, host: str, port: int) -> Iterator[None]:
     try:
         yield
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(is_over.set)
         thread.join(30)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import AbstractContextManager, suppress
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from jobs.engine.warehouse import outbox, result_files, state_files
 from jobs.engine.warehouse.manifest import FOLDER, Manifest, load_past, manifest_names, newest
@@ -19,7 +19,9 @@ TAKEN = "taken"  # our own record, with the size and time of every file
 PLANS = "plans"
 DATA_FOLDERS = (result_files.FOLDER, state_files.FOLDER, result_files.LATE_FOLDER, state_files.RETAINED_FOLDER)
 SMALL_FOLDERS = (FOLDER, PLANS, TAKEN, state_files.RETAINED_FOLDER, outbox.FOLDER, outbox.MARKS)
-ORPHAN_SECONDS = 7 * 86_400  # where runs cannot be locked out: older files that no manifest names are nobody's work
+DRAFT_SECONDS = (
+    86_400  # where processes cannot be locked out: older drafts, each of which lives for a moment, are nobody's
+)
 KEPT_MANIFESTS = 8  # their files stay too, so that whoever is reading the results of a moment ago can finish
 
 
@@ -77,15 +79,36 @@ def plan_in_force(storage: Storage, current: Manifest) -> Plan | None:
     return Plan.from_json(storage.read(name).decode()) if current.plan and storage.exists(name) else None
 
 
-def sweep(storage: Storage, current: Manifest) -> int:
+class Listing(NamedTuple):
+    """The data files that were there when a run knew of no manifest after this one."""
+
+    sequence: int
+    names: tuple[str, ...]
+
+
+NOTHING: Final = Listing(-1, ())
+
+
+def list_data(storage: Storage, current: Manifest) -> Listing:
+    """List the data files that are there, be they of batches that died or are under way."""
+    return Listing(current.sequence, tuple(name for folder in DATA_FOLDERS for name in storage.names(folder)))
+
+
+def sweep(storage: Storage, current: Manifest, listing: Listing = NOTHING) -> int:
     """Delete data files that no manifest of the last few names, and manifests that are only history.
 
-    Where no lock keeps other runs out, files stay for a week: they may be the work of a batch that is not committed."""
-    before = math.inf if storage.local else time.time() - ORPHAN_SECONDS
+    A lock keeps other runs away from a local disk. Elsewhere a file may belong to another run's batch that is not
+    committed yet. Once this run has committed, it cannot be any more if that batch began before: the sequence is taken.
+    So what was listed before the commit, and none of the last manifests names, is nobody's."""
+    if storage.local:
+        listing = list_data(storage, current)
+    elif current.sequence <= listing.sequence or not listing.names:
+        return 0
     names = manifest_names(storage)
     named = current.files().union(*(past.files() for past in load_past(storage, names[-KEPT_MANIFESTS:])))
     named |= outbox.waiting_files(storage)
-    orphans = [name for folder in DATA_FOLDERS for name in storage.names(folder, before) if name not in named]
+    orphans = [name for name in listing.names if name not in named]
+    before = math.inf if storage.local else time.time() - DRAFT_SECONDS
     drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder, before)]
     for name in (*orphans, *names[:-KEPT_MANIFESTS], *drafts):
         with suppress(FileNotFoundError):  # where another run sweeps, too

@@ -12,8 +12,8 @@ batches, and from when on each query is answered, is a file of its own.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -259,11 +259,11 @@ class RetainedSlices:
 
 
 def save_retained(storage: Storage, retained: RetainedSlices) -> str:
-    """Write a file under the name of its content; the manifest that names it makes it count."""
+    """Write a file under a name that no other attempt has; the manifest that names it makes it count."""
     trees = {label: asdict(tree) for label, tree in retained.trees.items()}
     document = {"trees": trees, "asked": retained.answered_after, "frame": retained.frame}
     content = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
-    name = f"{RETAINED_FOLDER}/{hashlib.sha256(content).hexdigest()[:24]}.json"
+    name = f"{RETAINED_FOLDER}/{uuid.uuid4().hex[:24]}.json"
     storage.create(name, content)
     return name
 

@@ -1,4 +1,4 @@
-"""Runs on a Spark that has the jars of a connector: the worlds first, then their warehouses; the last by the frame lane."""
+"""Runs on a Spark with the jars of a connector: the worlds first, then their warehouses; the last by the frame lane."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine.warehouse import lifecycle
-from jobs.engine.warehouse.lifecycle import DATA_FOLDERS, stream_storage, sweep
+from jobs.engine.warehouse.lifecycle import list_data, stream_storage, sweep
 from jobs.engine.warehouse.manifest import Manifest, commit, newest
 from jobs.host.stops import DRIVER_STEPS, TASK_STEPS
 from jobs.host.storage import Storage
@@ -69,6 +68,7 @@ def test_rows(tmp_path: Path, store: Store, reference: tuple[Readings, str]) -> 
     store.arrive("rows", *FILES)
     evaluate(world, warehouse)
     assert_same_rows(world, warehouse, reference)
+    readings.assert_swept(warehouse)
     evaluate(world, warehouse)  # nothing has come
     assert_same_rows(world, warehouse, reference)
 
@@ -121,20 +121,18 @@ def test_runs_at_once(tmp_path: Path, store: Store, reference: tuple[Readings, s
     assert_same_rows(world, warehouse, reference)
 
 
-def test_the_work_of_others_is_swept_when_it_is_old(
-    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_work_of_others_is_swept_once_it_cannot_be_committed(tmp_path: Path, store: Store) -> None:
     world, warehouse = store.make_world(tmp_path, "swept"), store.place("swept", "warehouse")
     store.arrive("swept", 0)
     assert start_apart(world, warehouse, kill_at="results", store=store.environment)()[0] == -signal.SIGKILL
     storage = stream_storage(warehouse, STREAM)
-    left = {name for folder in DATA_FOLDERS for name in storage.names(folder)}
-    assert left
-    sweep(storage, newest(storage))
-    assert left <= {name for folder in DATA_FOLDERS for name in storage.names(folder)}
-    monkeypatch.setattr(lifecycle, "ORPHAN_SECONDS", -60)
-    sweep(storage, newest(storage))
-    assert not {name for folder in DATA_FOLDERS for name in storage.names(folder)} & left
+    left = list_data(storage, newest(storage))
+    assert left.names
+    sweep(storage, newest(storage), left)  # it could be committed yet, if whoever wrote it were alive
+    assert {*left.names} <= {*list_data(storage, newest(storage)).names}
+    evaluate(world, warehouse)
+    assert not {*left.names} & {*list_data(storage, newest(storage)).names}
+    readings.assert_swept(warehouse)
 
 
 def test_a_manifest_that_is_history_at_once_is_refused(tmp_path: Path, store: Store) -> None:

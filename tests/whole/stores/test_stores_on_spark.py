@@ -1,4 +1,4 @@
-"""Spark on events and a warehouse on S3 and on HDFS: both lanes, its checkpoint and the audit; the rows of a local disk."""
+"""Spark on events and a warehouse on S3 and on HDFS: both lanes, checkpoint and audit; the rows of a local disk."""
 
 from __future__ import annotations
 
