@@ -48,7 +48,7 @@ class Hdfs(fs.FileSystemHandler):  # type: ignore[misc]
             raise HeddleError(f"{SCHEME}{authority}: is no HDFS that is known here ({_reason(error)})") from None
 
     def attempt(self, path: str, work: Callable[[], T]) -> T:
-        """Do some work on a path, again if it fails. An answer of HDFS itself is final; what is lost on the way is not."""
+        """Do some work on a path, again if it fails. What HDFS itself answers is final, and what is lost is not."""
         for number in range(TRIES):
             try:
                 return work()
