@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from optimizer.catalog.model.catalog import Catalog, script_sql, window_call
 from optimizer.catalog.model.query import UTC, Column, Query, Statement
 from optimizer.catalog.sql.expressions import free_name, quote
+from optimizer.errors import HeddleError
 from optimizer.plan.definition import EVENTS, Demand, Plan, Tree
 from optimizer.plan.measures import demands_of
 from optimizer.rewrite.answer_types import may_widen
@@ -28,6 +29,7 @@ from optimizer.rewrite.covers import (
 )
 from optimizer.rewrite.partials import finish_query
 from optimizer.rewrite.views import Names, count_passing, select_sql, source_views, tree_view
+from optimizer.windows.window import CUTTY
 
 CLOCK = "SET TIME ZONE '{}'"
 FEW_COPIES = 4  # a window that holds a slice no more often than this folds the feeding tree's slices itself
@@ -80,6 +82,8 @@ class Layout:
 
 def lay_out(catalog: Catalog, plan: Plan, types: Mapping[str, str], may_cover: bool) -> Layout:
     """Choose the trees that are written, and rewrite the statements over them, or over each other's windows."""
+    if any(tree.slicing == CUTTY for tree in plan.trees):
+        raise HeddleError("slices of cutty go on where a window ends, which SQL cannot see; plan with pairs or panes")
     plan = merge_copies(with_demands(catalog, plan))
     stream = catalog.streams[plan.stream]
     members = members_of(catalog, plan.stream)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from optimizer.algebra.techniques import CARDS
@@ -11,7 +12,9 @@ from optimizer.catalog.sql.expressions import quote
 from optimizer.strategies import STRATEGIES
 from optimizer.windows.window import SLICINGS
 from tests.fuzz.case import rename_columns
-from tests.fuzz.whole_case import TIME_TYPES, Evaluation, Layout, Statement, WholeCase
+from tests.fuzz.ways import WAYS
+from tests.fuzz.whole_case import Evaluation, Statement, WholeCase
+from tests.fuzz.write_events import FOLDER_VALUES, WITH_BYTES, Layout
 from tests.jobs.engine.events.language.writer import COLUMNS, Writer
 from tests.worlds.names import ODD_NAMES
 from tests.worlds.streams import LATENESS, ORIGINS, SECOND, Row
@@ -19,9 +22,9 @@ from tests.worlds.warehouse import STREAM
 
 SEARCHES = tuple(name for name in STRATEGIES if name != "exhaustive")  # which takes a dozen queries
 ZONES = ("UTC", "UTC", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata")
-LANES = ("local", "local", "local", "local", "local", "auto", "frame")
+LANES = ("local", "local", "local", "local", "local", "auto", "file", "frame")
 # aggregates by the kinds of their arguments in the writer's grammar; T is the time
-ANY, NUMBER, ORDERED = "WRDBSIE", "WRN", "WRDSIEB"
+ANY, NUMBER, ORDERED = "WRDBSIEY", "WRN", "WRDSIEBY"
 TAKES: dict[str, str] = {
     "count({x})": ANY,
     "count(*)": "",
@@ -36,6 +39,10 @@ TAKES: dict[str, str] = {
     "try_sum({x})": "WRD",
     "try_avg({x})": "WRD",
     "sum(DISTINCT {x})": "WR",
+    "avg(DISTINCT {x})": "WR",
+    "sum(if(b, {x}, NULL))": "WRD",
+    "exp(avg(ln({x})))": "z",
+    "count(DISTINCT if(b, {x}, NULL))": "WSY",
     "median({x})": "WR",
     "percentile({x}, 0.37)": "WR",
     "percentile({x}, array(0.0, 0.5, 1.0))": "WR",
@@ -56,10 +63,19 @@ TAKES: dict[str, str] = {
     "count(DISTINCT {x}, k)": "WS",
     **{f"{name}({{x}})": "z" for name in ("var_pop", "var_samp", "stddev_pop", "stddev_samp", "skewness", "kurtosis")},
     **{f"{name}({{x}}, j)": "z" for name in ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept")},
-    **{f"{name}({{x}}, m)": "z" for name in ("regr_r2", "regr_sxy", "regr_avgx", "regr_count", "regr_syy")},
+    **{f"regr_{name}({{x}}, m)": "z" for name in ("r2", "sxy", "avgx", "avgy", "sxx", "count", "syy")},
 }
-WITHOUT_FILTER = {"max({x}) - min({x})"}
-KEYS = ("t", "d", "b", "a", "x", "p", "u", "s", "l", "f")
+WITHOUT_FILTER = {"max({x}) - min({x})", "exp(avg(ln({x})))"}
+KEYS = ("t", "d", "b", "a", "x", "p", "u", "s", "l", "f", "w", "h", "q")
+OF_KIND = {"part": "W", "wide": "W", "word": "S", "day": "E"}  # columns of folders in the writer's grammar
+ODD_FILES = ("a b", "p*", "x[1]", "100%", "é", "a=1", "q?", "{a,b}", "a\\b", "a:b", "#1")
+Files = tuple[tuple[str, ...], dict[str, str], tuple[str, ...]]
+BINARY = ("parquet", "orc")  # formats with types of their own
+TIMES = {
+    "parquet": ("instants", "instants", "instants", "milliseconds", "local times", "INT96"),
+    "orc": ("instants", "local times"),
+    **dict.fromkeys(("csv", "json"), ("instants", "local times", "texts")),
+}
 STEADY = ("z", "j", "m")  # columns whose values are neither huge nor tiny
 EXTREME = {"a": 127, "h": 32767, "i": 1 << 20, "n": 1 << 41, "x": 1e15, "y": 1e15}
 
@@ -76,12 +92,13 @@ class Drawing:
         """Return the case of the seed."""
         pick = self.pick
         lateness, zone = pick.choice(LATENESS), pick.choice(ZONES)
-        batches = self.batches(lateness)
-        layout = self.layout(len(batches))
+        corrections = pick.choice([0, 0, 0, 0, 100_000 * SECOND])
+        batches = self.batches(lateness + (40 * SECOND if corrections else 0))
+        is_early = any(row["ts"] is not None and row["ts"] < 0 for rows in batches for row in rows)
+        layout = self.layout(len(batches), is_early)
         if layout.time == "local times" or "modifiedAfter" in layout.options:
             zone = "UTC"  # local times have none; Spark moves the time of a file by that of the zone, twice
-        names = dict(layout.names)
-        statements = {f"q{number}": self.statement(names) for number in range(pick.choice([3, 4, 5, 6]))}
+        statements = {f"q{number}": self.statement(layout) for number in range(pick.choice([3, 4, 5, 6]))}
         technique = pick.choice(["auto", "auto", "auto", *CARDS])
         strategies = tuple(pick.choice(SEARCHES) for _ in range(pick.choice([1, 1, 1, 2, 3])))
         lane = pick.choice(LANES)
@@ -93,11 +110,12 @@ class Drawing:
             pick.random() < 0.5,
             pick.choice([0, 1, 1, 2]),
             pick.choice([1, 2, 3]),
+            tuple(sorted(pick.sample(list(WAYS), pick.choice([0, 1, 1, 2])))),
         )
-        return WholeCase(self.seed, layout, batches, lateness, zone, statements, evaluation)
+        return WholeCase(self.seed, layout, batches, lateness, zone, statements, evaluation, corrections)
 
-    def batches(self, lateness: int) -> tuple[tuple[Row, ...], ...]:
-        """Return events at times of their own, in any order within the lateness, cut into files."""
+    def batches(self, disorder: int) -> tuple[tuple[Row, ...], ...]:
+        """Return events at times of their own, in any order within so many microseconds, cut into files."""
         pick = self.pick
         origin, count = pick.choice(ORIGINS), pick.choice([3, 30, 60, 120, 240])
         tame = pick.random() < 0.8
@@ -108,7 +126,7 @@ class Drawing:
         # whole milliseconds are what every type of time can hold
         rows = [self.row(time // 1000 * 1000, tame) for time in times]
         rows = list({row["ts"]: row for row in rows}.values())
-        rows.sort(key=lambda row: row["ts"] + pick.randrange(lateness + 1))
+        rows.sort(key=lambda row: row["ts"] + pick.randrange(disorder + 1))
         for _ in range(pick.choice([0, 0, 2])):
             rows.insert(pick.randrange(len(rows) + 1), {**self.row(0, tame), "ts": None})
         cuts = sorted(pick.randrange(len(rows) + 1) for _ in range(pick.choice([0, 1, 2, 4])))
@@ -117,86 +135,128 @@ class Drawing:
     def row(self, time: int, tame: bool) -> Row:
         """Return an event; a tame one has no number whose sums overflow."""
         row: Row = {"ts": time}
-        for name, (_, values) in COLUMNS.items():
+        for name, (_, values) in WITH_BYTES.items():
             most = EXTREME.get(name)
             fitting = [v for v in values if not (tame and most and isinstance(v, int | float) and not abs(v) < most)]
             row[name] = self.pick.choice(fitting) if self.pick.random() > 0.08 else None
         return row
 
-    def layout(self, count: int) -> Layout:
-        """Return how files and columns are named and written."""
+    def layout(self, count: int, is_early: bool) -> Layout:
+        """Return how files and columns are named and written; ORC of Arrow has no early times as Java reads them."""
         pick = self.pick
-        columns = list(COLUMNS)
+        format = pick.choice(["parquet"] * 6 + ["parquet" if is_early else "orc", "csv", "json"])
+        columns = list(WITH_BYTES if format in BINARY else COLUMNS)
         pick.shuffle(columns)
         names = {name: name for name in ("ts", *columns)}
         if pick.random() < 0.4:
-            usable = {name.lower(): name for name in ODD_NAMES if "\t" not in name and name != "window"}
+            refused = "\t`" if format == "orc" else "\t"  # by Spark's reader of ORC
+            usable = {name.lower(): name for name in ODD_NAMES if not {*refused} & {*name} and name != "window"}
             names = dict(zip(names, pick.sample(list(usable.values()), len(names)), strict=True))
-        style = pick.choice(["plain", "plain", "plain", "odd", "nested", "folders", "glob"])
-        files = [f"part-{number:03d}.parquet" for number in range(count)]
-        options: dict[str, str] = {}
-        if style == "odd":
-            files = [f"{pick.choice(['a b', 'p*', 'x[1]', '100%', 'é', 'a=1', 'q?'])}{n}.parquet" for n in range(count)]
-        elif style == "nested":
-            files = [f"{pick.choice(['', 'below/', 'a/b c/'])}{n}.parquet" for n in range(count)]
-            options["recursiveFileLookup"] = "true"
-        elif style == "folders":
-            files = [f"part={pick.choice(['1', '2', '03'])}/{name}" for name in files]
-        elif style == "glob":
-            files = [name if pick.random() < 0.7 else f"other-{name}" for name in files]
-            options["pathGlobFilter"] = "part-*"
+        files, options, folders = self.files(count, format, names["j"] == "j")
         if pick.random() < 0.1 and count > 2:
             options["modifiedAfter"] = "2020-09-13T12:26:40Z"  # the first file is left out
-        return Layout(
-            names,
-            tuple(columns),
-            pick.choice(["instants", "instants", *TIME_TYPES]),
-            tuple(files),
-            options,
-            pick.choice([1 << 20, 7]),
-            pick.random() < 0.7,
+        time = pick.choice(TIMES[format])
+        layout = Layout(
+            names, tuple(columns), time, files, options, pick.choice([1 << 20, 7]), pick.random() < 0.7, format, folders
         )
+        return layout if format in BINARY else replace(layout, options=options | self.text_options(layout))
 
-    def statement(self, names: Mapping[str, str]) -> Statement:
+    def text_options(self, layout: Layout) -> dict[str, str]:
+        """Return options of files that are texts."""
+        pick, options = self.pick, {"schema": layout.schema_text()}
+        if layout.format == "csv":
+            options |= pick.choice([{}, {"header": "true"}]) | pick.choice([{}, {"sep": ";"}, {"sep": "|"}])
+            options |= pick.choice([{}, {"nullValue": "NULL"}, {"nullValue": "a"}, {"encoding": "ISO-8859-1"}])
+            options |= pick.choice([{}, {"ignoreLeadingWhiteSpace": "true"}, {"comment": "#"}, {"multiLine": "true"}])
+        return options
+
+    def files(self, count: int, format: str, has_plain_names: bool) -> Files:
+        """Return the names of files below their folder, the options by which they are listed, and the columns that
+        folders name."""
+        pick, options = self.pick, dict[str, str]()
+        style = pick.choice(["plain", "plain", "plain", "odd", "nested", "folders", "folders", "glob"])
+        files = [f"part-{number:03d}.{format}" for number in range(count)]
+        folders: list[str] = []
+        if style == "odd":
+            files = [f"{pick.choice(ODD_FILES)}{number}.{format}" for number in range(count)]
+        elif style == "nested":
+            files = [f"{pick.choice(['', 'below/', 'a/b c/'])}{n}.{format}" for n in range(count)]
+            options["recursiveFileLookup"] = "true"
+        elif style == "folders":
+            usable = [name for name in FOLDER_VALUES if has_plain_names or name != "j"]
+            folders = pick.sample(usable, pick.choice([1, 1, 2]))
+            for name in reversed(folders):
+                files = [f"{name}={pick.choice(FOLDER_VALUES[name])}/{file}" for file in files]
+        elif style == "glob":
+            files = [name if pick.random() < 0.7 else f"other-{name}" for name in files]
+            options["pathGlobFilter"] = pick.choice(["part-*", "part-[0-9]*", "{part,prt}-???.*"])
+        return tuple(files), options, tuple(folders)
+
+    def statement(self, layout: Layout) -> Statement:
         """Return a statement in SQL."""
         pick = self.pick
-        keys = pick.sample(KEYS, pick.choice([0, 1, 1, 2, 3]))
+        names = dict(layout.names) | {name: name for name in layout.folders}
+        usable = [*(key for key in KEYS if key in layout.columns), *layout.folders]
+        keys = pick.sample(usable, pick.choice([0, 1, 1, 2, 3]))
         slide = pick.choice([1, 2, 3, 4, 6, 10]) * SECOND // 2
         rest = pick.choice([0, 0, slide // 3 // 1000 * 1000, slide - 1000])
         length = pick.choice([1, 1, 2, 5]) * slide + rest
-        offset = pick.choice([0, 0, 1000, slide // 2])
+        offset = pick.choice([0, 0, 1000, slide // 2, -1000, 1 - slide])
         where = self.expression("B", names) if pick.random() < 0.5 else ""
-        calls = [self.call(names) for _ in range(pick.choice([1, 1, 2, 3, 4]))]
+        calls = [self.call(layout, names) for _ in range(pick.choice([1, 1, 2, 3, 4]))]
         time = quote(names["ts"])
         window = f"window({time}, '{length} microseconds', '{slide} microseconds', '{offset} microseconds')"
+        if length == slide and not offset and pick.random() < 0.5:
+            window = f"window({time}, '{length} microseconds')"
         grouped = [quote(names[key]) for key in keys]
         columns = [f"{text} AS g{n}" for n, text in enumerate(grouped)]
-        columns += ["window.start AS w"]
+        columns += ["window.start AS w", *pick.choice([[], [], ["window.end AS e"], ["window"]])]
         columns += [f"{call} AS c{n}" for n, (call, _, _, _) in enumerate(calls)]
+        pick.shuffle(columns)
+        having = self.having(calls[0][0], grouped)
         text = f"SELECT {', '.join(columns)} FROM {STREAM}{f' WHERE {where}' if where else ''}"
-        text += f" GROUP BY {', '.join([*grouped, window])}"
+        groups = [*grouped, window]
+        pick.shuffle(groups)
+        text += f" GROUP BY {', '.join(groups)}{f' HAVING {having}' if having else ''}"
         features = [
             "where" if where else "no where",
-            "offset" if offset else "no offset",
+            "offset below zero" if offset < 0 else "offset" if offset else "no offset",
             "uneven range" if length % slide else "even range",
-            *(f"key of {COLUMNS[key][0]}" for key in keys),
+            "having" if having else "no having",
+            *(f"key of {WITH_BYTES[key][0]}" if key in layout.columns else f"key {key} of a folder" for key in keys),
         ]
         return Statement(text, length, len(keys), tuple((name, x, only) for _, name, x, only in calls), tuple(features))
 
-    def call(self, names: Mapping[str, str]) -> tuple[str, str, str, str]:
+    def having(self, call: str, keys: list[str]) -> str:
+        """Return a condition over what a statement selects, or none."""
+        conditions = [f"{call} IS NOT NULL", "c0 IS NULL", *(f"{key} IS NOT NULL" for key in keys)]
+        if call.startswith("count("):
+            conditions += [f"{call} BETWEEN 1 AND 3", "c0 > 1"]
+        return self.pick.choice(conditions) if self.pick.random() < 0.2 else ""
+
+    def call(self, layout: Layout, names: Mapping[str, str]) -> tuple[str, str, str, str]:
         """Return an aggregate: its text, name, first argument and filter."""
         form = self.pick.choice(list(TAKES))
-        kinds = TAKES[form]
+        kinds = TAKES[form] if "w" in layout.columns else TAKES[form].replace("Y", "")
         x = "*" if not kinds else quote(names[self.pick.choice(STEADY)]) if kinds == "z" else ""
-        x = x or self.expression(self.pick.choice(kinds), names)
+        x = x or self.argument(self.pick.choice(kinds), layout, names)
         form_named = form.replace(", j)", f", {quote(names['j'])})").replace(", m)", f", {quote(names['m'])})")
-        form_named = form_named.replace(", k)", f", {quote(names['t'])})")
+        form_named = form_named.replace(", k)", f", {quote(names['t'])})").replace("if(b,", f"if({quote(names['b'])},")
         call = form_named.format(x=x, ts=quote(names["ts"]))
         only = self.expression("B", names) if form not in WITHOUT_FILTER and self.pick.random() < 0.25 else ""
         name = (
             form.partition("(")[0] + (" DISTINCT" if "DISTINCT" in form else "") + (" DESC" if " DESC" in form else "")
         )
         return (f"{call} FILTER (WHERE {only})" if only else call), name, x, only
+
+    def argument(self, kind: str, layout: Layout, names: Mapping[str, str]) -> str:
+        """Return an argument of a kind; at times, of any, a column that folders name."""
+        if kind == "Y":
+            return quote(names["w"])
+        if kind in "WSE" and layout.folders and self.pick.random() < 0.5:
+            fitting = [name for name in layout.folders if OF_KIND.get(name) == kind]
+            return self.pick.choice(fitting) if fitting else self.expression(kind, names)
+        return self.expression(kind, names)
 
     def expression(self, kind: str, names: Mapping[str, str]) -> str:
         """Return an expression of a kind of the writer's grammar."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
@@ -19,33 +18,13 @@ from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
 from optimizer.catalog.sql.expressions import quote
+from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.strategies.contract.problem import SearchOptions
-from tests.jobs.engine.events.language.writer import COLUMNS
+from tests.fuzz.write_events import Layout, write_file
 from tests.jobs.engine.shard_plans import forced
-from tests.worlds.streams import Row, instant
+from tests.worlds.streams import Row
 from tests.worlds.warehouse import LONG_AGO, STREAM
-
-TIME_TYPES: dict[str, pa.DataType] = {
-    "instants": pa.timestamp("us", "UTC"),
-    "milliseconds": pa.timestamp("ms", "UTC"),
-    "local times": pa.timestamp("us"),
-    "INT96": pa.timestamp("ns", "UTC"),
-}
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How the events are laid out in files: names of columns and files, types, formats and options."""
-
-    names: Mapping[str, str]  # by column; `ts` is the time
-    columns: tuple[str, ...]
-    time: str  # of TIME_TYPES
-    files: tuple[str, ...]  # their names below the folder of events, in the order they arrive
-    options: Mapping[str, str] = field(default_factory=dict)
-    rows_per_group: int = 1 << 20
-    dictionaries: bool = True
-    format: str = "parquet"
 
 
 @dataclass(frozen=True)
@@ -70,6 +49,7 @@ class Evaluation:
     shards: bool
     files_per_batch: int
     buckets: int
+    ways: tuple[str, ...] = ()  # other ways to the same answers, of tests/fuzz/ways.py
 
 
 @dataclass(frozen=True)
@@ -83,13 +63,13 @@ class WholeCase:
     zone: str
     statements: Mapping[str, Statement]
     evaluation: Evaluation
+    corrections: int = 0  # microseconds after its end that a window takes in late events
 
     def write(self, folder: Path) -> None:
         """Write the files of events, each a second younger than the one before it, and the catalog."""
         for number, (name, rows) in enumerate(zip(self.layout.files, self.batches, strict=True)):
             path = folder / "data" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_file(path, table_of_rows(rows, self.layout), self.layout)
+            write_file(path, rows, self.layout)
             os.utime(path, (LONG_AGO + number, LONG_AGO + number))
         source = {"format": self.layout.format, "path": str(folder / "data"), "options": dict(self.layout.options)}
         stream = {
@@ -97,6 +77,7 @@ class WholeCase:
             "time": quote(self.layout.names["ts"]),
             "lateness": f"{self.lateness} microseconds",
             "zone": self.zone,
+            **({"corrections": f"{self.corrections} microseconds"} if self.corrections else {}),
         }
         queries = [{"id": id, "sql": statement.sql} for id, statement in self.statements.items()]
         document = {"streams": {STREAM: stream}, "queries": queries}
@@ -117,15 +98,18 @@ class WholeCase:
                 (folder / "waiting" / str(place)).rename(waiting[place])
                 arrived = place + 1
             options = Options("auto" if how.lane == "local" else how.lane, how.files_per_batch, buckets=how.buckets)
-            plan = forced(
-                plan_stream(catalog, STREAM, 10.0, strategy, how.technique, options=SearchOptions(slicing=how.slicing)),
-                how.shards,
-            )
+            plan = self.plan(catalog, strategy)
             if how.lane == "local":
                 evaluate_local(catalog, plan, warehouse, options)
             else:
                 evaluate(spark, catalog, plan, warehouse, options)
         return catalog
+
+    def plan(self, catalog: Catalog, strategy: str) -> Plan:
+        """Plan the statements by one of the strategies."""
+        how = self.evaluation
+        options = SearchOptions(slicing=how.slicing)
+        return forced(plan_stream(catalog, STREAM, 10.0, strategy, how.technique, options=options), how.shards)
 
     def answers(self, folder: Path, catalog: Catalog, id: str) -> pa.Table:
         """Return the answers to a statement."""
@@ -140,10 +124,13 @@ class WholeCase:
         yield "odd names" if layout.names["ts"] != "ts" else "plain names"
         yield "small row groups" if layout.rows_per_group < 100 else "one row group"
         yield "dictionaries" if layout.dictionaries else "no dictionaries"
-        yield "folders of columns" if any("=" in name for name in layout.files) else "no folders of columns"
+        yield from (f"folder of {name}" for name in layout.folders)
+        yield "folders of columns" if layout.folders else "no folders of columns"
         yield from (f"option {name}" for name in layout.options)
         yield "in UTC" if self.zone == "UTC" else "in a zone"
         yield f"lateness {self.lateness > 0}"
+        yield "corrections" if self.corrections else "no corrections"
+        yield from (f"by way of {way}" for way in how.ways)
         yield "all files at once" if not how.files_per_batch else "some files a batch"
         yield "plan change" if len(how.strategies) > 1 else "one plan"
         yield from (f"strategy {strategy}" for strategy in how.strategies)
@@ -153,30 +140,3 @@ class WholeCase:
             yield f"{statement.keys} keys"
             yield from (f"aggregate {name}" for name, _, _ in statement.aggregates)
             yield from ("filter" if only else "no filter" for _, _, only in statement.aggregates)
-
-
-def table_of_rows(rows: tuple[Row, ...], layout: Layout) -> pa.Table:
-    """Return events as they stand in a file; a column that the folders name is not among them."""
-    time = TIME_TYPES[layout.time]
-    moments = [instant(row["ts"]) for row in rows]
-    if time.tz is None:
-        moments = [moment.replace(tzinfo=None) if moment else None for moment in moments]
-    values: dict[str, pa.Array] = {
-        layout.names["ts"]: pa.array(moments, pa.timestamp("us", time.tz)).cast(time, safe=False)
-    }
-    for name in layout.columns:
-        values[layout.names[name]] = pa.array([row[name] for row in rows], COLUMNS[name][0])
-    return pa.table(values)
-
-
-def write_file(path: Path, table: pa.Table, layout: Layout) -> None:
-    """Write a file of events."""
-    int96 = layout.time == "INT96"
-    pq.write_table(
-        table,
-        path,
-        row_group_size=layout.rows_per_group,
-        use_dictionary=layout.dictionaries,
-        use_deprecated_int96_timestamps=int96,
-        coerce_timestamps=None,
-    )

@@ -29,6 +29,7 @@ QUERIES: dict[str, Any] = {
     "parts": "SELECT sum(n) FILTER (WHERE n > 5) AS large, sum(n) AS every FROM t GROUP BY window(ts, '20 seconds')",
     "fields": {"select": "last(x)", "group_by": ["machine", "day"], "range": "9 seconds", "where": "machine <> 'b'"},
 }
+FIELDS = {"select": "count(*) AS n", "range": "9 seconds"}
 UNSHARED = "SELECT machine, window, collect_list(n) AS all_of_them FROM t GROUP BY machine, window(ts, '10 seconds')"
 
 
@@ -163,3 +164,13 @@ def test_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> None:
             exec("".join(cell["source"]), names)
     assert "planned cost" in capsys.readouterr().out
     assert len(names["answers"]["busiest"]) > 100
+
+
+@pytest.mark.parametrize("name", ["a.b", "{x}", "/* a */", "a AS b", "it's", "order by ts", "`", "-- a", "1"])
+def test_the_time_may_be_called_as_it_likes(name: str) -> None:
+    """A name in SQL is a name, whatever it would be in a text that names a column."""
+    events, quoted = some_events(40), "`" + name.replace("`", "``") + "`"
+    sql = "SELECT window.start AS at, count(*) AS n FROM t GROUP BY window({}, '9 seconds')"
+    renamed = events.rename_columns([name, *events.column_names[1:]])
+    assert heddle.run(renamed, sql.format(quoted))["q1"].equals(heddle.run(events, sql.format("ts"))["q1"])
+    assert heddle.run(renamed, FIELDS, time=quoted)["q1"].equals(heddle.run(events, FIELDS, time="ts")["q1"])

@@ -92,11 +92,13 @@ def inline_catalog(queries: Queries, time: str = "") -> Catalog:
 
 
 def _time_column(time: str, statements: Sequence[Parsed]) -> str:
-    named = time or next((statement.time for statement in statements if statement.time), "")
-    if not named and statements:
-        raise HeddleError("no query names the time column; give it as time=")
+    if not time and statements:
+        named = next((statement.time for statement in statements if statement.time), "")
+        if not named:
+            raise HeddleError("no query names the time column; give it as time=")
+        return named  # as SQL has it: a name, and no text that names a column
     try:
-        return column_name(named or EVENTS)  # where every query is refused, for reasons of its own
+        return column_name(time or EVENTS)  # where every query is refused, for reasons of its own
     except Mistake as mistake:
         raise HeddleError(f"time: {mistake.wrong}; {mistake.right}") from None
 

@@ -221,6 +221,9 @@ def bind_condition(text: str, aggregates: Sequence[Selected], columns: Columns) 
     if not text:
         return ""
     names = {name.lower(): name for name, _, kind in columns if kind != "window"}
+    for name, key, kind in columns:
+        if kind == "key":
+            names.setdefault(str(key).lower(), name)
     if len(aggregates) == 1:
         names.setdefault(VALUE, aggregates[0].name)
     tree = _replace_aggregates(parse(text), {(one.aggregate, one.arguments): one.name for one in aggregates})
@@ -235,11 +238,19 @@ def bind_condition(text: str, aggregates: Sequence[Selected], columns: Columns) 
 def _replace_aggregates(tree: exp.Expr, names: dict[tuple[str, tuple[str, ...]], str]) -> exp.Expr:
     def replace(node: exp.Expr) -> exp.Expr:
         called = node.this if isinstance(node, exp.Filter) else node
-        if not isinstance(called, exp.Anonymous) or str(called.this).lower() not in AGGREGATE_NAMES:
+        name = str(called.this).lower() if isinstance(called, exp.Anonymous) else ""
+        if name in AGGREGATE_NAMES or name == "count_if" or isinstance(called, exp.WithinGroup):
+            aggregate = selected(node)
+            if aggregate[:2] not in names:
+                raise Mistake(f"{show(node.sql('spark'))} is not selected", "select it, too")
+        elif name == "exp" or isinstance(called, exp.Sub):  # which may be one aggregate, or be made of several
+            try:
+                aggregate = selected(node)
+            except Mistake:
+                return node
+        else:
             return node
-        aggregate = selected(node)
-        if aggregate[:2] not in names:
-            raise Mistake(f"{show(node.sql('spark'))} is not selected", "select it, too")
-        return exp.column(exp.to_identifier(names[aggregate[:2]], quoted=True))
+        at = names.get(aggregate[:2])
+        return exp.column(exp.to_identifier(at, quoted=True)) if at else node
 
     return tree.transform(replace)

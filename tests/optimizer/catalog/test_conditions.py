@@ -27,6 +27,30 @@ def test_a_condition_is_over_the_columns(written: str, bound: str) -> None:
     assert inline_catalog(SQL + written).statements["q1"].having == bound
 
 
+@pytest.mark.parametrize(
+    "selected",
+    [
+        "count_if(b)",
+        "max(x) - min(x)",
+        "exp(avg(ln(x)))",
+        "percentile_disc(0.7) WITHIN GROUP (ORDER BY x DESC)",
+        "percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FILTER (WHERE b)",
+        "max(x) FILTER (WHERE b)",
+        "count(DISTINCT x)",
+        "sum(if(b, 1, 0))",
+    ],
+)
+def test_every_form_of_an_aggregate_may_be_in_it(selected: str) -> None:
+    sql = f"SELECT k AS g, {selected} AS a, max(x) AS m FROM t GROUP BY k, window(ts, '1 hour') HAVING {selected} > 1"
+    assert inline_catalog(sql).statements["q1"].having == "a > 1"
+
+
+def test_a_key_is_known_by_both_its_names_unless_another_column_has_one() -> None:
+    sql = "SELECT {} FROM t GROUP BY k, window(ts, '1 hour') HAVING k > 1 AND g > 2"
+    assert inline_catalog(sql.format("k AS g, max(x)")).statements["q1"].having == "g > 1 AND g > 2"
+    assert inline_catalog(sql.format("k AS g, max(x) AS k")).statements["q1"].having == "k > 1 AND g > 2"
+
+
 def test_it_is_written_back_and_changes_no_plan(tmp_path: Path) -> None:
     queries = {"one": SQL + "max(x) > 90", "two": FIELDS | {"having": "sum(y) < 3"}}
     catalog = inline_catalog(queries, time="ts")

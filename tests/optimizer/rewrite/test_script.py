@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from optimizer.algebra.aggregates import AGGREGATES, COMPONENTS
+from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
-from optimizer.rewrite import Script, rewrite
+from optimizer.rewrite import Script, rewrite, rewrite_streaming
 from optimizer.rewrite.partials import FINALS, FINISHED_MOMENTS, PARTIALS
+from optimizer.strategies.contract.problem import SearchOptions
 from tests.optimizer.rewrite.catalogs import catalog_of
 
 
@@ -21,6 +23,17 @@ def script_of(folder: Path, windows: list[tuple[int, int]], strategy: str, **mor
     ]
     catalog = catalog_of(folder, queries)
     return rewrite(catalog, plan_stream(catalog, "odd", 1000.0, strategy, technique="auto"), {})
+
+
+def test_slices_of_cutty_are_refused(tmp_path: Path) -> None:
+    """A window ends within them, and rows of it that no event has would come out."""
+    queries = [{"id": "q", "stream": "odd", "select": "max(x)", "range": "2 seconds", "slide": "1500 milliseconds"}]
+    catalog = catalog_of(tmp_path, queries)
+    plan = plan_stream(catalog, "odd", 1000.0, "shared", technique="auto", options=SearchOptions(slicing="cutty"))
+    with pytest.raises(HeddleError, match="cutty"):
+        rewrite(catalog, plan, {})
+    with pytest.raises(HeddleError, match="cutty"):
+        rewrite_streaming(catalog, plan, {})
 
 
 def test_every_component_has_a_partial() -> None:

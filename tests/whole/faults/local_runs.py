@@ -17,6 +17,8 @@ from optimizer.errors import HeddleError
 from tests.worlds.readings import Readings, open_world
 
 NO_STORE: Mapping[str, str] = {}
+FILL = "TEST_FILL"  # a folder whose disk is filled at the step at which the process would be killed
+BALLAST = "ballast"  # the file that fills it
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.whole.faults.local_runs"])
 
@@ -27,10 +29,15 @@ def evaluate(world: Readings, warehouse: str, files_per_batch: int = 1) -> None:
 
 
 def run_apart(
-    world: Readings, warehouse: str, kill_at: str = "", largest_file: int = 0, files_per_batch: int = 1
+    world: Readings,
+    warehouse: str,
+    kill_at: str = "",
+    largest_file: int = 0,
+    files_per_batch: int = 1,
+    store: Mapping[str, str] = NO_STORE,
 ) -> tuple[int, str]:
     """The same in a process of its own: its exit code and the line it said."""
-    return start_apart(world, warehouse, kill_at, largest_file, files_per_batch)()
+    return start_apart(world, warehouse, kill_at, largest_file, files_per_batch, store)()
 
 
 def start_apart(
@@ -66,6 +73,8 @@ def _child(
     folder: Path, warehouse: str, settings: Mapping[str, str], said: Path, largest_file: int, files_per_batch: int
 ) -> None:
     os.environ.update(settings)
+    if disk := settings.get(FILL):
+        os.kill = lambda pid, number: fill_disk(Path(disk))  # type: ignore[assignment]
     world = open_world(folder)
     if largest_file:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY))
@@ -75,3 +84,14 @@ def _child(
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         said.write_text(str(error))
         sys.exit(2)
+
+
+def fill_disk(folder: Path) -> None:
+    """Write until nothing more fits on the disk of a folder."""
+    with (folder / BALLAST).open("wb", buffering=0) as ballast:
+        size = 1 << 16
+        while size:
+            try:
+                ballast.write(bytes(size))
+            except OSError:
+                size //= 2
