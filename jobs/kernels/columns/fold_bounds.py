@@ -46,7 +46,7 @@ def _fold_between(op: int, column: Column, lo: Ints, hi: Ints, out: Column) -> N
     begin = i = ZERO
     while i < lo.size:
         end, step = _regular_run(lo, hi, i)
-        if end - i >= REGULAR:
+        if end - i >= REGULAR and step > 0:
             two_stacks(op, column, lo[begin:i], hi[begin:i], stack, out[begin:i])
             fold_rows_apart(op, column[lo[i] : hi[end - 1]], hi[i] - lo[i], step, out[i:end])
             begin = end
@@ -56,14 +56,15 @@ def _fold_between(op: int, column: Column, lo: Ints, hi: Ints, out: Column) -> N
 
 @njit(cache=True, nogil=True)
 def _regular_run(lo: Ints, hi: Ints, begin: int) -> tuple[int, int]:
-    """Return where the windows that follow each other at equal steps from `begin` on end, and their step."""
+    """Return where the windows that follow each other at equal steps from `begin` on end, and their step; it is 0 where
+    they all hold the same slices, as in a gap of the events."""
     end = begin + 1
     if end == lo.size:
         return end, 1
     step, width = lo[end] - lo[begin], hi[begin] - lo[begin]
     while end < lo.size and lo[end] - lo[end - 1] == step and hi[end] - lo[end] == width:
         end += 1
-    return (end, step) if step > 0 else (end, 1)
+    return end, step
 
 
 @njit(cache=True, nogil=True)

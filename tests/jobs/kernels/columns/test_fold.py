@@ -24,7 +24,7 @@ from jobs.kernels.algebra.operators import (
 )
 from jobs.kernels.columns.bounds import find_windows
 from jobs.kernels.columns.fold import fold, prepare, split_limbs
-from jobs.kernels.columns.fold_bounds import fold_between, pick_rows
+from jobs.kernels.columns.fold_bounds import REGULAR, fold_between, pick_rows
 from optimizer.windows.window import Window
 from tests.oracle.naive_aggregates import OF_VALUES, rank, same
 
@@ -66,6 +66,17 @@ def test_floats(values: list[float | None], seed: int) -> None:
     for op in FLOATS:
         answer = fold(op, (numbers,), lo, hi, valid)
         check(NAMES[op], values, lo, hi, answer.columns[0], answer.valid)
+
+
+@pytest.mark.parametrize("width", [1, 3, 70])
+@pytest.mark.parametrize("op", FLOATS)
+def test_many_windows_of_the_same_slices(op: int, width: int) -> None:
+    """In a long gap of the events, one window after another holds the slices before it, or those behind it."""
+    values = [float(number % 7) for number in range(2 * width + 1)]
+    lo = np.concatenate([np.arange(width), np.full(2 * REGULAR, width), width + 1 + np.arange(width)])
+    lo = lo[lo + width <= len(values)]
+    answer = fold(op, (np.array(values),), lo, lo + width)
+    check(NAMES[op], values, lo, lo + width, answer.columns[0], answer.valid)
 
 
 @settings(max_examples=100, deadline=None)
