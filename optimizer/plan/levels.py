@@ -158,6 +158,24 @@ def cover_windows(levels: Sequence[Level], windows: IntArray, after: int, until:
     return cover_span(levels, (low, high), boundaries)
 
 
+def window_times(windows: IntArray, after: int, until: int, most: int) -> IntArray | None:
+    """Return the times at which the windows start or end that end in (after, until]; None if they are more than `most`.
+
+    `windows` has the rows that `cover_windows` takes.
+
+    >>> window_times(np.array([[10, 100], [1, 10], [0, 0], [0, 1]]), 200, 202, most=10).tolist()
+    [191, 192, 201, 202]
+    """
+    range_, slide, offset, _ = windows
+    first = (after - range_ - offset) // slide + 1
+    counts = np.maximum((until - range_ - offset) // slide - first + 1, 0)
+    if 2 * counts.sum(dtype=np.float64) > most:
+        return None
+    number = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    begin = np.repeat(first * slide + offset, counts) + np.repeat(slide, counts) * number
+    return np.unique(np.concatenate([begin, begin + np.repeat(range_, counts)]))
+
+
 def cover_span(levels: Sequence[Level], span: Span, boundaries: Iterable[tuple[int, int, int]]) -> list[list[Span]]:
     """Cover a span by the coarsest levels. A boundary (first, last, level) says that windows start or end at edges of a
     level from the first time to the last: there is nothing coarser than it between them.

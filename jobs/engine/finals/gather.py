@@ -19,11 +19,14 @@ from jobs.engine.finals.tree_columns import Bounds, LevelColumns, RootColumns, T
 from jobs.engine.program.program import Grouping, TreeProgram
 from jobs.engine.slices.exchange import chunk_label, label, merge_tables
 from jobs.engine.slices.shards import TreeShards
-from jobs.engine.slices.slices import to_table
+from jobs.engine.slices.slices import Slices, fold_into, to_table
 from jobs.engine.warehouse.state_files import ROWS, KeptTable, StateFiles, shelf_name
+from jobs.kernels.arrays import Ints
 from optimizer.plan.counters import CHUNKED, LEVEL, LEVELLED, LOADED, MERGED, SAVED, UNFOLDED
 from optimizer.plan.definition import EVENTS
-from optimizer.plan.levels import Span, cover_windows
+from optimizer.plan.levels import Span, cover_windows, window_times
+
+ROOMY = 8  # slices and chunks to a time at which a window starts or ends, from which on they are combined
 
 Tables = Mapping[str, list[pa.Table]]  # by label
 Counts = dict[str, int]
@@ -56,24 +59,24 @@ def gather(
     fresh = incoming.get(label(grouping, tree), [])
     if tree.rows:
         return _gather_rows(grouping, tree, state, fresh, clock)
-    levels = TreeLevels(grouping, tree, state, fresh, clock)
     spans = cover_windows(tree.levels, tree.window_columns, *clock)
-    levels.add_chunks(spans)
-    tables = [table for number, of_level in enumerate(spans) for table in levels.read(number, of_level)]
-    added, partials = levels.additions(), sum(table.num_rows for table in tables)
+    levels = TreeLevels(grouping, tree, state, fresh, clock, spans)
+    merged = levels.merge_cover() if levels.covers_no_new_chunk else None
+    levels.add_chunks(merged)
+    merged = merged or levels.merge_cover()
+    added = levels.additions()
     saved = sum(addition.table.num_rows for addition in added.values())
-    rows = {MERGED: partials + levels.folded, LOADED: levels.loaded, SAVED: saved}
+    rows = {MERGED: levels.covered + levels.folded, LOADED: levels.loaded, SAVED: saved}
     counts = {name: count * len(tree.partial_measures) for name, count in rows.items()}
-    counts[CHUNKED] = len(tree.levels) - 1 if tables else 0
-    if not tables:
+    counts[CHUNKED] = len(tree.levels) - 1 if merged else 0
+    if not merged:
         return TreeSlices(None, 0, levels.folded, counts, added, {})
-    slices, folds = _merge(grouping, tree, tables)
+    slices, folds = _unfold(grouping, tree, merged)
     counts |= {UNFOLDED: folds} if tree.bits else {}
-    return TreeSlices(slices, partials, folds + levels.folded, counts, added, {})
+    return TreeSlices(slices, levels.covered, folds + levels.folded, counts, added, {})
 
 
-def _merge(grouping: Grouping, tree: TreeProgram, tables: list[pa.Table]) -> tuple[RootColumns, int]:
-    slices = merge_tables(grouping, tree, tables)
+def _unfold(grouping: Grouping, tree: TreeProgram, slices: Slices) -> tuple[RootColumns, int]:
     if not tree.bits:
         return RootColumns(slices), 0
     unfolded, folds = TreeShards(slices, grouping, tree).slices(tree.measures)
@@ -108,21 +111,60 @@ class TreeLevels:
     """The levels of a tree in its bucket, those of earlier batches and what a batch adds to them."""
 
     def __init__(
-        self, grouping: Grouping, tree: TreeProgram, state: StateFiles, incoming: Sequence[pa.Table], clock: Span
+        self,
+        grouping: Grouping,
+        tree: TreeProgram,
+        state: StateFiles,
+        incoming: Sequence[pa.Table],
+        clock: Span,
+        spans: Sequence[Sequence[Span]],  # by level, what the windows that end are read from
     ) -> None:
-        self.grouping, self.tree, self.state = grouping, tree, state
+        self.grouping, self.tree, self.state, self.spans = grouping, tree, state, spans
         self.emitted, self.until = clock
         self.added: list[list[pa.Table]] = [[table for table in incoming if table.num_rows]]
-        self.loaded = self.folded = 0  # rows of the state, and rows that were folded into chunks
+        self.loaded = self.folded = self.covered = 0  # rows of the state, folded into chunks, read for windows
+        for number in range(1, len(tree.levels)):
+            self.added.append(self._late(number))
 
-    def add_chunks(self, spans: Sequence[Sequence[Span]]) -> None:
-        """Fold the chunks that close in this batch, as far as the spans or later batches need them, and what came late
-        for chunks that are closed."""
+    @property
+    def covers_no_new_chunk(self) -> bool:
+        """Whether the windows that end are read from nothing that this batch adds but slices."""
+        return not any(
+            low < self._closing(number)[1] and self._closing(number)[0] < high
+            for number, of_level in enumerate(self.spans)
+            for low, high in of_level
+            if number
+        )
+
+    def merge_cover(self) -> Slices | None:
+        """Return the slices and chunks that the windows that end are read from; None when there are none."""
+        tables = [table for number, spans in enumerate(self.spans) for table in self.read(number, spans)]
+        self.covered = sum(table.num_rows for table in tables)
+        return merge_tables(self.grouping, self.tree, tables, bounds=self._bounds()) if tables else None
+
+    def _bounds(self) -> Ints | None:
+        """Return the times between which chunks can be combined at once, where windows and closing chunks neither start
+        nor end; None where no chunks are read, or so many windows end that this would not pay."""
+        if not any(self.spans[1:]):
+            return None
+        times = window_times(self.tree.window_columns, self.emitted, self.until, self.covered // ROOMY)
+        low, high = self._closing(1)
+        if times is None or low >= high:
+            return times
+        return np.union1d(times, np.arange(low, high + 1, self.tree.levels[1].edges[0][0]))
+
+    def _closing(self, number: int) -> Span:
+        level = self.tree.levels[number]
+        return level.floor(self.emitted), level.floor(self.until)
+
+    def add_chunks(self, merged: Slices | None) -> None:
+        """Fold the chunks that close in this batch, as far as these windows or later batches need them; slices that are
+        merged for the windows already are not read once more."""
         needs = [level.since(self.until) for level in self.tree.levels]
-        for number, of_level in enumerate(spans):
+        for number, of_level in enumerate(self.spans):
             needs[number] = min([needs[number], *(low for low, _ in of_level)])
         for number in range(1, len(self.tree.levels)):
-            self.added.append(self._late(number) + self._fold_closing_chunks(number, min(needs[number:])))
+            self.added[number] += self._fold_closing_chunks(number, min(needs[number:]), merged)
 
     def read(self, number: int, spans: Sequence[Span]) -> list[pa.Table]:
         """Return the slices or chunks of a level within some ascending spans."""
@@ -154,11 +196,17 @@ class TreeLevels:
         span = level.floor(level.since(self.emitted)), level.floor(self.emitted)
         return self._fold(number, [within(table, [span]) for table in self.added[0]])
 
-    def _fold_closing_chunks(self, number: int, need: int) -> list[pa.Table]:
+    def _fold_closing_chunks(self, number: int, need: int, merged: Slices | None) -> list[pa.Table]:
         """Fold the chunks that close, of the next finer level."""
         level = self.tree.levels[number]
-        low, high = max(level.floor(self.emitted), level.floor(need)), level.floor(self.until)
-        return self._fold(number, self.read(number - 1, [(low, high)])) if low < high else []
+        low, high = self._closing(number)
+        low = max(low, level.floor(need))
+        if low >= high:
+            return []
+        if number == 1 and merged and any(first <= low and high <= end for first, end in self.spans[0]):
+            self.folded += int(np.count_nonzero((merged.start >= low) & (merged.start < high)))
+            return [to_table(fold_into(level.edges, merged, self.tree.partial_measures, (low, high)))]
+        return self._fold(number, self.read(number - 1, [(low, high)]))
 
     def _fold(self, number: int, tables: Sequence[pa.Table]) -> list[pa.Table]:
         filled = [table for table in tables if table.num_rows]

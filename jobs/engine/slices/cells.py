@@ -57,7 +57,25 @@ def cells_of_starts(start: Ints, codes: Ints, groups: int) -> Cells:
     order = np.argsort(starts)
     rank = np.empty(len(starts), np.int64)
     rank[order] = np.arange(len(starts))
-    return _number_pairs(codes, groups, rank[encoded.indices.to_numpy()], starts[order])
+    return number_cells(codes, groups, rank[encoded.indices.to_numpy()], starts[order])
+
+
+def number_cells(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells:
+    """Return the cells of partials of some keys, each with the number of its slice's start.
+
+    >>> cells = number_cells(np.array([1, 0, 1]), 2, number=np.array([1, 0, 1]), starts=np.array([10, 20]))
+    >>> cells.cell.tolist(), cells.code.tolist(), cells.start.tolist()
+    ([1, 0, 1], [0, 1], [10, 20])
+    """
+    if groups * len(starts) > LARGEST:
+        return _sort_pairs(codes, number, starts)
+    pair = codes * len(starts) + number
+    if groups * len(starts) <= most_dense_cells(len(pair)):
+        used = np.bincount(pair, minlength=groups * len(starts)) > 0
+        pairs, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[pair]
+    else:
+        pairs, cell = np.unique(pair, return_inverse=True)
+    return Cells(cell.astype(np.int64, copy=False), pairs // len(starts), starts[pairs % len(starts)])
 
 
 def cells_in_order(start: Ints, codes: Ints) -> Cells:
@@ -70,18 +88,6 @@ def cells_in_order(start: Ints, codes: Ints) -> Cells:
     first = np.ones(len(start), np.bool_)
     first[1:] = (start[1:] != start[:-1]) | (codes[1:] != codes[:-1])
     return Cells(np.cumsum(first) - 1, codes[first], start[first])
-
-
-def _number_pairs(codes: Ints, groups: int, number: Ints, starts: Ints) -> Cells:
-    if groups * len(starts) > LARGEST:
-        return _sort_pairs(codes, number, starts)
-    pair = codes * len(starts) + number
-    if groups * len(starts) <= most_dense_cells(len(pair)):
-        used = np.bincount(pair, minlength=groups * len(starts)) > 0
-        pairs, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[pair]
-    else:
-        pairs, cell = np.unique(pair, return_inverse=True)
-    return Cells(cell.astype(np.int64, copy=False), pairs // len(starts), starts[pairs % len(starts)])
 
 
 def _sort_pairs(codes: Ints, number: Ints, starts: Ints) -> Cells:

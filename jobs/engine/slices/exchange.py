@@ -12,6 +12,7 @@ from jobs.engine.events.arrow import COMPRESSED, read_tables, write_tables
 from jobs.engine.events.keys import bucket_numbers, key_codes
 from jobs.engine.program.program import SIGNATURE, Grouping, MeasureProgram, TreeProgram
 from jobs.engine.slices.slices import Slices, from_tables, to_table
+from jobs.kernels.arrays import Ints
 from optimizer.windows.edges import Edges
 
 OVERLAP = 1.1  # the times that tables span, of the time that they span together
@@ -109,9 +110,10 @@ def merge_tables(
     tables: list[pa.Table],
     measures: Sequence[MeasureProgram] = (),
     edges: Edges = (),
+    bounds: Ints | None = None,
 ) -> Slices:
-    """Return a tree's slices from its tables, or its chunks between some edges: with the measures of its partials, or
-    with more.
+    """Return a tree's slices from its tables, or its chunks between some edges or times: with the measures of its
+    partials, or with more.
 
     >>> from jobs.kernels.algebra.operators import MAX
     >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
@@ -121,7 +123,7 @@ def merge_tables(
     [5]
     """
     names = (*grouping.columns, SIGNATURE) if tree.bits else grouping.columns
-    return from_tables(tables, names, measures or tree.partial_measures, edges)
+    return from_tables(tables, names, measures or tree.partial_measures, edges, bounds)
 
 
 def pack(tables: Mapping[str, pa.Table]) -> bytes:

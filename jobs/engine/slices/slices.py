@@ -14,12 +14,12 @@ from jobs.engine.events.arrow import to_array
 from jobs.engine.events.columns import text_ranks
 from jobs.engine.events.keys import dictionary_column, drop_unused_keys, key_codes
 from jobs.engine.program.program import MeasureProgram
-from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts
+from jobs.engine.slices.cells import Cells, cells_in_order, cells_of_starts, number_cells
 from jobs.engine.slices.tallies import merge_tallies
 from jobs.kernels.algebra.operators import VALID, WIDTH, width_of
 from jobs.kernels.arrays import Ints, Rows
 from jobs.kernels.slices.accumulate import fill_valid_rows, informative_columns, merge_rows
-from jobs.kernels.slices.edges import slice_starts
+from jobs.kernels.slices.edges import slice_numbers, slice_starts
 from optimizer.windows.edges import Edges
 
 RUN = 16  # partials in a run, on average, that make it worth moving as a whole
@@ -102,18 +102,21 @@ def merge(partials: Partials, measures: Sequence[MeasureProgram]) -> Slices:
     return _combine(ordered, cells_in_order(ordered.start, ordered.codes), measures)
 
 
-def _combine(partials: Partials, cells: Cells, measures: Sequence[MeasureProgram]) -> Slices:
-    everything = np.arange(len(cells.cell))
+def _combine(
+    partials: Partials, cells: Cells, measures: Sequence[MeasureProgram], places: Ints | None = None
+) -> Slices:
+    """Combine partials, those at some places or all, into the cells that each of them falls into."""
     rows: dict[str, Rows] = {}
     carried: dict[str, pa.Array] = {}
+    everything = np.arange(len(cells.cell)) if places is None else places
     for measure in measures:
         unmerged = partials.rows[measure.key]
         if measure.carries:
-            unmerged[:, 1] = everything
+            unmerged[:, 1] = np.arange(len(unmerged))
         rows[measure.key] = merge_rows(measure.op, unmerged, everything, cells.cell, len(cells.start))
         carried |= take_carried(measure, rows[measure.key], partials.carried)
         if measure.tally:
-            carried |= merge_tallies(measure, partials.carried, None, cells.cell, len(cells.start))
+            carried |= merge_tallies(measure, partials.carried, places, cells.cell, len(cells.start))
     sizes = np.bincount(cells.code, minlength=partials.keys.num_rows)
     return Slices(partials.keys, np.concatenate([[0], np.cumsum(sizes)]), cells.start, rows, carried)
 
@@ -189,8 +192,10 @@ def take_carried(measure: MeasureProgram, rows: Rows, columns: Mapping[str, pa.A
     return {name: columns[name].take(position) for name in measure.carries}
 
 
-def fold_into(edges: Edges, parent: Slices, measures: Sequence[MeasureProgram]) -> Slices:
-    """Return a tree's slices from the finer slices of the tree that feeds it.
+def fold_into(
+    edges: Edges, finer: Slices, measures: Sequence[MeasureProgram], span: tuple[int, int] | None = None
+) -> Slices:
+    """Return the slices between coarser edges: of all finer slices, or of those that start within a span.
 
     >>> from jobs.kernels.algebra.operators import MAX, lift
     >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
@@ -199,11 +204,16 @@ def fold_into(edges: Edges, parent: Slices, measures: Sequence[MeasureProgram]) 
     >>> coarser = fold_into(((20, 0),), finer, [largest])
     >>> coarser.start.tolist(), coarser.rows["max(x)"][:, 0].tolist()
     ([0, 20], [5, 4])
+    >>> fold_into(((20, 0),), finer, [largest], (0, 20)).start.tolist()
+    [0]
     """
-    rows = {m.key: parent.rows[m.key].copy() if m.carries else parent.rows[m.key] for m in measures}
-    starts = slice_starts(edges, parent.start)
-    partials = Partials(parent.group, parent.keys, starts, rows, parent.carried)
-    return _combine(partials, cells_in_order(starts, partials.codes), measures)
+    rows = {m.key: finer.rows[m.key].copy() if m.carries else finer.rows[m.key] for m in measures}
+    partials = Partials(finer.group, finer.keys, finer.start, rows, finer.carried)
+    if span is None:
+        return _combine(partials, cells_in_order(slice_starts(edges, finer.start), partials.codes), measures)
+    places = np.flatnonzero((finer.start >= span[0]) & (finer.start < span[1]))
+    cells = cells_in_order(slice_starts(edges, finer.start[places]), partials.codes[places])
+    return _combine(partials, cells, measures, places)
 
 
 def to_table(slices: Slices, positions: Ints | None = None) -> pa.Table:
@@ -266,18 +276,29 @@ def _keys_of(slices: Slices) -> dict[str, pa.Array]:
 
 
 def from_tables(
-    tables: Iterable[pa.Table], names: Sequence[str], measures: Sequence[MeasureProgram], edges: Edges = ()
+    tables: Iterable[pa.Table],
+    names: Sequence[str],
+    measures: Sequence[MeasureProgram],
+    edges: Edges = (),
+    bounds: Ints | None = None,
 ) -> Slices:
     """Return slices from tables of partials, in any order and number (at least one); with coarser edges, their chunks.
 
+    With bounds, everything between two of these times is combined; none starts before the first.
+
     >>> from jobs.kernels.algebra.operators import MAX
     >>> largest = MeasureProgram("max(x)", "max", MAX, "int64", "x", "", "")
-    >>> tables = [pa.table({"key k": ["a"], "start": [0], "rows max(x) 0": [x]}) for x in (3, 5)]
+    >>> tables = [pa.table({"key k": ["a"], "start": [x], "rows max(x) 0": [x]}) for x in (3, 5, 7)]
     >>> from_tables(tables, ["key k"], [largest]).rows["max(x)"][:, 0].tolist()
-    [5]
+    [3, 5, 7]
+    >>> from_tables(tables, ["key k"], [largest], bounds=np.array([3, 6])).rows["max(x)"][:, 0].tolist()
+    [5, 7]
     """
     table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
     partials = partials_of(table, names, measures)
+    if bounds is not None:
+        number = slice_numbers(bounds, partials.start)
+        return _combine(partials, number_cells(partials.codes, partials.keys.num_rows, number, bounds), measures)
     return merge(partials._replace(start=slice_starts(edges, partials.start)) if edges else partials, measures)
 
 

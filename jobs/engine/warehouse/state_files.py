@@ -13,6 +13,7 @@ batches, and from when on each query is answered, is a file of its own.
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -38,6 +39,8 @@ ROWS = "rows"  # the shelf of windows in rows
 MOST_DELTAS = 8  # of windows in rows
 MERGE_AT = 4  # files that batches have added, or files of a shelf that are about equally large
 SMALL = 1 << 13  # rows of files that are merged in any case
+FILE_OF_ITS_OWN = 1 << 11  # rows of a table that a batch adds, from which on a file costs less than to copy them later
+READ_WHOLE = 1 << 20  # bytes of a local file
 MOST_OF_SHELF = 4  # a file has at most this part of the rows of its shelf
 RETAINED_FOLDER = "standing"
 
@@ -70,8 +73,11 @@ class StateFiles:
         self, label: str, shelf: str, spans: Sequence[tuple[int, int]] = ((BEGINNING, ENDLESS),)
     ) -> list[pa.Table]:
         """Return the rows of a label that start within some ascending spans, each from a time on and before another."""
-        first, last = spans[0][0], spans[-1][1]
-        files = [f for f in self.files if f.shelf in (ADDED, shelf) and f.first < last and f.last >= first]
+        files = [
+            file
+            for file in self.files
+            if file.shelf in (ADDED, shelf) and any(file.first < end and file.last >= first for first, end in spans)
+        ]
         tables = [table for file in files if (table := self.tables(file).get(label)) is not None]
         return [part for table in tables for part in _slice(table, spans)] if shelf != ROWS else tables
 
@@ -137,8 +143,9 @@ def save_state(
 
 
 def save_added(storage: Storage, batch: int, bucket: int, slices: Mapping[str, KeptTable]) -> list[DataFile]:
-    """Write what a batch adds as one file; large tables go to their shelves at once, and are not copied there later."""
-    large = {label: part for label, part in slices.items() if part.table.num_rows > SMALL}
+    """Write what a batch adds as one file; large tables go to their shelves at once, and are not copied there later:
+    slices that are soon over are dropped with their files, while chunks beside them stay."""
+    large = {label: part for label, part in slices.items() if part.table.num_rows > FILE_OF_ITS_OWN}
     small = {label: part for label, part in slices.items() if label not in large}
     return save_state(storage, batch, bucket, small) + save_by_shelf(storage, batch, bucket, large)
 
@@ -218,6 +225,9 @@ def _load(storage: Storage, name: str) -> dict[str, pa.Table]:
 
 def _open(storage: Storage, name: str) -> Any:
     if storage.local:
+        with open(storage.path(name), "rb") as file:
+            if os.fstat(file.fileno()).st_size <= READ_WHOLE:  # sooner than to map it
+                return pa.BufferReader(file.read())
         return pa.memory_map(storage.path(name))
     with storage.filesystem.open_input_file(storage.path(name)) as source:
         return pa.BufferReader(source.read())
