@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Protocol
 
 import pyarrow as pa
@@ -109,7 +110,7 @@ class Run:
     def _corrections(self, prepared: Prepared, files: Sequence[File]) -> Corrections | None:
         if not prepared.program.corrections:
             return None
-        return Corrections(files, self.raw, prepared.executors, self.report.note)
+        return Corrections(files, lru_cache(maxsize=1)(self.raw), prepared.executors, self.report.note)
 
     def finish(self, lane: Lane) -> None:
         """Emit the windows that the last batch's events let end, be it a batch of an earlier run that died."""

@@ -94,12 +94,9 @@ def _run(
     span = (before.watermark, until)
     work = Work(storage.root, batch, *span, before.buckets, *files, joined, is_last=last, lateness=program.lateness)
     if corrections:
-        work = replace(work, corrected_after=corrections.reach_back(before, program))
-    outcome = run_tasks(storage, program, work, execute, FOLDERS)
-    if corrections:
-        first = min((report.first_corrected for report in outcome.feeds), default=ENDLESS)
-        revisions = corrections.revise(storage, program, work, first) if first < ENDLESS else []
-        outcome = replace(outcome, revisions=revisions)
+        work, outcome = corrections.evaluate(storage, before, program, work, execute)
+    else:
+        outcome = run_tasks(storage, program, work, execute, FOLDERS)
     step("collected")
     after = manifest_after(before, program, work.with_latest(outcome.latest), outcome)
     started = time.process_time()
@@ -187,16 +184,34 @@ class Corrections:
     executors: Executors
     say: Say = silent
 
-    def reach_back(self, before: Manifest, program: Program) -> int:
-        """Return the time after which windows end that are corrected: all their events are there, late ones too."""
+    def evaluate(
+        self, storage: Storage, before: Manifest, program: Program, work: Work, execute: Executor
+    ) -> tuple[Work, Outcome]:
+        """Evaluate a batch, and answer the windows once more that its late events correct; return its work as it was
+        done, too.
+
+        Only a batch with such events has the files of those before it looked for, since it reads them: where some are
+        gone, it is evaluated once more and corrects fewer windows."""
         complete_after = before.watermark if before.corrected_after is None else before.corrected_after
-        low = max(complete_after, before.watermark - program.corrections, BEGINNING)
+        work = replace(work, corrected_after=max(complete_after, before.watermark - program.corrections, BEGINNING))
+        outcome = run_tasks(storage, program, work, execute, FOLDERS)
+        first = _first_corrected(outcome)
+        if first < ENDLESS and (after := self._reach_back(before, program, work, first)) != work.corrected_after:
+            work = replace(work, corrected_after=after)
+            outcome = run_tasks(storage, program, work, execute, FOLDERS)
+            first = _first_corrected(outcome)
+        revisions = self.revise(storage, program, work, first) if first < ENDLESS else []
+        return work, replace(outcome, revisions=revisions)
+
+    def _reach_back(self, before: Manifest, program: Program, work: Work, first: int) -> int | None:
+        """Return the time after which windows end that events from `first` on correct: all their events are there."""
+        assert work.corrected_after is not None
         longest = _longest_range(program)
-        since = self.raw(max(BEGINNING, low - longest + 1)).since
+        since = self.raw(max(BEGINNING, max(work.corrected_after, first) - longest + 1)).since
         if since == BEGINNING:
-            return low
+            return work.corrected_after
         self.say("files of earlier batches are gone: emitted windows that hold some of their events are not corrected")
-        return min(max(low, since + longest - 1), before.watermark)
+        return min(max(work.corrected_after, since + longest - 1), before.watermark)
 
     def revise(self, storage: Storage, program: Program, work: Work, first: int = BEGINNING) -> list[DataFile]:
         """Answer the windows that are out and hold events of the batch once more, from all events they hold by now.
@@ -213,6 +228,11 @@ class Corrections:
         if not whole.touched:
             return []
         return results_of(run_tasks(storage, program, whole, self.executors.execute_alone(files), FOLDERS))
+
+
+def _first_corrected(outcome: Outcome) -> int:
+    """Return the time of the first event that corrects a window."""
+    return min((report.first_corrected for report in outcome.feeds), default=ENDLESS)
 
 
 def _longest_range(program: Program) -> int:

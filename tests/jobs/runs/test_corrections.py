@@ -14,13 +14,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
+from jobs.engine.warehouse.consumed_files import RawEvents, raw_events
 from jobs.engine.warehouse.ledger import newest_ledger, require_audit, settle
 from jobs.engine.warehouse.lifecycle import stream_storage
-from jobs.engine.warehouse.manifest import newest
+from jobs.engine.warehouse.manifest import Manifest, newest
 from jobs.host import stops
 from jobs.host.stops import DRIVER_STEPS, KILL_AT, TASK_STEPS
+from jobs.host.storage import Storage
 from jobs.results import late_table, read_results, results_table
-from jobs.runs import on_spark
+from jobs.runs import on_spark, run
 from jobs.runs.backfill import past_of, repair
 from jobs.runs.frames import run_table
 from jobs.runs.in_process import evaluate_local
@@ -171,6 +173,24 @@ def test_files_that_are_gone_are_told_and_nothing_is_corrected_by_half(tmp_path:
     (late,) = late_table(str(tmp_path / "warehouse"), STREAM).to_pylist()
     assert (late["windows_missed"] > 0, late["windows_corrected"]) == (True, 0)
     assert set(results_table(str(tmp_path / "warehouse"), catalog, "n", revisions=True)["revision"].to_pylist()) == {0}
+
+
+@pytest.mark.parametrize(("late", "looks"), [([], 0), ([15], 1)])
+def test_only_a_batch_that_corrects_looks_for_the_files_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: list[int], looks: int
+) -> None:
+    calls: list[int] = []
+
+    def look(storage: Storage, manifest: Manifest, since: int) -> RawEvents:
+        calls.append(since)
+        return raw_events(storage, manifest, since)
+
+    catalog = make_catalog(tmp_path, LATENESS, corrections="20 seconds")
+    for number, seconds in enumerate([[0, 10, 20, 30], [31, 40, 45], [46, 50, *late]]):
+        add_batch(tmp_path, number, [odd_row(second * SECOND, second) for second in seconds])
+    monkeypatch.setattr(run, "raw_events", look)
+    evaluate(tmp_path, catalog, 1)
+    assert len(calls) == looks
 
 
 def test_without_the_setting_manifests_and_late_files_say_nothing_of_it(tmp_path: Path) -> None:
