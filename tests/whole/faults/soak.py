@@ -155,8 +155,8 @@ class Soak:
         rows = sum(table.num_rows for table in expected.values())
         return (
             f"{self.arrived} batches, {self.kills} kills, {self.starts} starts, {rows:,} rows equal; "
-            f"second half against first: files {max(late)} / {max(early)}, memory {max(large) >> 20} / {max(small) >> 20} MB, "
-            f"median seconds of a batch {slow:.2f} / {quick:.2f}"
+            f"second half against first: files {max(late)} / {max(early)}, "
+            f"memory {max(large) >> 20} / {max(small) >> 20} MB, median seconds of a batch {slow:.2f} / {quick:.2f}"
         )
 
 
