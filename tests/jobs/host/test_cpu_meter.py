@@ -42,8 +42,14 @@ def test_grandchildren_count() -> None:
 
 
 def test_a_root_that_is_another_process() -> None:
-    child = subprocess.Popen([sys.executable, "-c", SPEND.format(seconds=0.3)])
-    with CpuMeter(child.pid, poll_seconds=0.05) as meter:
-        spend(0.1)
-        child.wait()
+    """It is still there when the block ends, as the Java process that started Python is."""
+    spend_and_wait = SPEND.format(seconds=0.3) + "\nprint('spent', flush=True)\ninput()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", spend_and_wait], stdin=pipe, stdout=pipe) as child:
+        assert child.stdin and child.stdout
+        with CpuMeter(child.pid, poll_seconds=0.05) as meter:
+            spend(0.1)
+            child.stdout.readline()
+        child.stdin.write(b"\n")
+        child.stdin.flush()
     assert 0.15 <= meter.cpu_seconds < 1.0
