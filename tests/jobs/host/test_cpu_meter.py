@@ -46,7 +46,8 @@ def test_a_root_that_is_another_process() -> None:
     spend_and_wait = SPEND.format(seconds=0.3) + "\nprint('spent', flush=True)\ninput()"
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", spend_and_wait], stdin=pipe, stdout=pipe) as child:
-        assert child.stdin and child.stdout
+        assert child.stdin
+        assert child.stdout
         with CpuMeter(child.pid, poll_seconds=0.05) as meter:
             spend(0.1)
             child.stdout.readline()
