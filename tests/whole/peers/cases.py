@@ -16,6 +16,7 @@ SPARK_WINDOWS = "Spark: DataFrameTimeWindowingSuite"
 SPARK_WATERMARK = "Spark: EventTimeWatermarkSuite"
 FLINK = "Flink: WindowAggregateITCase"
 KSQL = "ksqlDB: hopping-windows"
+GRACE = "ksqlDB: suppress (windows with grace, final rows)"
 END = 10_000_000.0  # seconds: an event that lets every window end, and is in none of the rows
 
 
@@ -34,6 +35,8 @@ class Case:
     late: int | None = None  # events in the late table in the end
     base: int = 0  # seconds after 1970 of second 0
     since: float = field(default=-END)  # rows of windows that start earlier differ: see docs/trust.md
+    where: str = ""
+    has_end: bool = True  # an event that lets every window end comes last; else every batch is a run of its own
 
 
 def seconds(size: float, slide: float = 0, offset: float = 0) -> dict[str, str]:
@@ -233,7 +236,7 @@ def _flink() -> list[Case]:
     return cases
 
 
-GRACE = "1 day"
+LONG_GRACE = "1 day"
 KSQL_EVENTS: list[Event] = [
     (0, 0, "0"),
     (10, 5, "0"),
@@ -254,7 +257,7 @@ CASES += [
         | {("100", 10): 100, ("100", 20): 100, ("100", 30): 300, ("100", 40): 300, ("100", 50): 300},
         "max(x)",
         keyed=True,
-        lateness=GRACE,
+        lateness=LONG_GRACE,
         since=0,
     ),
     Case(
@@ -265,7 +268,7 @@ CASES += [
         {("0", 0): 0, ("0", 10): 5, ("100", 10): 100, ("100", 20): 100, ("100", 30): 100},
         "min(x)",
         keyed=True,
-        lateness=GRACE,
+        lateness=LONG_GRACE,
         since=0,
     ),
     Case(
@@ -275,8 +278,55 @@ CASES += [
         seconds(5, 1),
         {("0", start): 2 if start in (9, 10) else 1 for start in range(6, 14)},
         keyed=True,
-        lateness=GRACE,
+        lateness=LONG_GRACE,
         since=0,
+    ),
+]
+
+
+def _graced(
+    name: str,
+    events: str,
+    expected: dict[tuple[str, int], int],
+    window: tuple[float, float] = (0.002, 0),
+    grace: int = 1,
+    late: int = 0,
+    **more: Any,
+) -> Case:
+    """Return a case in milliseconds, each event a batch: `5` is one of k1 at 5, `k2@5` one of k2, `-@5` one of no key,
+    `5!` one without a value. The rows are those of windows that have ended by the last event."""
+    batches: list[list[Event]] = []
+    for word in events.split():
+        key, _, at = word.rpartition("@")
+        value = None if at.endswith("!") else 1.0
+        batches.append([(int(at.rstrip("!")) / 1000, value, None if key == "-" else key or "k1")])
+    rows: Rows = {(key, start / 1000): count for (key, start), count in expected.items()}
+    lateness = f"{grace} milliseconds"
+    return Case(
+        GRACE,
+        name,
+        batches,
+        seconds(*window),
+        rows,
+        **{"keyed": True, "since": 0, "has_end": False, "late": late, "lateness": lateness, **more},
+    )
+
+
+NO_KEY = "k IS NOT NULL"  # which is what ksqlDB does with events without a key
+CASES += [
+    _graced("ended at once without grace", "0 1 2", {("k1", 0): 2}, grace=0),
+    _graced("not ended yet", "0 1", {}, grace=0),
+    _graced("out of order within the grace", "0 1 2 1 0 5", {("k1", 0): 4, ("k1", 2): 1}),
+    _graced("after the grace", "0 1 2 1 0 5 0", {("k1", 0): 4, ("k1", 2): 1}, late=1),
+    _graced("without values", "0! 1 1! 2 -@1 0 5", {("k1", 0): 2, ("k1", 2): 1}, select="count(x)", where=NO_KEY),
+    _graced("without keys", "0 -@1 -@2 -@1 -@0 5", {("k1", 0): 1}, where=NO_KEY),
+    _graced("a large jump", "0 1 2 0 3 0 4 0 30", {("k1", 0): 4, ("k1", 2): 2, ("k1", 4): 1}, grace=2, late=1),
+    _graced("hopping", "0 1 2 1 6 5 10", {("k1", 0): 4, ("k1", 2): 3, ("k1", 4): 2}, (0.005, 0.002)),
+    _graced(
+        "several keys",
+        "0 k2@1 2 1 k2@0 5 0 k2@2",
+        {("k1", 0): 2, ("k2", 0): 2, ("k1", 2): 1},
+        late=2,
     ),
 ]
 
@@ -288,6 +338,8 @@ LEFT_OUT = {
     "windows; grouping by nothing is asked as a query of its own",
     KSQL: "topk, and streams that are windows already; rows of windows that start before 1970, which Spark has and "
     "ksqlDB has not",
+    GRACE: "sessions and joins; a case twice under two names; an event without a time, which is taken for one at 0 "
+    "there and is in no window here; events without a key, which are in no row there, are left out by the query",
 }
 
 

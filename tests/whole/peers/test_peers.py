@@ -28,6 +28,7 @@ def make_world(folder: Path, case: Case) -> World:
     source = {"format": "parquet", "path": str(folder / "data")}
     query = {"id": "q", "stream": STREAM, "select": case.select, **case.window}
     query |= {"group_by": ["k"]} if case.keyed else {}
+    query |= {"where": case.where} if case.where else {}
     stream = {"source": source, "time": "ts", "lateness": case.lateness}
     document = {"streams": {STREAM: stream}, "queries": [query]}
     (folder / "catalog" / "catalog.yaml").write_text(json.dumps(document))
@@ -56,7 +57,8 @@ def agree(found: Rows, expected: Rows) -> bool:
 def test_rows(tmp_path: Path, case: Case) -> None:
     world = make_world(tmp_path, case)
     step_by_step = case.expected if isinstance(case.expected, list) else []
-    batches = case.batches if step_by_step else [*case.batches, [(END, None, "the end")]]
+    has_end = case.has_end and not step_by_step
+    batches = [*case.batches, [(END, None, "the end")]] if has_end else case.batches
     for number, batch in enumerate(batches):
         events = [
             {"ts": None if at is None else round((case.base + at) * 1_000_000), "x": x, "k": k} for at, x, k in batch
@@ -67,7 +69,7 @@ def test_rows(tmp_path: Path, case: Case) -> None:
             *(pa.array([event[name] for event in events], SCHEMA.field(name).type) for name in ("x", "k")),
         ]
         add_batch(tmp_path, number, pa.table(columns, schema=SCHEMA))
-        if step_by_step or number == len(batches) - 1:
+        if not has_end or number == len(batches) - 1:
             evaluate_local(world.catalog, world.plan("shared"), str(tmp_path / "warehouse"), Options("auto", 1))
         if step_by_step:
             assert agree(rows_of(case, world), step_by_step[number]), (number, rows_of(case, world))
