@@ -119,8 +119,10 @@ class Storage:
         return (info.path[prefix:] for info in files if before == math.inf or info.mtime_ns < before * 1e9)
 
     def delete(self, name: str) -> None:
-        """Remove a file."""
-        self.filesystem.delete_file(self.path(name))
+        """Remove a file; elsewhere than on a disk, another run may have removed it meanwhile, or a try whose answer was
+        lost."""
+        with suppress(FileNotFoundError):
+            self.filesystem.delete_file(self.path(name))
 
     def create(self, name: str, content: bytes, durable: bool = True) -> bool:
         """Write a file by one step, unless it is there already: then False, and nothing is touched.

@@ -103,19 +103,16 @@ def deliver(catalog: Catalog, stream: str, warehouse: str, say: Say, secrets: Se
 def _alert(storage: Storage, statements: Sequence[EvaluatedStatement]) -> list[Alert]:
     if outbox.marked(storage, ALERTS) is None:
         outbox.begin_with_new(storage, ALERTS)
-    for publication in outbox.publications_for(storage, ALERTS):
-        raise_alerts(storage, publication, statements)
-        outbox.mark(storage, ALERTS, publication.number)
+    waiting = outbox.publications_for(storage, ALERTS)
+    hand_over(storage, ALERTS, waiting, lambda one: raise_alerts(storage, one, statements))
     return claim_alerts(storage)
 
 
 def _deliver(
     storage: Storage, sink: Sink, stream: str, statements: Sequence[EvaluatedStatement], secrets: Secrets
 ) -> None:
-    """Write what waits for a sink, publication by publication; each is marked when the sink has it."""
-    if outbox.marked(storage, sink.name) is None:
-        outbox.begin_with_all(storage, sink.name)
-    waiting = outbox.publications_for(storage, sink.name)
+    """Write what waits for a sink, with the columns that its tables have."""
+    waiting = outbox.waiting_for(storage, sink.name)
     if not waiting:
         return
     tables = {statement.statement.id: _table(statement) for statement in statements}
@@ -123,14 +120,26 @@ def _deliver(
     try:
         target: OpenSink = import_module(SINKS[sink.format]).open_sink(place)
         target.check(list(tables.values()))
-        for publication in waiting:
-            target.write(publication.number, publication.batch, _rows(storage, publication, statements, tables))
-            outbox.mark(storage, sink.name, publication.number)
-            step("delivered")
+        hand_over(
+            storage,
+            sink.name,
+            waiting,
+            lambda one: target.write(one.number, one.batch, _rows(storage, one, statements, tables)),
+        )
     except (HeddleError, SinkDownError):
         raise
     except Exception as error:  # whatever a driver or a remote store raises: the sink is not there now
         raise SinkDownError((str(error).strip().splitlines() or [type(error).__name__])[0][:300]) from error
+
+
+def hand_over(
+    storage: Storage, reader: str, waiting: Sequence[Publication], write: Callable[[Publication], None]
+) -> None:
+    """Hand a reader what waits for it, publication by publication; each is marked when the reader has it."""
+    for publication in waiting:
+        write(publication)
+        outbox.mark(storage, reader, publication.number)
+        step("delivered")
 
 
 def _address(url: str) -> str:

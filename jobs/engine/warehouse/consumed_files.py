@@ -35,6 +35,13 @@ class Record:
     files: list[File]
     earlier: list[File] | None = None
     offset: str = ""  # of a source with a log: how far it has been read with this batch
+    batches: list[int] | None = None  # of the earlier files; older versions did not write them down
+
+    def by_file(self) -> Iterator[tuple[str, tuple[int, File]]]:
+        """Yield every file that it tells of with its batch, or with a later one where it does not tell any more."""
+        for place, file in enumerate(self.earlier or ()):
+            yield file.path, (self.batches[place] if self.batches else self.batch - 1, file)
+        yield from ((file.path, (self.batch, file)) for file in self.files)
 
 
 def list_consumed_files(storage: Storage, manifest: Manifest) -> list[str]:
@@ -52,16 +59,20 @@ def consumed_files(storage: Storage, manifest: Manifest) -> dict[str, tuple[int,
     records = load_records(storage)
     if not records:
         return {path: (batch, File(path, 0)) for path, batch in _batch_by_checkpoint(storage, manifest).items()}
-    consumed: dict[str, tuple[int, File]] = {}
-    for record in records:
-        if record.batch <= manifest.batch:
-            consumed |= {file.path: (record.batch - 1, file) for file in record.earlier or ()}
-            consumed |= {file.path: (record.batch, file) for file in record.files}
-    return consumed
+    consumed = {path: entry for record in records for path, entry in record.by_file()}
+    return {path: entry for path, entry in consumed.items() if entry[0] <= manifest.batch}
 
 
 def load_records(storage: Storage) -> list[Record]:
     """Load our own records from the last compact one on, in the order of the batches."""
+    while True:
+        try:
+            return _load_listed(storage)
+        except FileNotFoundError:  # since it was listed, a run has made the records compact
+            continue
+
+
+def _load_listed(storage: Storage) -> list[Record]:
     records: list[Record] = []
     for name in sorted(storage.names(TAKEN), reverse=True):
         try:
@@ -83,7 +94,8 @@ def _parse_record(content: dict[str, Any]) -> Record:
 
     earlier = content["earlier"]
     batch, offset = int(content["batch"]), str(content.get("offset", ""))
-    return Record(batch, files(content["files"]), None if earlier is None else files(earlier), offset)
+    past = None if earlier is None else files(earlier)
+    return Record(batch, files(content["files"]), past, offset, content.get("batches"))
 
 
 def files_in_records(records: Sequence[Record]) -> dict[str, File]:
@@ -106,16 +118,20 @@ def add_record(
 ) -> list[Record]:
     """Write down which files a batch consumes, before it does, and return the records that count from now on.
 
-    A batch that died may have a record already, of files that have vanished or changed since."""
+    A batch that died may have a record already, of files that have vanished or changed since. One that also tells of
+    all batches before stays as it is: nothing else does."""
     old = next((record for record in records if record.batch == batch), None)
     if old is not None:
-        if old.files == list(files):
+        if old.files == list(files) or old.earlier is not None:
             return list(records)
         storage.delete(_record_name(batch))
-        records, earlier = [record for record in records if record is not old], old.earlier
+        records = [record for record in records if record is not old]
     is_compact = earlier is None and len(records) >= COMPACT_AT
-    past = sorted(files_in_records(records).values()) if is_compact else earlier
-    record = Record(batch, list(files), past, offset)
+    past, batches = earlier, None
+    if is_compact:
+        consumed = sorted(dict(entry for record in records for entry in record.by_file()).values())
+        past, batches = [file for _, file in consumed], [batch for batch, _ in consumed]
+    record = Record(batch, list(files), past, offset, batches)
     require_own_record(storage, batch, storage.create(_record_name(batch), json.dumps(vars(record)).encode()))
     if not is_compact:
         return [*records, record]

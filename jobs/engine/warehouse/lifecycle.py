@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import Final, Literal, NamedTuple
 
 from jobs.engine.warehouse import outbox, result_files, state_files
@@ -111,6 +111,5 @@ def sweep(storage: Storage, current: Manifest, listing: Listing = NOTHING) -> in
     before = math.inf if storage.local else time.time() - DRAFT_SECONDS
     drafts = [name for folder in SMALL_FOLDERS for name in storage.drafts(folder, before)]
     for name in (*orphans, *names[:-KEPT_MANIFESTS], *drafts):
-        with suppress(FileNotFoundError):  # where another run sweeps, too
-            storage.delete(name)
+        storage.delete(name)
     return len(orphans)

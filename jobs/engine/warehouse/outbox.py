@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -45,8 +45,10 @@ class Standing(NamedTuple):
 
 def newest_publication(storage: Storage) -> Publication | None:
     """Load the newest publication; None where nobody has wanted one yet."""
-    names = _names(storage)
-    return _load(storage, names[-1]) if names else None
+    while names := _names(storage):
+        if head := _find(storage, names[-1]):
+            return head
+    return None
 
 
 def open_outbox(storage: Storage) -> Publication:
@@ -81,13 +83,29 @@ def enter_published(storage: Storage) -> Publication:
         head = open_outbox(storage)
 
 
+def waiting_for(storage: Storage, reader: str) -> list[Publication]:
+    """Return what waits for a reader that wants everything, in order; a new one begins with all answers."""
+    if marked(storage, reader) is None:
+        begin_with_all(storage, reader)
+    return publications_for(storage, reader)
+
+
 def begin_with_all(storage: Storage, reader: str) -> None:
-    """Let a reader begin with the first publication or, where that is history, with one of all answers."""
-    if _has_all(storage):
-        mark(storage, reader, 0)
-        return
+    """Let a reader begin with the first publication or, where that is history, with one of all answers.
+
+    Two deliveries at once may let it begin: whoever makes the publication takes its number, and what the other one
+    finds tells it so, since publications become history only after a mark."""
     while True:
         head = open_outbox(storage)
+        if _has_all(storage):
+            mark(storage, reader, 0)
+            return
+        if marked(storage, reader) is not None:
+            return
+        own = next((one for one in _publications(storage) if one.reader == reader), None)
+        if own is not None:
+            mark(storage, reader, own.number - 1)
+            return
         manifest = newest(storage)
         names = set(head.entered)
         files = tuple(file for file in manifest.results if file.tier or file.name in names)
@@ -100,28 +118,31 @@ def begin_with_all(storage: Storage, reader: str) -> None:
 
 def begin_with_new(storage: Storage, reader: str) -> None:
     """Let a reader begin with what is published from now on, or with the first publication while that is there."""
-    mark(storage, reader, 0 if _has_all(storage) else open_outbox(storage).number)
+    number = 0 if _has_all(storage) else open_outbox(storage).number
+    if marked(storage, reader) is None:  # else another delivery has let it begin meanwhile
+        mark(storage, reader, number)
 
 
 def _has_all(storage: Storage) -> bool:
     """Say whether the publications hold all that was ever published: the first is there, and nothing was before it."""
     open_outbox(storage)
-    name = f"{FOLDER}/{0:012d}.json"
-    return storage.exists(name) and _load(storage, name).batch < 0
+    first = _find(storage, _name(0))
+    return first is not None and first.batch < 0
 
 
 def publications_for(storage: Storage, reader: str) -> list[Publication]:
     """Return what waits for a reader, in order; refuse one that has missed what nobody keeps any more."""
+    there = _names(storage)  # before the mark: another delivery may go on, and forget what the reader has got then
     last = marked(storage, reader)
     if last is None:
         raise KeyError(reader)
-    names = [name for name in _names(storage) if _number(name) > last]
+    names = [name for name in there if _number(name) > last]
     if names and _number(names[0]) > last + 1:
         raise HeddleError(
             f"{reader} has missed publications {last + 1} to {_number(names[0]) - 1}, "
             "which were made while the catalog did not name it; give it another name and another place"
         )
-    return [one for one in (_load(storage, name) for name in names) if one.reader in ("", reader)]
+    return [one for name in names if (one := _find(storage, name)) and one.reader in ("", reader)]
 
 
 def mark(storage: Storage, reader: str, number: int) -> None:
@@ -145,12 +166,11 @@ def standing(storage: Storage, reader: str) -> Standing:
     waiting = {file.batch for file in public if not file.tier and file.name not in entered}
     if last is None or head is None:
         return Standing(None, len({file.batch for file in public}))
-    after = [_load(storage, name) for name in _names(storage) if _number(name) > last]
-    own = [one for one in after if one.reader in ("", reader)]
+    own = [one for one in _publications(storage) if one.number > last and one.reader in ("", reader)]
     if own and own[0].reader == reader:  # all that was there when it joined, which it has not got yet
         return Standing(None, len(own) + len(waiting))
-    name = f"{FOLDER}/{last:012d}.json"
-    batch = _load(storage, name).batch if storage.exists(name) else own[0].batch - 1 if own else head.batch
+    got = _find(storage, _name(last))
+    batch = got.batch if got else own[0].batch - 1 if own else head.batch
     return Standing(batch, len(own) + len(waiting))
 
 
@@ -174,7 +194,12 @@ def mergeable_files(storage: Storage, public: Sequence[DataFile]) -> tuple[DataF
 
 def waiting_files(storage: Storage) -> set[str]:
     """Return the names of the result files that someone may still have to get."""
-    return {file.name for name in _names(storage) for file in _load(storage, name).files}
+    return {file.name for one in _publications(storage) for file in one.files}
+
+
+def _publications(storage: Storage) -> Iterator[Publication]:
+    """Load what has been published; what is forgotten meanwhile, everyone has got."""
+    return (one for name in _names(storage) if (one := _find(storage, name)))
 
 
 def _names(storage: Storage) -> list[str]:
@@ -185,11 +210,18 @@ def _number(name: str) -> int:
     return int(name.rpartition("/")[2].removesuffix(".json"))
 
 
-def _load(storage: Storage, name: str) -> Publication:
+def _name(number: int) -> str:
+    return f"{FOLDER}/{number:012d}.json"
+
+
+def _find(storage: Storage, name: str) -> Publication | None:
+    """Load a publication; None where it has been forgotten."""
     try:
         document: dict[str, Any] = json.loads(storage.read(name))
         files = tuple(DataFile(**file) for file in document.pop("files"))
         return Publication(**document | {"files": files, "entered": tuple(document["entered"])})
+    except FileNotFoundError:
+        return None
     except (ValueError, KeyError, TypeError):
         raise HeddleError(f"{storage.path(name)}: the outbox is damaged; restore it from a backup") from None
 
@@ -200,4 +232,4 @@ def _create(storage: Storage, publication: Publication) -> bool:
         if not file["revised"]:  # as it was before there were revisions
             del file["revised"]
     content = json.dumps(document, separators=(",", ":")).encode()
-    return storage.create(f"{FOLDER}/{publication.number:012d}.json", content)
+    return storage.create(_name(publication.number), content)

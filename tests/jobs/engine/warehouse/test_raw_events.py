@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -74,4 +75,50 @@ def test_records_become_compact(tmp_path: Path) -> None:
     assert load_records(storage) == records
     batches = batch_by_file(storage, Manifest(batch=COMPACT_AT + 1))
     assert len(batches) == COMPACT_AT + 2
-    assert (batches["f0"], batches[f"f{COMPACT_AT}"]) == (COMPACT_AT - 1, COMPACT_AT)
+    assert batches == {f"f{batch}": batch for batch in range(COMPACT_AT + 2)}
+
+
+def test_a_compact_record_of_a_batch_under_way_tells_of_those_before_it(tmp_path: Path) -> None:
+    """It is written before its batch is committed, and nothing else tells of them any more: not when a plan takes over
+    in this very batch, nor when it died."""
+    storage, records = Storage(str(tmp_path)), list[Record]()
+    for batch in range(COMPACT_AT + 1):
+        records = add_record(storage, records, batch, [File(f"f{batch}", 1)])
+    assert [record.batch for record in load_records(storage)] == [COMPACT_AT]
+    for committed in (COMPACT_AT, COMPACT_AT - 1, COMPACT_AT - 2, 0, -1):
+        consumed = batch_by_file(storage, Manifest(batch=committed))
+        assert consumed == {f"f{batch}": batch for batch in range(committed + 1)}
+
+
+def test_a_compact_record_stays_as_it_is(tmp_path: Path) -> None:
+    """Also where files of its batch have vanished since: a run that died between two records would lose them all."""
+    storage, records = Storage(str(tmp_path)), list[Record]()
+    for batch in range(COMPACT_AT + 1):
+        records = add_record(storage, records, batch, [File(f"f{batch}", 1), File(f"g{batch}", 1)])
+    assert add_record(storage, records, COMPACT_AT, [File(f"f{COMPACT_AT}", 1)]) == records
+    assert load_records(storage) == records
+
+
+def test_a_compact_record_of_an_older_version(tmp_path: Path) -> None:
+    """It does not tell which batch took which file; all of them were before its own."""
+    storage = Storage(str(tmp_path))
+    entry = {"batch": 5, "files": [["f5", 1, 0, ""]], "earlier": [["f0", 1, 0, ""], ["f4", 1, 0, ""]], "offset": ""}
+    storage.create("taken/000000000005.json", json.dumps(entry).encode())
+    assert batch_by_file(storage, Manifest(batch=5)) == {"f0": 4, "f4": 4, "f5": 5}
+    assert batch_by_file(storage, Manifest(batch=4)) == {"f0": 4, "f4": 4}
+
+
+def test_records_that_become_compact_while_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a run, while an audit looks for raw events."""
+    storage, records = Storage(str(tmp_path)), list[Record]()
+    for batch in range(COMPACT_AT):
+        records = add_record(storage, records, batch, [File(f"f{batch}", 1)])
+    read, waiting = Storage.read, [COMPACT_AT]
+
+    def read_late(self: Storage, name: str) -> bytes:
+        if waiting:
+            add_record(storage, records, waiting.pop(), [File("new", 1)])
+        return read(self, name)
+
+    monkeypatch.setattr(Storage, "read", read_late)
+    assert len(batch_by_file(storage, Manifest(batch=COMPACT_AT))) == COMPACT_AT + 1
