@@ -6,7 +6,7 @@ import os
 import random
 import struct
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.engine.events import parquet
+from jobs.engine.warehouse import consumed_files
 from tests.worlds.warehouse import LONG_AGO
 
 TEXTS = ("plain", "encoded", "categories", "twice", "categories twice", "large", "views")
@@ -52,8 +53,11 @@ class OddFiles:
 
     @contextmanager
     def limits(self) -> Iterator[None]:
-        """Let files be read as if they had many rows."""
-        with patch.multiple(parquet, **SMALL_LIMITS) if self.has_small_limits else nullcontext():
+        """Let files be read as if they had many rows, and records of them be as compact as after many batches."""
+        if not self.has_small_limits:
+            yield
+            return
+        with patch.multiple(parquet, **SMALL_LIMITS), patch.object(consumed_files, "COMPACT_AT", 2):
             yield
 
     def features(self) -> Iterator[str]:

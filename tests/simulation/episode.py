@@ -2,46 +2,50 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from expectations.publish import publish_or_quarantine
-from jobs.engine.batch.run_batch import close
-from jobs.engine.program.program import Program
 from jobs.engine.sources.contract import File
+from jobs.engine.warehouse import consumed_files, lifecycle, outbox
 from jobs.engine.warehouse import ledger as ledgers
-from jobs.engine.warehouse.lifecycle import KEPT_MANIFESTS
-from jobs.engine.warehouse.manifest import DataFile, Manifest, newest
-from jobs.engine.warehouse.state_files import RetainedSlices, save_retained
-from jobs.engine.work import BucketReport, FeedReport, Outcome, Work
+from jobs.engine.warehouse.manifest import Manifest, newest
+from jobs.engine.warehouse.state_files import load_retained
+from jobs.runs import run as runs
 from jobs.runs.log_batches import list_file_batches as take_batches
 from jobs.runs.run import Prepared, Run, silent
+from jobs.sinks.contract import SinkDownError
+from jobs.sinks.deliver import hand_over
 from optimizer.errors import HeddleError
 from optimizer.windows.window import BEGINNING
 from tests.simulation.memory_storage import Killed, MemoryStorage, Scheduler
+from tests.simulation.plans import LATER, Planned, plans, queries_of, windows_of
+from tests.simulation.sinks import MemorySink
+from tests.simulation.tasks import Broken, Rows, Tasks, windows_from
 
-RANGE, SLIDE, LATENESS = 10, 5, 3
 FILES = 6
-PLANS = ("one", "two")
 MOST_PROCESSES = 4
-Rows = dict[int, list[int]]  # the events of every window, by its start
+COMPACT_AT = KEPT_MANIFESTS = 3  # of the product, smaller than there
 
 
-class Broken(AssertionError):  # noqa: N818 (a verdict, not an error)
-    """Something that must always hold does not."""
+@dataclass(frozen=True)
+class SimulatedLane:
+    """A plan made ready: its tasks are the episode's."""
 
+    planned: Planned
+    tasks: Tasks
 
-class SimulatedRun(Run):
-    """A run whose input files are the episode's."""
+    def prepare(self, files: Sequence[File]) -> Prepared:
+        """Return what is compiled already."""
+        return Prepared(self.planned.program, self.tasks)
 
-    def present(self, files: Sequence[File]) -> list[File]:
-        """Return the files, none of which vanishes."""
-        return list(files)
+    def executors(self) -> Tasks:
+        """Return the tasks."""
+        return self.tasks
 
 
 @dataclass
@@ -51,18 +55,22 @@ class Episode:
     seed: int
     pick: random.Random = field(init=False)
     storage: MemoryStorage = field(init=False)
+    tasks: Tasks = field(init=False)
     events: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # by file: (number, time)
     arrived: list[File] = field(default_factory=list)
+    sinks: list[MemorySink] = field(default_factory=list)
     is_locked: bool = False  # by a run: a second one is refused
+    is_delivered: bool = False  # by somebody: a second one waits
     shares_lock: bool = False  # two runs at once: only manifests and records keep them apart
-    seen: dict[int, list[int]] = field(default_factory=dict)  # rows that some reader has seen
-    names: int = 0
+    seen: Rows = field(default_factory=dict)  # rows that some reader has seen
     refusals: int = 0  # runs and audits that stopped with a line
+    notes: list[str] = field(default_factory=list)  # of runs: which plans took over, which queries joined
 
     def __post_init__(self) -> None:
         self.pick = random.Random(self.seed)
         self.shares_lock = self.pick.random() < 0.4
         self.storage = MemoryStorage(f"memory/{self.seed}", {}, Scheduler(self.pick), not self.shares_lock)
+        self.tasks = Tasks(self.storage, self.events, self.pick)
         time = number = 0
         for place in range(FILES):
             rows = []
@@ -80,18 +88,28 @@ class Episode:
             ledgers.require_audit(self.storage)
         scheduler.is_calm = False
         waiting = list(self.events)
-        for _ in range(150):
-            draw = self.pick.random()
-            if waiting and draw < 0.06:
-                self.arrived.append(File(waiting.pop(0), 1, len(waiting) + 1))
-            elif len(scheduler.processes) < MOST_PROCESSES:
-                kind, work = self.pick.choice(self.kinds())
-                scheduler.start(kind, lambda work=work: self.live(work))
-            scheduler.turn_all()
-        while scheduler.processes:
-            scheduler.turn()
-        self.arrived += [File(name, 1, 1) for name in waiting]
-        self.end()
+        with ExitStack() as stack:
+            for module, name, value in (
+                (consumed_files, "current_files", self.current_files),
+                (runs, "current_files", self.current_files),
+                (consumed_files, "COMPACT_AT", COMPACT_AT),
+                (lifecycle, "KEPT_MANIFESTS", KEPT_MANIFESTS),
+            ):
+                stack.enter_context(patch.object(module, name, value))
+            for _ in range(150):
+                draw = self.pick.random()
+                if waiting and draw < 0.06:
+                    self.arrived.append(File(waiting.pop(0), 1, len(waiting) + 1))
+                elif draw < 0.08 and len(self.sinks) < 2 and "delivery" not in scheduler.processes.values():
+                    self.sinks.append(MemorySink(f"s{len(self.sinks)}", self.storage, self.tasks, self.public_rows))
+                elif len(scheduler.processes) < MOST_PROCESSES:
+                    kind, work = self.pick.choice(self.kinds())
+                    scheduler.start(kind, lambda work=work: self.live(work))
+                scheduler.turn_all()
+            while scheduler.processes:
+                scheduler.turn()
+            self.arrived += [File(name, 1, 1) for name in waiting]
+            self.end()
         return scheduler.steps
 
     def kinds(self) -> list[tuple[str, Callable[[], None]]]:
@@ -99,16 +117,18 @@ class Episode:
         return [
             *[("run", self.run)] * 4,
             *[("audit", self.audit)] * 2,
+            *[("delivery", self.deliver)] * 2,
             ("operator", self.settle),
             ("reader", self.read),
         ]
 
     def end(self) -> None:
-        """Let a last run and a last audit take what is left, and check everything."""
+        """Let a last run, audit and delivery take what is left, and check everything."""
         self.storage.scheduler.is_calm = True
-        self.is_locked = False
+        self.is_locked = self.is_delivered = False
         try:
             self.run()
+            self.deliver()
         except HeddleError as error:
             raise Broken(f"a calm run is refused: {error}") from error
         self.read()
@@ -122,6 +142,11 @@ class Episode:
             pass
         except HeddleError:
             self.refusals += 1
+
+    def current_files(self, paths: Sequence[str]) -> list[File]:
+        """Return files as they are now: none of them vanishes."""
+        files = {file.path: file for file in self.arrived}
+        return [files[path] for path in paths]
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -138,14 +163,13 @@ class Episode:
         """Evaluate what has arrived, as the run without Spark does."""
         with self.lock():
             manifest = newest(self.storage)
-            if not manifest.standing:
-                manifest = replace(manifest, standing=save_retained(self.storage, RetainedSlices()), buckets=1)
-            program = Program("ts", (), (), (), LATENESS, self.pick.choice(PLANS), {}, {})
-            plan: Any = SimpleNamespace(stream="events")
-            catalog: Any = SimpleNamespace(streams={"events": SimpleNamespace(sinks=())}, alerts={})
-            executors: Any = SimpleNamespace(execute=lambda files: lambda program, work: self.execute(work, files))
-            run = SimulatedRun(catalog, plan, self.storage, manifest, silent, Prepared(program, executors))
-            lane: Any = None  # the plan is prepared already
+            planned = self.pick.choice(plans(with_later=self.has_later(manifest)))
+            catalog = planned.with_sinks(tuple(self.sinks))
+            if self.sinks:
+                outbox.enter_published(self.storage)
+            before = replace(manifest, buckets=1)
+            run = Run(catalog, planned.plan, self.storage, before, silent)
+            lane = SimulatedLane(planned, self.tasks)
             run.sweep()
             at_once = self.pick.random() < 0.5
             for batch, files, _ in take_batches(run, list(self.arrived), self.pick.choice([0, 1, 2])):
@@ -153,56 +177,14 @@ class Episode:
                 if self.pick.random() < 0.3:
                     run.sweep()
             if run.manifest.batch >= 0:
-                run.manifest = close(self.storage, run.manifest, program, executors.execute([]))
+                run.finish(lane)
             run.sweep()
+            self.notes += run.report.notes
 
-    def execute(self, work: Work, files: Sequence[File]) -> Outcome:
-        """Do the work of all tasks: fold events into windows, write what ends, keep what is open."""
-        feed, open_windows, late = FeedReport(), self.rows_of(work.state), []
-        for file in files:
-            for number, time in self.events[file.path]:
-                feed.events += 1
-                feed.latest = max(feed.latest, time)
-                starts = windows_of(time)
-                missed = [start for start in starts if start + RANGE <= work.emitted]
-                late += [(number, start) for start in missed]
-                for start in starts:
-                    if start not in missed:
-                        open_windows.setdefault(start, []).append(number)
-        until = work.with_latest(feed.latest).until
-        ended = {start: rows for start, rows in open_windows.items() if start + RANGE <= until}
-        left = {start: rows for start, rows in open_windows.items() if start not in ended}
-        report = BucketReport()
-        if ended:
-            report.results.append(self.write("results", ended, work.batch))
-        if left:
-            report.state.append(self.write("state", left, work.batch))
-        if late:
-            feed.windows_missed = len(late)
-            feed.late.append(self.write("late", late, work.batch))
-        mergeable = [file for file in work.results if not file.tier]
-        if len(mergeable) > 2 and self.pick.random() < 0.5:
-            report.results.append(self.write("results", self.rows_of(mergeable), work.batch, 1))
-            report.merged += mergeable
-        return Outcome(feeds=[feed], buckets=[report])
-
-    def write(self, folder: str, content: Any, batch: int, tier: int = 0) -> DataFile:
-        """Write a file under a name that no other attempt has."""
-        self.names += 1
-        name = f"{folder}/{self.names}"
-        entries = list(content.items()) if isinstance(content, dict) else content
-        self.storage.create(name, json.dumps(entries).encode())
-        return DataFile(name, 0, len(entries), batch, tier=tier)
-
-    def rows_of(self, files: Sequence[DataFile]) -> Rows:
-        """Return the windows of some files, none of them twice."""
-        rows: Rows = {}
-        for file in files:
-            for start, numbers in json.loads(self.storage.read(file.name)):
-                if start in rows:
-                    raise Broken(f"window {start} is there twice")
-                rows[start] = numbers
-        return rows
+    def has_later(self, manifest: Manifest) -> bool:
+        """Say whether the query that joins is in the catalog: once it is there, it stays."""
+        names = load_retained(self.storage, manifest.standing).answered_after
+        return any(name.partition("@")[0] in LATER for name in names) or self.pick.random() < 0.1
 
     def audit(self) -> None:
         """Audit what waits, and publish or quarantine it."""
@@ -215,51 +197,95 @@ class Episode:
         batch = self.pick.randrange(4)
         (ledgers.release if self.pick.random() < 0.5 else ledgers.discard)(self.storage, batch)
 
+    def deliver(self) -> None:
+        """Hand the sinks what they wait for, those that are up."""
+        if self.is_delivered and not self.shares_lock:
+            raise HeddleError("another delivery is under way")
+        self.is_delivered = True
+        try:
+            sinks = list(self.sinks)
+            if not sinks or newest(self.storage).batch < 0:
+                return
+            outbox.enter_published(self.storage)
+            for sink in sinks:
+                try:
+                    hand_over(self.storage, sink.name, outbox.waiting_for(self.storage, sink.name), sink.write)
+                except SinkDownError:
+                    self.refusals += 1
+            outbox.forget_publications(self.storage, [sink.name for sink in sinks])
+        finally:
+            self.is_delivered = False
+
+    def public_rows(self) -> Rows:
+        """Return what readers see at this moment, at no time at all."""
+        with self.storage.scheduler.stillness():
+            ledger = ledgers.newest_ledger(self.storage)
+            return self.tasks.rows_of(ledger.public(newest(self.storage).results))
+
     def read(self) -> None:
         """Read all published rows: those that a reader has seen before are there, and as they were."""
         before = dict(self.seen)
         ledger = ledgers.newest_ledger(self.storage)
         manifest = newest(self.storage)
         try:
-            rows = self.rows_of(ledger.public(manifest.results))
+            rows = self.tasks.rows_of(ledger.public(manifest.results))
         except FileNotFoundError as missing:
-            self.storage.scheduler.is_calm = True
-            if newest(self.storage).sequence - manifest.sequence < KEPT_MANIFESTS:
-                raise Broken(f"{missing} is in the manifest and not there") from None
-            self.storage.scheduler.is_calm = False
+            with self.storage.scheduler.stillness():
+                if newest(self.storage).sequence - manifest.sequence < KEPT_MANIFESTS:
+                    raise Broken(f"{missing} is in the manifest and not there") from None
             return
-        for start, numbers in before.items():
-            if rows.get(start) != numbers:
-                raise Broken(f"window {start} was {numbers} for a reader, and is {rows.get(start)}")
+        for place, numbers in before.items():
+            if rows.get(place) != numbers:
+                raise Broken(f"window {place} was {numbers} for a reader, and is {rows.get(place)}")
         self.seen |= rows
 
     def check(self, manifest: Manifest) -> None:
         """Check that every event is in each of its windows once, or late for it, and that counts add up."""
-        emitted, retained = self.rows_of(manifest.results), self.rows_of(manifest.state)
-        if both := emitted.keys() & retained.keys():
+        emitted, open_windows = self.tasks.rows_of(manifest.results), self.open_windows(manifest)
+        if both := emitted.keys() & open_windows.keys():
             raise Broken(f"windows {sorted(both)} are both emitted and open")
-        late = [tuple(entry) for file in manifest.late for entry in json.loads(self.storage.read(file.name))]
-        where = [(number, start) for start, rows in (emitted | retained).items() for number in rows]
-        expected = [(n, start) for rows in self.events.values() for n, time in rows for start in windows_of(time)]
+        late = [tuple(entry) for file in manifest.late for entry in self.tasks.load(file)]
+        where = [(number, *place) for place, rows in (emitted | open_windows).items() for number in rows]
+        expected = self.expected(manifest)
         if sorted(where + late) != sorted(expected):
             raise Broken(f"windows hold {sorted(where)} and miss {sorted(late)}, of {sorted(expected)}")
         times = [time for rows in self.events.values() for _, time in rows]
         if times and manifest.latest != max(times):
             raise Broken(f"the latest event is at {max(times)}, not {manifest.latest}")
-        if early := [start for start in retained if start + RANGE <= manifest.watermark]:
-            raise Broken(f"windows {early} ended before {manifest.watermark} and are open")
         if manifest.latest == BEGINNING and emitted:
             raise Broken("windows without events")
+        public = self.public_rows()
+        for sink in self.sinks:
+            if sink.rows != public:
+                raise Broken(f"sink {sink.name} has {sink.rows}, of {public}")
 
+    def open_windows(self, manifest: Manifest) -> Rows:
+        """Return the windows that have not ended, from the slices that are retained for them."""
+        slices, rows = self.tasks.slices_of(manifest.state), Rows()
+        for planned in (*plans(False), *plans(True)):
+            if planned.program.fingerprint == manifest.plan:
+                for name, tree in planned.trees:
+                    for query, start, numbers in windows_from(tree, slices.get(name, {})):
+                        if start + query.window.range > max(manifest.watermark, self.joined(manifest, query)):
+                            rows[query.label, start] = numbers
+        return rows
 
-def windows_of(time: int) -> list[int]:
-    """Return the starts of the windows that hold a time.
+    def joined(self, manifest: Manifest, query: Any) -> int:
+        """Return the time after which the windows of a query are answered."""
+        return load_retained(self.storage, manifest.standing).joined.get(query.label, BEGINNING)
 
-    >>> windows_of(12)
-    [5, 10]
-    """
-    last = time // SLIDE * SLIDE
-    return list(range(last - RANGE + SLIDE, last + SLIDE, SLIDE))
+    def expected(self, manifest: Manifest) -> list[tuple[int, str, int]]:
+        """Return where every event belongs: its number, the query, the start of the window."""
+        asked = load_retained(self.storage, manifest.standing).answered_after
+        queries = {query.label: query for planned in plans(True) for query in queries_of(planned.program)}
+        return [
+            (number, name, start)
+            for rows in self.events.values()
+            for number, time in rows
+            for name, after in asked.items()
+            for start in windows_of(queries[name], time)
+            if start + queries[name].window.range > after
+        ]
 
 
 def play_episode(seed: int) -> int:

@@ -322,12 +322,7 @@ CASES += [
     _graced("without keys", "0 -@1 -@2 -@1 -@0 5", {("k1", 0): 1}, where=NO_KEY),
     _graced("a large jump", "0 1 2 0 3 0 4 0 30", {("k1", 0): 4, ("k1", 2): 2, ("k1", 4): 1}, grace=2, late=1),
     _graced("hopping", "0 1 2 1 6 5 10", {("k1", 0): 4, ("k1", 2): 3, ("k1", 4): 2}, (0.005, 0.002)),
-    _graced(
-        "several keys",
-        "0 k2@1 2 1 k2@0 5 0 k2@2",
-        {("k1", 0): 2, ("k2", 0): 2, ("k1", 2): 1},
-        late=2,
-    ),
+    _graced("several keys", "0 k2@1 2 1 k2@0 5 0 k2@2", {("k1", 0): 2, ("k2", 0): 2, ("k1", 2): 1}, late=2),
 ]
 
 LEFT_OUT = {
