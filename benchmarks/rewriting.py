@@ -36,12 +36,12 @@ FILES = 2
 SECOND = 1_000_000
 
 
-def write_events(folder: Path, events: int) -> None:
+def write_events(folder: Path, events: int, rate: int = RATE) -> None:
     """Readings at a steady rate."""
     rng = np.random.default_rng(1)
     folder.mkdir(parents=True)
     for number, part in enumerate(np.array_split(np.arange(events), FILES)):
-        times = pa.array(part * (SECOND // RATE), pa.timestamp("us", "UTC"))
+        times = pa.array(part * (SECOND // rate), pa.timestamp("us", "UTC"))
         table = pa.table({"ts": times, "energy_1": rng.normal(size=len(part))})
         pq.write_table(table, folder / f"part-{number}.parquet")
 

@@ -76,10 +76,10 @@ def write_market(folder: Path, options: Options) -> None:
         pq.write_table(joined.sort_by("ts"), folder / f"part-{number:05d}.parquet", row_group_size=1 << 20)
 
 
-def market_catalog(folder: Path, name: str, queries: int, data: Path) -> Catalog:
+def market_catalog(folder: Path, name: str, queries: int, data: Path, seed: int = 1) -> Catalog:
     """The workload as a catalog over the joined trades."""
-    place = folder / f"{name}-{queries}"
-    write_catalog(workload(name, queries, seed=1), place)
+    place = folder / f"{name}-{queries}-{seed}"
+    write_catalog(workload(name, queries, seed=seed), place)
     stream = f"source: {{format: parquet, path: {data}}}, time: ts, lateness: 5 seconds"
     (place / "streams.yaml").write_text(f"streams:\n  {STREAM}: {{{stream}}}\n")
     return load_catalog(place)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -49,9 +51,9 @@ def test_a_section_replaces_itself_and_leaves_the_others(part: Part, tmp_path: P
     other = Part("other", "Another part", [Figure("line", "A line", "x", "y", {"a": [(1, 2.0)]})], "a machine", "a day")
     write_sections(page, [part, other], load_claims())
     before = page.read_text()
-    changed = Part(part.name, "A new title", part.figures, part.machine, part.date)
+    changed = Part(part.name, "A new title (ICDE 2022)", part.figures, part.machine, part.date)
     write_sections(page, [changed], load_claims())
-    assert page.read_text() == before.replace(f"## {part.title}\n", "## A new title\n")
+    assert page.read_text() == before.replace(f"## {part.title}\n", "## A new title (ICDE 2022)\n")
 
 
 def test_a_plot_shows_the_papers_number_and_names_groups_of_bars(tmp_path: Path) -> None:
@@ -107,3 +109,42 @@ def _named(key: str, scripts: str) -> bool:
 def test_every_part_has_a_module() -> None:
     for name, module in PARTS.items():
         assert (ROOT / (module.replace(".", "/") + ".py")).exists(), name
+
+
+def test_the_summary_has_a_row_for_every_figure_of_a_paper(part: Part, tmp_path: Path) -> None:
+    page = tmp_path / "evidence.md"
+    write_sections(page, [part], load_claims())
+    text = page.read_text()
+    summary = text[: text.index("<!-- end of summary -->")]
+    for figure in part.figures:
+        rows = [line for line in summary.splitlines() if f"[{figure.title}](#" in line]
+        assert len(rows) == 1
+        holding = sum(load_claims()[reading.key].holds(reading.value) == "yes" for reading in figure.readings)
+        assert rows[0].endswith(f"| {holding} of {len(figure.readings)} |")
+    write_sections(page, [part], load_claims())
+    assert page.read_text() == text
+
+
+def test_a_ratio_is_left_out_where_it_says_nothing(tmp_path: Path) -> None:
+    figure = Figure("line", "A line", "x", "y", {"a": [(1, 2.0)]}, [Reading("error_within_tolerance", -0.1)])
+    write_sections(
+        tmp_path / "page.md", [Part("plans", "A (CIKM 2011)", [figure], "a machine", "a day")], load_claims()
+    )
+    assert "| 1 times | -0.1 times | - | yes |" in (tmp_path / "page.md").read_text()
+
+
+def test_a_part_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
+    figures = [Figure("line", "A line", "x", "y", {"a": [(1, 2.0)]})]
+    for name in ("factors", "sharing"):
+        keep_part(Part(name, f"Part {name}", figures, "a machine", "a day", "small"), tmp_path / "kept")
+    command = [sys.executable, "-m", "benchmarks.evidence", "factors", "sharing", "--small", f"--kept={tmp_path}/kept"]
+    done, failed = (
+        subprocess.run([*command, f"--page={page}"], cwd=ROOT, capture_output=True, text=True, check=False)
+        for page in (tmp_path / "page.md", tmp_path / "kept")
+    )
+    assert done.returncode == 0
+    assert "sharing: done on a day" in done.stderr
+    assert "## Part factors" in (tmp_path / "page.md").read_text()
+    assert failed.returncode == 1
+    assert "part factors FAILED" in failed.stderr
+    assert failed.stderr.splitlines()[-1].startswith("not measured: factors, sharing; ")

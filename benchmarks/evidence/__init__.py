@@ -5,4 +5,5 @@
 - parts: PARTS, in the order of the page, and where a finished part is kept.
 - plots: A figure as an SVG file.
 - readme: The figures of README.md.
+- summary: The table on top of it: which of the papers' numbers hold.
 """

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 CLAIMS = Path(__file__).parents[1] / "papers" / "claims"
+ENOUGH, PARTLY = 0.8, 2.0  # of a paper's gain: what counts as holding; times its number: what holds partly
 Progress = Callable[[str], None]
 Points = dict[str, list[tuple[float, float]]]  # by name of the series: x and y
 
@@ -20,6 +21,11 @@ class Size:
 
     full: bool = False
     small: bool = False  # the smallest that has the shape of the page, for a test
+
+    @property
+    def name(self) -> str:
+        """What a finished part remembers of it."""
+        return "full" if self.full else "small" if self.small else "usual"
 
     def of(self, small: Any, usual: Any, full: Any) -> Any:
         """Return what fits the size.
@@ -79,6 +85,25 @@ class Claim:
     says: str
     value: float
     unit: str = ""
+    sense: str = "least"  # ours should be at least the paper's ("least"), at most ("most"), or alike ("like")
+
+    def holds(self, value: float) -> str:
+        """Say whether the claim holds of our value: yes, partly (the same direction, but less of it), or no.
+
+        >>> gain = Claim("a paper", "gain", "Fig. 1", "5", "throughput against the second best", 2.0, "times")
+        >>> gain.holds(2.5), gain.holds(1.3), gain.holds(0.9)
+        ('yes', 'partly', 'no')
+        >>> Claim("a paper", "gain", "Fig. 1", "5", "throughput against the second best", 1.07, "times").holds(0.98)
+        'no'
+        """
+        if self.sense == "like":
+            near = max(value, self.value) / max(min(value, self.value), 1e-9)
+            return "yes" if near <= 1 / ENOUGH else "partly" if near <= PARTLY else "no"
+        if self.sense == "most":
+            return "yes" if value <= self.value / ENOUGH else "partly" if value <= self.value * PARTLY else "no"
+        nothing = 1.0 if self.unit == "times" else 0.0
+        enough = value - nothing >= ENOUGH * (self.value - nothing)
+        return "yes" if enough else "partly" if value > nothing else "no"
 
 
 def load_claims(folder: Path = CLAIMS) -> dict[str, Claim]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.evidence.figure import Claim, Figure
 from benchmarks.evidence.parts import PARTS, Part
 from benchmarks.evidence.plots import draw_figure
+from benchmarks.evidence.summary import CLAIMS_HEAD, summarize
 
 PREAMBLE = """# Evidence
 
@@ -27,7 +28,7 @@ def write_sections(page: Path, parts: Sequence[Part], claims: Mapping[str, Claim
         text = (
             mark.sub(lambda _, new=section: new, text) if mark.search(text) else add_section(text, part.name, section)
         )
-    page.write_text(text)
+    page.write_text(summarize(text))
 
 
 def add_section(text: str, name: str, section: str) -> str:
@@ -59,13 +60,15 @@ def claims_table(figure: Figure, claims: Mapping[str, Claim]) -> list[str]:
     """Return a row for every reading: what the paper says, its number, ours, and the ratio of both."""
     if not figure.readings:
         return []
-    rows = ["| paper | says | there | here | here / there | why |", "|---|---|---:|---:|---:|---|"]
+    rows = [CLAIMS_HEAD, "|---|---|---:|---:|---:|---|---|"]
     for reading in figure.readings:
         claim = claims[reading.key]
-        place = f"{claim.paper}, {claim.figure}, section {claim.section}"
+        place = f"{claim.figure}, section {claim.section}"
         there, here = show_number(claim.value, claim.unit), show_number(reading.value, claim.unit)
-        share = show_number(reading.value / claim.value) if claim.value else ""
-        rows.append(f"| {place} | {claim.says} | {there} | {here} | {share} | {reading.why} |")
+        share = show_number(reading.value / claim.value) if min(claim.value, reading.value) > 0 else "-"
+        rows.append(
+            f"| {place} | {claim.says} | {there} | {here} | {share} | {claim.holds(reading.value)} | {reading.why} |"
+        )
     return [*rows, ""]
 
 

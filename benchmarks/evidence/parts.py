@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterable
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
@@ -31,6 +31,19 @@ PARTS = {  # the module whose `measure(size, progress)` gives the figures
     "scaling": "benchmarks.peers.scaling",
     "ablations": "benchmarks.peers.ablations",
 }
+MINUTES = {  # that a part took on two cores at its usual size, for the progress line of a first run
+    "peers": 7.0,
+    "plans": 6.0,
+    "weaving": 6.0,
+    "estimates": 2.0,
+    "kernels": 6.0,
+    "factors": 0.5,
+    "rewriting": 6.0,
+    "sharing": 2.0,
+    "optimality": 3.0,
+    "scaling": 2.0,
+    "ablations": 2.0,
+}
 
 
 @dataclass(frozen=True)
@@ -42,13 +55,16 @@ class Part:
     figures: list[Figure]
     machine: str
     date: str
+    size: str = "usual"
+    seconds: float = 0.0  # that it took
 
 
 def measure_part(name: str, size: Size, progress: Progress) -> Part:
     """Run a part of the evidence."""
-    module = import_module(PARTS[name])
+    began, module = time.monotonic(), import_module(PARTS[name])
     figures = module.measure(size, progress)
-    return Part(name, module.TITLE, figures, describe_machine(), f"{datetime.now(UTC):%Y-%m-%d}")
+    date, took = f"{datetime.now(UTC):%Y-%m-%d}", round(time.monotonic() - began)
+    return Part(name, module.TITLE, figures, describe_machine(), date, size.name, took)
 
 
 def describe_machine() -> str:
@@ -66,7 +82,9 @@ def keep_part(part: Part, folder: Path = KEPT) -> None:
     """Write a finished part down, so that it is not repeated."""
     folder.mkdir(parents=True, exist_ok=True)
     data = {**part.__dict__, "figures": [figure.to_json() for figure in part.figures]}
-    (folder / f"{part.name}.json").write_text(json.dumps(data, indent=1))
+    begun = folder / f"{part.name}.json.new"
+    begun.write_text(json.dumps(data, indent=1))
+    begun.replace(folder / f"{part.name}.json")  # a kept part is whole
 
 
 def kept_part(name: str, folder: Path = KEPT) -> Part | None:
@@ -78,6 +96,7 @@ def kept_part(name: str, folder: Path = KEPT) -> Part | None:
     return Part(**{**data, "figures": [Figure.from_json(figure) for figure in data["figures"]]})
 
 
-def kept_parts(folder: Path = KEPT) -> Iterable[Part]:
-    """Return the parts that have been measured, in the order of the page."""
-    return [part for name in PARTS if (part := kept_part(name, folder))]
+def expected_seconds(name: str, size: Size, folder: Path = KEPT) -> float:
+    """Return how long a part takes: as long as the last time, or as on two cores."""
+    part = kept_part(name, folder)
+    return part.seconds if part and part.seconds and part.size == size.name else 60 * MINUTES[name]

@@ -34,7 +34,7 @@ def draw_figure(figure: Figure, folder: Path) -> Path:
         canvas, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
         if figure.labels:
             _draw_groups(axes, figure)
-        elif all(len(line) == 1 for line in figure.points.values()):
+        elif figure.joined and all(len(line) == 1 for line in figure.points.values()):
             _draw_bars(axes, figure)
         else:
             _draw_lines(axes, figure)

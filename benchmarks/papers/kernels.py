@@ -46,7 +46,11 @@ PAPERS = set(NAMES) - {"two_stacks_block", "plain_float"}
 SLICK = {"sum": "slick_deque_inv", "max": "slick_deque_noninv"}
 SUMS_ONLY = {"slick_deque_inv", "plain_float"}
 ONE_RANGE = {"two_stacks", "daba"}  # have no shared form for many ranges
-EXACT = "the engine's accumulator is exact: no spike, NaN or rounding stays behind; a plain float is drawn beside it"
+EXACT = "the engine's accumulator is exact: no spike, NaN or rounding stays behind; "
+AS_PRINTED = EXACT + "as printed, by a plain float, it is {:.2f} times"
+DEQUE = "of random values a deque holds few; the paper measures whole processes on real readings"
+CATEGORIES = ("min", "25%", "median", "75%", "average", "max")
+EVENT_BYTES = 400  # of memory for every event of a window: values, steps, and the state of the largest technique
 LEAST_SECONDS, MOST_SECONDS = 0.15, 0.6  # of CPU: techniques that flip or fold at times take a whole window of slides
 FIRST_CHUNK = 16  # slides; every further chunk has twice as many
 
@@ -110,19 +114,30 @@ def techniques_for(component: str) -> list[str]:
 def measure(size: Size, progress: Progress) -> list[Figure]:
     """Return experiments 1 to 4."""
     figures = []
-    windows = size.of((4, 64), tuple(4**n for n in range(11)), tuple(4**n for n in range(14)))
+    asked = size.of((4, 64), tuple(4**n for n in range(13)), (*(4**n for n in range(14)), 2**27))
+    windows = [window for window in asked if EVENT_BYTES * window < free_bytes()]
+    if len(windows) < len(asked):
+        progress(f"no memory for windows of more than {windows[-1]:,} events")
     for number, component in ((10, "sum"), (11, "max")):
         progress(f"experiment 1: one {component} over windows of up to {windows[-1]:,} events")
         figures.append(single_figure(number, component, windows, size.of(2_000, 1_000_000, 4_000_000)))
     for number, component in ((12, "sum"), (13, "max")):
         progress(f"experiment 2: a {component} over every range up to the window")
         figures.append(
-            multi_figure(number, component, size.of((4, 16), (1, 4, 16, 64, 256, 1_024), (1, 8, 64, 512, 4_096)))
+            multi_figure(
+                number, component, size.of((4, 16), (1, 4, 16, 64, 256, 1_024, 4_096), tuple(4**n for n in range(8)))
+            )
         )
     progress("experiment 3: latency of an answer")
     figures.append(latency_figure(size.of(64, 1_024, 1_024), size.of(5_000, 200_000, 1_000_000)))
     progress("experiment 4: memory")
-    return [*figures, memory_figure(size.of((256, 4_096), (4_096, 65_536, 1_048_576), (4_096, 1_048_576, 16_777_216)))]
+    return [*figures, memory_figure([window for window in windows if window in size.of({64}, MEMORY, MEMORY)])]
+
+
+def free_bytes() -> int:
+    """Return the bytes of memory that nobody uses."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
 
 
 def single_figure(number: int, component: str, windows: Sequence[int], slides: int) -> Figure:
@@ -152,11 +167,18 @@ def multi_figure(number: int, component: str, windows: Sequence[int]) -> Figure:
 
 def gain_readings(key: str, component: str, points: Points) -> list[Reading]:
     """Return how much more SlickDeque does than the best of the paper's other techniques, mean and largest."""
-    slick = dict(points[NAMES[SLICK[component]]])
-    others = [dict(points[NAMES[name]]) for name in PAPERS - {SLICK[component]} if NAMES[name] in points]
-    gains = [rate / max(line[window] for line in others if window in line) - 1 for window, rate in slick.items()]
-    why = EXACT if component == "sum" else ""
-    return [Reading(f"{key}_mean", mean(gains), why), Reading(f"{key}_most", max(gains), why)]
+    gains = gains_of(SLICK[component], points)
+    whys = ["", ""]
+    if component == "sum":
+        printed = gains_of("plain_float", points)
+        whys = [AS_PRINTED.format(mean(printed)), AS_PRINTED.format(max(printed))]
+    return [Reading(f"{key}_mean", mean(gains), whys[0]), Reading(f"{key}_most", max(gains), whys[1])]
+
+
+def gains_of(technique: str, points: Points) -> list[float]:
+    """Return by window how many times more a technique does than the best of the others that the paper measures."""
+    others = [dict(points[NAMES[name]]) for name in PAPERS - set(SLICK.values()) if NAMES[name] in points]
+    return [rate / max(line[window] for line in others if window in line) for window, rate in points[NAMES[technique]]]
 
 
 _LIBC = ctypes.CDLL(None)
@@ -164,6 +186,8 @@ _clock_gettime = _LIBC.clock_gettime
 _clock_gettime.argtypes = [ctypes.c_int, ctypes.c_void_p]
 _clock_gettime.restype = ctypes.c_int
 MONOTONIC = 1
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # parameters of mallopt
+MEMORY = {4**6, 4**8, 4**10, 4**12}  # windows of experiment 4
 
 
 @njit
@@ -189,7 +213,6 @@ def _latencies(insert: Any, query: Any, memory: Memory, steps: Steps, rows: Any,
 
 def latency_figure(window: int, slides: int) -> Figure:
     """Return the quartiles of the nanoseconds per answer; as in the paper, the highest 0.005% are left out."""
-    places = {"min": 0.0, "25%": 25.0, "median": 50.0, "75%": 75.0, "max": 100.0}
     points: Points = {}
     for technique in NAMES:
         component = "sum" if technique in SUMS_ONLY else "max"
@@ -204,24 +227,33 @@ def latency_figure(window: int, slides: int) -> Figure:
                 prepared.rows.view(np.int64), out.view(np.int64), took,
             )  # fmt: skip
         kept = np.sort(took)[: max(1, int(len(took) * 0.99995))]
-        points[NAMES[technique]] = [(place, float(np.percentile(kept, place))) for place in places.values()]
+        least, low, middle, high, most = np.percentile(kept, (0, 25, 50, 75, 100))
+        values = (least, low, middle, high, kept.mean(), most)
+        points[NAMES[technique]] = [(float(place), float(value)) for place, value in enumerate(values)]
     readings = latency_readings(points)
-    note = "Nanoseconds from the arrival of an event to its answer, reading the clock twice included. x: percentile."
+    note = "Nanoseconds from the arrival of an event to its answer, reading the clock twice included."
     title = f"Figure 14: latency of an answer, window of {window:,} events"
-    return Figure("edbt-14", title, "percentile", "nanoseconds", points, readings, log_x=False, note=note)
+    axes = ("latency", "nanoseconds")
+    return Figure("edbt-14", title, *axes, points, readings, log_x=False, note=note, labels=list(CATEGORIES))
 
 
 def latency_readings(points: Points) -> list[Reading]:
-    """Return how much longer the second best takes, and the longest answer of DABA against SlickDeque's."""
+    """Return how much longer the best of the others takes, and the longest answer of DABA against SlickDeque's."""
     readings = []
     for key, name in (("latency_noninv", "slick_deque_noninv"), ("latency_inv", "slick_deque_inv")):
-        slick = [value for _, value in points[NAMES[name]]]
-        others = [points[NAMES[other]] for other in PAPERS if not other.startswith("slick")]
-        best = [min(line[place][1] for line in others) for place in range(len(slick))]
-        above = mean(least / own - 1 for least, own in zip(best, slick, strict=True))
-        readings.append(Reading(key, above, EXACT if key == "latency_inv" else ""))
-    longest = {name: points[NAMES[name]][-1][1] for name in ("daba", "slick_deque_noninv")}
-    return [*readings, Reading("latency_spike", longest["daba"] / longest["slick_deque_noninv"] - 1)]
+        printed = mean(_shorter("plain_float", points))
+        readings.append(
+            Reading(key, mean(_shorter(name, points)), AS_PRINTED.format(printed) if key == "latency_inv" else "")
+        )
+    longest = {name: points[NAMES[name]][-1][1] for name in ("daba", *SLICK.values())}
+    return [*readings, Reading("latency_spike", longest["daba"] / mean(longest[name] for name in SLICK.values()))]
+
+
+def _shorter(technique: str, points: Points) -> list[float]:
+    """Return by category, but for the longest, how many times longer the best of the others takes."""
+    others = [points[NAMES[name]] for name in PAPERS - set(SLICK.values())]
+    own = points[NAMES[technique]][:-1]
+    return [min(line[place][1] for line in others) / value for place, (_, value) in enumerate(own)]
 
 
 def memory_figure(windows: Sequence[int]) -> Figure:
@@ -232,7 +264,11 @@ def memory_figure(windows: Sequence[int]) -> Figure:
             prepared = Prepared("sum" if technique in SUMS_ONLY else "max", [window], 2)
             points.setdefault(name, []).append((window, float(added_bytes(prepared, technique))))
     note = "Bytes that a process of its own writes to for the state of one query, its events and answers left out."
-    return Figure("edbt-15", "Figure 15: memory by window", "window (events)", "bytes", points, note=note)
+    others = [dict(points[NAMES[name]]) for name in PAPERS - set(SLICK.values())]
+    slick = points[NAMES["slick_deque_noninv"]]
+    times = [min(line[window] for line in others) / own for window, own in slick]
+    readings = [Reading("memory_mean", mean(times), DEQUE), Reading("memory_most", max(times), DEQUE)]
+    return Figure("edbt-15", "Figure 15: memory by window", "window (events)", "bytes", points, readings, note=note)
 
 
 def added_bytes(prepared: Prepared, technique: str) -> int:
@@ -247,6 +283,8 @@ def added_bytes(prepared: Prepared, technique: str) -> int:
 
 
 def _send_added_bytes(prepared: Prepared, technique: str, connection: Any) -> None:
+    for threshold in (MMAP_THRESHOLD, TRIM_THRESHOLD):  # else freed memory is taken again, and zeroed by writing to it
+        _LIBC.mallopt(threshold, 1 << 16)
     Prepared(prepared.component, [4], 2).full_memory(technique)  # what a first call touches is no state
     before = _own_bytes()
     memory = prepared.full_memory(technique)

@@ -1,28 +1,21 @@
-"""CPU seconds by number of queries: plain Spark, Flink, DuckDB, polars and Heddle on the same events, and one scan.
+"""CPU seconds by number of queries: Spark, Flink, DuckDB, pandas, polars and Heddle on the same events, and one scan.
 
-Every peer is given what a careful user would give it: DuckDB and polars aggregate the events by machine and second
-once, and answer every window from that; Flink's own windows share the slices of a slide, and all queries are one job.
-Plain Spark answers the user's own statements. Of many queries, some are run and the rest is extrapolated. Answers are
-compared before times.
+Every peer is given what a careful user would give it (libraries.py, flink.py); plain Spark answers the user's own
+statements, as a batch and as streams. Of many queries, the engines run some and the rest is extrapolated; the libraries
+run all. Answers are compared before times.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("POLARS_MAX_THREADS", "1")  # CPU time is what is compared
-
-import duckdb
 import polars as pl
-import pyarrow as pa
 import pyarrow.dataset as ds
 
-from benchmarks.engine_peers import by_polars
-from benchmarks.engine_world import SECOND, World, cpu, measured, middle_point, world
+from benchmarks.engine_world import World, measured, middle_point, world
 from benchmarks.evidence.figure import Figure, Points, Progress, Size
 from benchmarks.peers import flink
 from benchmarks.peers.flink import require_equal
-from benchmarks.plain_spark import NATIVE, plain_spark
+from benchmarks.peers.libraries import LIBRARIES, answer_all
+from benchmarks.plain_spark import NATIVE, STREAMED, plain_spark
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
@@ -30,45 +23,42 @@ from optimizer.catalog.model.query import Query
 
 TITLE = "Heddle beside what a team would run instead"
 KEYS = 10
-DUCKDB_QUERIES, POLARS_QUERIES = 20, 100  # are run; their mean stands for the others
+SPARK = {"plain Spark": ("native", NATIVE), "Structured Streaming": ("streamed", STREAMED)}  # and how many it runs
 
 
 def measure(size: Size, progress: Progress) -> list[Figure]:
     """Return one figure: CPU seconds of every engine by number of queries."""
     events = size.of(20_000, 1_000_000, 10_000_000)
-    counts = size.of((1, 10), (1, 10, 100, 1_000), (1, 10, 100, 1_000))
+    counts = size.of((1, 4), (1, 10, 100, 1_000), (1, 10, 100, 1_000))
     with_flink = flink.PYTHON.exists()
     if not with_flink:
         progress(f"there is no {flink.PYTHON}: Flink is left out")
-    peers = ("plain Spark", *["Flink SQL"] * with_flink, "DuckDB", "polars", "Heddle", "one scan")
+    peers = (*SPARK, *["Flink SQL"] * with_flink, "DuckDB", "pandas", "polars", "Heddle", "one scan")
     points: Points = {name: [] for name in peers}
     for count in counts:
         with world(events, KEYS, middle_point(count)) as place:
-            progress(f"{count:,} queries over {events:,} events: answers compared")
-            answers = compare_answers(place)
-            progress(f"{count:,} queries: Heddle and polars")
+            progress(f"{count:,} queries over {events:,} events: Heddle")
+            answers = our_answers(place)
             scanned, ours = measured(
-                lambda place=place: scan(place),
-                lambda place=place: place.local(),
-                times=2,
-                warm=1,
-                clear=place.clear,
+                lambda place=place: scan(place), lambda place=place: place.local(), times=2, warm=1, clear=place.clear
             )
             points["one scan"].append((count, scanned))
             points["Heddle"].append((count, ours))
-            points["polars"].append((count, polars_seconds(place)))
-            progress(f"{count:,} queries: DuckDB")
-            points["DuckDB"].append((count, by_duckdb(place)))
+            for library in LIBRARIES:
+                progress(f"{count:,} queries: {library}")
+                points[library].append((count, by_library(place, library, answers)))
             if with_flink:
                 progress(f"{count:,} queries: Flink")
                 points["Flink SQL"].append((count, flink.by_flink(place, shortest(place), answers)))
-            progress(f"{count:,} queries: plain Spark")
-            points["plain Spark"].append((count, by_plain_spark(place, answers)))
-    by_flink = f"Flink {flink.FLINK_QUERIES}, " * with_flink
+            for name in SPARK:
+                progress(f"{count:,} queries: {name}")
+                points[name].append((count, by_spark(place, name, answers)))
+    by_flink = f", Flink {flink.FLINK_QUERIES} in one job" * with_flink
     note = (
         f"{events:,} events of {KEYS} machines; sums and maxima, slides from the factors of 1,000 seconds, overlap "
-        f"factors up to 100. Plain Spark ran {NATIVE} of the queries, {by_flink}DuckDB {DUCKDB_QUERIES} and polars "
-        f"{POLARS_QUERIES}; beyond that, their mean stands for the others. Heddle and polars write their results."
+        f"factors up to 100. Plain Spark ran {NATIVE} of the queries, Structured Streaming {STREAMED}{by_flink}; their "
+        "mean stands for the others. DuckDB, pandas, polars and Heddle answer all and write their results: the first "
+        "three by hand, from seconds that all queries share, in frames over the slides."
     )
     if with_flink:
         note += " Flink reads the events as CSV and throws its answers away; its start is not counted."
@@ -81,32 +71,17 @@ def scan(place: World) -> object:
     return ds.dataset(place.data).to_table(columns=["ts", "machine", "value"])
 
 
-def compare_answers(place: World) -> pl.DataFrame:
-    """Return the answers of one query; raise where polars or DuckDB differ: speed is no use before.
+def our_answers(place: World) -> pl.DataFrame:
+    """Return what Heddle answers for one query, which every peer is held against before it is timed.
 
-    Flink and plain Spark are held against them when their turn comes.
-
-    Heddle answers the windows that have ended, as Spark does. Peers also answer those that have not, and polars begins
-    with the window that starts at the first event.
+    Heddle answers the windows that have ended, as Spark does. Peers may also answer those that have not.
     """
     query = shortest(place)
     warehouse = str(place.root / "compared")
     evaluate_local(place.catalog, place.plan, warehouse, Options(buckets=2))
     table = pl.DataFrame(results_table(warehouse, place.catalog, query.id))
     start = pl.col("window").struct.field("start").dt.replace_time_zone(None).dt.cast_time_unit("us")
-    ours = table.select("machine", start.alias("start"), pl.col(table.columns[-1]).alias("answer"))
-    by_polars(place, [query])
-    polars = pl.read_parquet(place.root / "polars" / f"{query.id}.parquet")
-    polars = polars.with_columns(pl.col("ts").dt.replace_time_zone(None).dt.cast_time_unit("us"))
-    place.clear()
-    duckdb_rows = pl.DataFrame(_ask_duckdb(place, [query])[0])
-    duckdb_rows = duckdb_rows.with_columns(pl.from_epoch("begin", "s").dt.cast_time_unit("us"))
-    for name, rows, peer in (
-        ("polars", ours.filter(pl.col("start").dt.epoch() >= 0), polars),
-        ("DuckDB", ours, duckdb_rows),
-    ):
-        require_equal(name, rows, peer.rename(dict(zip(peer.columns, ("machine", "start", "theirs"), strict=True))))
-    return ours
+    return table.select("machine", start.alias("start"), pl.col(table.columns[-1]).alias("answer"))
 
 
 def shortest(place: World) -> Query:
@@ -114,52 +89,24 @@ def shortest(place: World) -> Query:
     return min(place.catalog.queries, key=lambda query: (query.window.range, query.id))
 
 
-def polars_seconds(place: World) -> float:
-    """Return the CPU seconds of polars for all queries, by those that it runs."""
-    queries = place.catalog.queries
-    chosen = queries[:: max(1, len(queries) // POLARS_QUERIES)][:POLARS_QUERIES]
-    fixed, some = measured(
-        lambda: by_polars(place, []), lambda: by_polars(place, chosen), times=2, warm=1, clear=place.clear
-    )
-    return some if len(chosen) == len(queries) else fixed + (some - fixed) * len(queries) / len(chosen)
+def by_library(place: World, library: str, answers: pl.DataFrame) -> float:
+    """Return the CPU seconds of a library for all queries; one's answers are compared before."""
+    query = shortest(place)
+    theirs = pl.read_parquet(answer_all(place, library, [query]) / f"{query.id}.parquet")
+    place.clear()
+    require_equal(library, answers, _aligned(theirs))
+    queries = list(place.catalog.queries)
+    return measured(lambda: answer_all(place, library, queries), times=1, warm=1, clear=place.clear)[0]
 
 
-def by_duckdb(place: World) -> float:
-    """Return the CPU seconds of DuckDB: seconds of every machine, each unnested into its windows."""
-    queries = place.catalog.queries
-    chosen = queries[:: max(1, len(queries) // DUCKDB_QUERIES)][:DUCKDB_QUERIES]
-
-    def seconds(asked: list[Query]) -> float:
-        return cpu(lambda: _ask_duckdb(place, asked))
-
-    fixed, some = seconds([]), seconds(list(chosen))
-    return fixed + max(0.0, some - fixed) * len(queries) / len(chosen)
-
-
-def _ask_duckdb(place: World, queries: list[Query]) -> list[pa.Table]:
-    answers = []
-    connection = duckdb.connect(config={"threads": 1})
-    connection.execute(
-        "CREATE TABLE seconds AS SELECT machine, epoch_us(ts) // 1000000 AS tick, max(value) AS m, sum(value) AS s "
-        f"FROM read_parquet('{place.data}/*.parquet') GROUP BY ALL"
-    )
-    for query in queries:
-        length, slide = query.window.range // SECOND, query.window.slide // SECOND
-        answer = "max(m)" if query.aggregate == "max" else "sum(s)"
-        first = f"(tick // {slide} - {length // slide - 1}) * {slide}"
-        rows = connection.sql(
-            f"SELECT machine, begin, {answer} FROM (SELECT machine, m, s, unnest(range({first}, "
-            f"tick // {slide} * {slide} + 1, {slide})) AS begin FROM seconds) GROUP BY machine, begin"
-        )
-        answers.append(rows.to_arrow_table())
-    return answers
-
-
-def by_plain_spark(place: World, answers: pl.DataFrame) -> float:
-    """Return the CPU seconds of plain Spark for all queries, by those that it runs; one's answers are compared."""
-    plain_spark(shortest(place).id, place.root)
-    theirs = pl.read_parquet(place.root / "native" / "*.parquet")
-    start = pl.col("start").dt.replace_time_zone(None).dt.cast_time_unit("us")
-    require_equal("plain Spark", answers, theirs.with_columns(start))
+def by_spark(place: World, name: str, answers: pl.DataFrame) -> float:
+    """Return the CPU seconds of Spark for all queries, by those that it runs; one's answers are compared before."""
+    what, most = SPARK[name]
+    plain_spark(what, place.root, shortest(place).id)
+    require_equal(name, answers, _aligned(pl.read_parquet(place.root / what / "*.parquet")))
     queries = len(place.catalog.queries)
-    return plain_spark("native", place.root) * queries / min(NATIVE, queries)
+    return plain_spark(what, place.root) * queries / min(most, queries)
+
+
+def _aligned(theirs: pl.DataFrame) -> pl.DataFrame:
+    return theirs.with_columns(pl.col("start").dt.replace_time_zone(None).dt.cast_time_unit("us"))
