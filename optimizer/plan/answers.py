@@ -75,7 +75,8 @@ class Answers:
         self.tree, self.forest = tree, forest
         self.ticks, self.slices = forest.ticks(tree), forest.slices(tree)
         self.rates = forest.rates(tree)
-        self.batches = [batch for batch in forest.batches(tree) if len(batch.spans)]
+        # of the few that are looked at, also those in which none of these windows happens to end: rates count them
+        self.batches = [batch for batch in forest.batches(tree) if batch.step.answers]
         self.dense = [] if tree.windows.rows else [batch for batch in self.batches if self._pays(batch)]
 
     def counts(self) -> Iterator[tuple[str, float]]:
@@ -218,6 +219,8 @@ class Answers:
 
     def _joins_in(self, windows: WindowSet, batch: Handled) -> FloatArray:
         """Return the operations of every window in one batch."""
+        if not len(batch.spans):
+            return np.zeros(len(windows))
         times, rows = batch.rows_until(self.rates)
         after, until = max(batch.step.after * self.ticks, batch.low), batch.step.until * self.ticks
         in_batch = (until - after) / windows.slide

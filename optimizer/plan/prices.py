@@ -20,6 +20,7 @@ from optimizer.errors import HeddleError
 from optimizer.plan.batches import STEADY, Schedule
 from optimizer.plan.counters import (
     CELL,
+    EVENT,
     FINAL,
     LEVEL,
     MADE,
@@ -40,7 +41,7 @@ from optimizer.plan.forest import Forest
 Floats = NDArray[np.float64]
 PULL = 1e-3  # towards one price for all operations and none for the rest, where the runs cannot tell prices apart
 ROUNDS = 200
-PULL_OF_STEP = 0.03  # towards the prices of a typical machine, where a step's runs cannot tell prices apart
+PULL_OF_STEP = 0.1  # towards the prices of a typical machine, where a step's runs cannot tell prices apart
 LEAST = 0.25  # of a typical price: nothing is free
 
 
@@ -66,12 +67,21 @@ class Operations:
         return replace(self, partials=self.partials * factor, finals=finals, handled=handled)
 
     def priced(self, batches: float = 1.0) -> dict[str, float]:
-        """Return everything that has a price, by its name, in a run of so many batches; none is an endless run."""
+        """Return everything that has a price, by its name, in a run of so many batches; none is an endless run.
+
+        The papers' operations stand for what the engine does only where that was not counted: a grid joins no slices.
+
+        >>> Operations(2.0, {"daba": 3.0}).priced()["final.daba"]
+        3.0
+        >>> Operations(2.0, {"daba": 3.0}, {"event": 1.0}).priced()["final.daba"]
+        0.0
+        """
         papers = {PARTIAL: self.partials, **{f"{FINAL}{name}": count for name, count in self.finals.items()}}
+        counts = {**(dict.fromkeys(papers, 0.0) if EVENT in self.handled else papers), **self.handled}
         steps = batches + (batches > 1)  # several batches of a run are followed by a closing
         tasks = steps * self.buckets
         fixed = {"tree": self.trees * tasks, "root": self.roots * tasks, "batch": tasks, "run": min(batches, 1.0)}
-        return {**papers, **self.handled, **fixed}
+        return {**counts, **fixed}
 
 
 def operations_of(plan: Plan, schedule: Schedule = STEADY) -> Operations:
@@ -223,8 +233,12 @@ def fit_steps(runs: Sequence[Measured]) -> Prices:
 
 
 def _fit_step(table: Floats, seconds: Floats, whole: Sequence[float], names: Sequence[str]) -> Floats:
-    """Return the prices of one step: least squares over x >= 0, pulled a little towards a typical machine's."""
+    """Return the prices of one step: least squares over x >= 0, pulled a little towards a typical machine's, which are
+    those of a machine as fast as this one."""
     typical = np.array([typical_seconds(name) for name in names])
+    expected = table @ typical
+    if (expected > 0).any():
+        typical *= np.median(seconds[expected > 0] / expected[expected > 0])
     weight = 1 / np.array(whole)
     scaled = table * typical * weight[:, None]
     pull = PULL_OF_STEP * np.eye(len(names))
@@ -245,7 +259,8 @@ def fit_prices(runs: Sequence[Measured]) -> Prices:
     one_price = 1.0 / float(np.median([run.operations.total / run.seconds for run in runs]))
     counted = np.array([name == "partial" or name.startswith(FINAL) for name in names])
     guess = np.where(counted, one_price, 0.0)
-    scale = np.maximum(table.max(axis=0), 1e-300)
+    most = table.max(axis=0)
+    scale = np.where(most > 0, most, 1.0)
     pull = np.diag(np.where(counted, PULL / one_price, PULL * scale))
     design, target = np.vstack([table, pull]), np.concatenate([np.ones(len(runs)), pull @ guess])
     prices = _nonnegative(design / scale, target) / scale

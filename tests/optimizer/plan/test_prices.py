@@ -8,8 +8,8 @@ import pytest
 
 from optimizer.errors import HeddleError
 from optimizer.plan.batches import Schedule
-from optimizer.plan.counters import STEP, STEP_ANSWER
-from optimizer.plan.prices import Measured, Operations, Prices, fit_prices, operations_of
+from optimizer.plan.counters import STEP, STEP_ANSWER, TYPICAL
+from optimizer.plan.prices import Measured, Operations, Prices, fit_prices, fit_steps, operations_of
 from optimizer.planning.windows import optimize
 from optimizer.windows.window import Window
 
@@ -78,3 +78,30 @@ def test_the_operations_of_a_plan_add_up_to_its_cost(strategy: str) -> None:
     assert (
         found.handled[f"{STEP}flat_fit"] > run.handled[f"{STEP}flat_fit"]
     )  # small batches take the slices of long windows again
+
+
+def test_what_a_grid_does_not_do_is_not_paid_for() -> None:
+    windows = [Window(2000, 20), Window(900, 10), Window(1200, 40)]
+    run = operations_of(optimize(windows, 5.0, "shared", "two_stacks_block"), Schedule(1e6))
+    assert run.handled["window.dense"] > 0  # everything is on a grid, which joins no slices
+    assert run.finals["two_stacks_block"] > 0  # as the papers count
+    nothing_else = dict.fromkeys(run.handled, 0.0)
+    assert Prices({**nothing_else, "final.two_stacks_block": 1.0}).seconds(run) == 0
+
+
+def test_steps_are_priced_as_on_a_machine_as_fast_as_the_one_that_ran() -> None:
+    """What no run tells keeps a typical price, by how much faster the machine is than a typical one."""
+    made = []
+    for number in range(1, 20):
+        counts = {"event": 1e6 * number, "slice": 3e5, "slice.made": 2e5 * (number % 3), "window.bound": 1.0}
+        fed = sum(TYPICAL[name] / 4 * counts[name] for name in ("event", "slice", "slice.made"))
+        found = TYPICAL["batch"] / 4  # beside which a window takes nothing
+        made.append(Measured(Operations(1.0, {}, counts), fed + found, 1.0, {"feed": fed, "finals": found}))
+    assert fit_steps(made).each["window.bound"] == pytest.approx(TYPICAL["window.bound"] / 4, rel=0.5)
+
+
+def test_windows_that_seldom_end_are_counted_by_how_often_they_do() -> None:
+    """Few batches of an endless stream are looked at, and in these none of them may end."""
+    windows = [Window(5_000_000, 90_000), Window(4_000_000, 100_000)]
+    run = operations_of(optimize(windows, 10.0, "shared", "two_stacks_block"))
+    assert run.handled["query"] == pytest.approx(1 / 90_000 + 1 / 100_000)
