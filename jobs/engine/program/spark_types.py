@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -131,14 +132,15 @@ def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
     return False
 
 
-def narrower_types(kind: pa.DataType) -> list[pa.DataType]:
+@lru_cache(maxsize=1024)
+def narrower_types(kind: pa.DataType) -> tuple[pa.DataType, ...]:
     """Return the other types whose values are all values of a type.
 
     >>> narrower_types(pa.int32()), narrower_types(pa.string())
-    ([DataType(int16), DataType(int8)], [])
+    ((DataType(int16), DataType(int8)), ())
     """
     numbers = (pa.int64(), pa.int32(), pa.int16(), pa.int8(), pa.float64(), pa.float32())
-    return [number for number in numbers if number != kind and can_widen(number, kind)]
+    return tuple(number for number in numbers if number != kind and can_widen(number, kind))
 
 
 def list_of(kind: pa.DataType) -> pa.DataType:
@@ -146,6 +148,7 @@ def list_of(kind: pa.DataType) -> pa.DataType:
     return pa.list_(pa.field("element", kind, nullable=False))
 
 
+@lru_cache(maxsize=1024)
 def parse_type(name: str) -> pa.DataType:
     """Return the type that this text names: what str(type) says, read back.
 
