@@ -43,17 +43,18 @@ class OneProcess:
 
     def prepare(self, files: Sequence[File]) -> Prepared:
         """Compile the plan for events like those of these files."""
-        program = compile_program(self.catalog, self.plan, self.types(files[0]))
+        program = compile_program(self.catalog, self.plan, self.types(files[0].path))
         return Prepared(program, self, "file", self.queries)
 
     def executors(self) -> OneProcess:
         """Return who evaluates a program before files have come."""
         return self
 
-    def types(self, file: File) -> dict[str, pa.DataType]:
-        """Return the types of all expressions and columns; refuse, in one line, what only Spark can evaluate."""
+    def types(self, path: str) -> dict[str, pa.DataType]:
+        """Return the types of all expressions and columns, by a file or by the table's own schema; refuse, in one line,
+        what only Spark can evaluate."""
         try:
-            return file_types(self.catalog, self.plan, file.path)
+            return file_types(self.catalog, self.plan, path)
         except NotExact as reason:
             raise HeddleError(f"{reason}: only Spark evaluates that; leave out --local") from None
 
@@ -82,14 +83,14 @@ def evaluate_local(
         raise HeddleError(f"stream {plan.stream} is a table of Spark, which only Spark reads; leave out --local")
     plan = replace(plan, unshared=())
     lane = OneProcess(catalog, plan)
-    arrived = list_input_files(catalog.streams[plan.stream])
-    options = options.of_stream(catalog.streams[plan.stream])
-    for file in arrived[:1]:
-        lane.types(file)  # a stream that is refused is refused before anything is written
+    source = catalog.streams[plan.stream]
+    arrived = [] if source.has_log else list_input_files(source)  # a log tells what is new, however long it is
+    options = options.of_stream(source)
+    for path in [source.path] if source.has_log else [file.path for file in arrived[:1]]:
+        lane.types(path)  # a stream that is refused is refused before anything is written
     with open_run(catalog, plan, warehouse, "local", options.buckets or 1, progress) as run, stop_on_signal() as stop:
         run.lane, run.report.queries = "file", lane.queries  # also where nothing has come
         run.note_rewritten(arrived)
-        source = catalog.streams[plan.stream]
         batches = (
             list_log_batches(run, source, options.files_per_batch)
             if source.has_log

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jobs.engine.sources import table_columns
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, Engine
@@ -202,7 +203,8 @@ def evaluate(
     buckets = options.buckets or spark.sparkContext.defaultParallelism
     spark = in_zone(spark, catalog.streams[plan.stream].zone)
     driver = driver_of(catalog, plan.stream)
-    arrived = arrived_files(spark, driver)
+    table_columns(driver)  # a table that cannot be read is refused before anything is written
+    arrived = [] if driver.has_log else arrived_files(spark, driver)
     options = options.of_stream(driver)
     # whose record of files counts: ours, or Spark's
     engine: Engine = "local" if driver.has_log or driver.in_spark else "spark"

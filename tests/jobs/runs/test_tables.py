@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,18 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from jobs.engine.sources import SOURCES
+from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import add_record, load_records
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
 from jobs.measure.stream import measure_stream
 from jobs.results import results_table
+from jobs.runs.in_process import evaluate_local
+from jobs.runs.on_spark import evaluate
+from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
+from optimizer.planning.stream import plan_stream
 from tests.worlds.tables import FORMATS, LENGTHS, QUERIES, STREAM, TableWorld, in_files, rows
 
 
@@ -41,6 +48,31 @@ def test_appends_rewrites_and_cuts_give_the_rows_of_plain_files(tmp_path: Path, 
     assert world.answers(catalog) == in_files(world, tables)
     offset = json.loads(newest(stream_storage(str(tmp_path / "w"), STREAM)).offset)
     assert offset["done"] is not None
+
+
+@pytest.mark.parametrize("on_spark", [False, True])
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_batch_reads_what_the_log_has_added_and_lists_no_table(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, format: str, on_spark: bool
+) -> None:
+    """The listing of a table grows with its age."""
+
+    def refuse(stream: Stream) -> list[File]:
+        raise AssertionError(f"{stream.name} was listed")
+
+    world = TableWorld(tmp_path, format)
+    world.append(rows(0))
+    catalog = world.catalog()
+    plan = plan_stream(catalog, STREAM, 10.0)
+    monkeypatch.setitem(SOURCES, format, replace(SOURCES[format], list_files=refuse))
+    for number in (1, 2):
+        if on_spark:
+            evaluate(request.getfixturevalue("spark"), catalog, plan, str(tmp_path / "w"))
+        else:
+            evaluate_local(catalog, plan, str(tmp_path / "w"))
+        world.append(rows(number))
+    manifest = newest(stream_storage(str(tmp_path / "w"), STREAM))
+    assert manifest.counts["events"] == len(rows(1))
 
 
 @pytest.mark.parametrize("format", FORMATS)
