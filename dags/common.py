@@ -89,7 +89,7 @@ def submit(name: str, application: str, job: Any) -> Any:
         application_args=job[name],
         env_vars=job["env_vars"],
         conf=job["conf"],
-        pre_execute=lambda context: LOG.info("%s: on Spark", name),
+        pre_execute=lambda context: LOG.info("%s: on Spark", context["task"].name.removeprefix("heddle ")),
     )
 
 

@@ -55,6 +55,7 @@ def start_spark(working: bool) -> SparkSession:
     """
     from jobs.spark.session import session_for
 
+    import_module("pyspark.sql")  # a circle of modules, of which two threads would each hold a half
     audit = Thread(target=import_module, args=("expectations.check",))
     audit.start()
     try:

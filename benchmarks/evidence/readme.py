@@ -26,9 +26,9 @@ def figure_lines(figure: Figure) -> list[str]:
     >>> points |= {"polars": [(1, 0.5), (100, 20.0)], "Heddle": [(1, 1.0), (100, 2.0)], "one scan": [(1, 1), (100, 1)]}
     >>> for line in figure_lines(Figure("peers", "Peers", "queries", "CPU seconds", points)):
     ...     print(line)
-    100 queries cost 2 times the CPU of one scan of the events.
-    By some of the queries each, plain Spark takes 100 times the CPU of Heddle, DuckDB 15 times, polars 10 times.
-    From 1 query to 100, the CPU of Heddle grows by 2 times, and that of plain Spark by 100 times.
+    Heddle answers 100 queries for 2 times the CPU of reading the events once.
+    Query by query, plain Spark takes 100 times the CPU of Heddle, DuckDB 15 times, polars 10 times; each ran a few.
+    For 100 queries instead of 1, Heddle needs 2 times the CPU, and plain Spark 100 times.
     """
     first = {name: line[0][1] for name, line in figure.points.items()}
     last = {name: line[-1][1] for name, line in figure.points.items()}
@@ -41,8 +41,8 @@ def figure_lines(figure: Figure) -> list[str]:
     beside = [f"{name} {times(last[name], ours)}" for name in peers]
     beside[0] = f"{peers[0]} takes {times(last[peers[0]], ours)} the CPU of Heddle"
     return [
-        f"{many:,.0f} queries cost {times(ours, last['one scan'])} the CPU of one scan of the events.",
-        f"By some of the queries each, {', '.join(beside)}.",
-        f"From {few:,.0f} query to {many:,.0f}, the CPU of Heddle grows by {times(ours, first['Heddle'])}, "
-        f"and that of plain Spark by {times(last['plain Spark'], first['plain Spark'])}.",
+        f"Heddle answers {many:,.0f} queries for {times(ours, last['one scan'])} the CPU of reading the events once.",
+        f"Query by query, {', '.join(beside)}; each ran a few.",
+        f"For {many:,.0f} queries instead of {few:,.0f}, Heddle needs {times(ours, first['Heddle'])} the CPU, "
+        f"and plain Spark {times(last['plain Spark'], first['plain Spark'])}.",
     ]

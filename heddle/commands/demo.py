@@ -37,6 +37,7 @@ from heddle.processes import (
 
 EXPECTED = 90  # seconds on two quiet cores
 ARRIVAL = 60.0  # seconds between files of the reserve
+MARK = ".first-run"  # a file by which a folder may be emptied again
 PASSWORDS = "simple_auth_manager_passwords.json.generated"
 QUIET = {
     "AIRFLOW__API__HOST": LOOPBACK,
@@ -58,13 +59,15 @@ class Progress:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Show a step while it lasts."""
-        self.console.print(f"[{self.clock()} of about {_clock(EXPECTED)}] {name}", style="bold")
+        is_slow = time.monotonic() - self.started > EXPECTED
+        usual = f", {_clock(EXPECTED)} on two quiet cores" if is_slow else f" of about {_clock(EXPECTED)}"
+        self.console.print(f"[{self.clock()}{usual}] {name}", style="bold")
         with self.console.status(name):
             yield
 
     def tell(self, line: str) -> None:
         """Show what a step says, indented; paths from here on."""
-        self.console.print(Padding(line.replace(f"{Path.cwd()}/", ""), (0, 0, 0, 2)))
+        self.console.print(Padding(line.replace(f"{Path.cwd()}/", ""), (0, 0, 0, 2), expand=False))
 
     def clock(self) -> str:
         """Return the time that has passed."""
@@ -80,7 +83,7 @@ def demo(
 
     console = Console(highlight=False, markup=False)
     progress, home = Progress(console), folder.resolve()
-    shutil.rmtree(home, ignore_errors=True)
+    empty_folder(folder)
     with progress.step(f"generating {EVENTS + RESERVE:,} events"):
         later = make_world(home)
     with progress.step("starting Airflow"):
@@ -101,6 +104,23 @@ def demo(
     draw(outcome, home / IMAGE)
     show(console, outcome, folder)
     console.print(f"Logs: {folder}/airflow/runs.log, {folder}/plain_spark.log. All this took {progress.clock()}.")
+
+
+def empty_folder(folder: Path) -> None:
+    """Empty the folder of an earlier first run; refuse one that holds anything else."""
+    from optimizer.errors import HeddleError
+
+    home = folder.resolve()
+    is_own = any((home / mark).exists() for mark in (MARK, "airflow/runs.log"))  # the second: of older versions
+    if home.exists() and not (home.is_dir() and (is_own or not any(home.iterdir()))):
+        raise HeddleError(f"{folder}: there is something that no first run has made; name another --out, or remove it")
+    try:
+        if home.exists():
+            shutil.rmtree(home)
+        home.mkdir(parents=True)
+        (home / MARK).touch()
+    except FileNotFoundError as error:  # /proc says so of folders that nobody can make
+        raise HeddleError(f"{folder}: cannot be made ({error.strerror}); name another --out") from None
 
 
 def _run(progress: Progress, airflow: Airflow, dag: str, conf: dict[str, Any]) -> None:

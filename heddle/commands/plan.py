@@ -17,8 +17,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from jobs.compare import STRATEGY_HELP, TECHNIQUE_HELP
-from jobs.host.command_line import Cost, Folder, Keys, Rate
+from jobs.host.command_line import Cost, Folder, Keys, Rate, save_text
 from optimizer.planning.choices import ASSUMED_RATE, STRATEGY, TECHNIQUE
+from optimizer.windows.counters import COUNTERS
 
 if TYPE_CHECKING:
     from optimizer.catalog.model.catalog import Catalog
@@ -37,7 +38,7 @@ def plan(
     rate: Rate = None,
     keys: Keys = None,
     cost: Cost = "seconds",
-    edges: Annotated[str, typer.Option(help="How edges are counted: auto, divisor_mask, bit_set, ...")] = "auto",
+    edges: Annotated[str, typer.Option(help=f"How edges are counted: auto, {', '.join(COUNTERS)}.")] = "auto",
     slicing: Annotated[str, typer.Option(help="How streams are cut into slices: pairs, panes or cutty.")] = "pairs",
     factor_windows: Annotated[
         str, typer.Option(metavar="on|off", help="Whether the strategy factor_windows may invent windows.")
@@ -157,12 +158,12 @@ def _write(plan: Plan, out: Path | None, picture: Path | None, cost: str) -> Non
     from optimizer.plan.picture import draw
 
     try:
-        if out:
-            out.write_text(plan.to_json() + "\n", encoding="utf-8")
         if picture:
             draw(plan, picture, prices_for(cost))
     except OSError as error:
         raise HeddleError(f"{error.filename}: cannot be written ({error.strerror}); choose another place") from error
+    if out:
+        save_text(out, plan.to_json() + "\n")
 
 
 def _as_json(plan: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
@@ -247,7 +248,7 @@ NAMED = 10  # statements that are named
 def rewrite(
     folder: Folder,
     stream: Annotated[str, typer.Option(help="The stream whose queries are rewritten.")],
-    strategy: Annotated[str, typer.Option(help="How to share: factor_windows, cascade, ...")] = "factor_windows",
+    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = "factor_windows",
     rate: Annotated[float, typer.Option(help="Events per second.")] = ASSUMED_RATE,
     keys: Annotated[float, typer.Option(help="Keys active in a slice, on average.")] = 1.0,
     streaming: Annotated[
@@ -270,7 +271,7 @@ def rewrite(
     plan = plan_stream(catalog, stream, rate, strategy, AUTO, keys)
     script = rewrite_streaming(catalog, plan, types) if streaming else rewritten(catalog, plan, types)
     if out:
-        _write_script(script.text, out)
+        save_text(out, script.text)
     else:
         typer.echo(script.text, nl=False)
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -278,15 +279,6 @@ def rewrite(
         console.print(f"left out, since no Structured Streaming query answers them: {_name(script.left_out)}")
     _say_as_written(console, script, bool(types))
     _say_next(console, folder, stream, out, streaming)
-
-
-def _write_script(text: str, out: Path) -> None:
-    from optimizer.errors import HeddleError
-
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise HeddleError(f"{out}: cannot be written ({error.strerror}); choose another place") from error
 
 
 def _say_as_written(console: Console, script: Script | StreamingScript, typed: bool) -> None:

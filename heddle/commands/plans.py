@@ -14,7 +14,7 @@ from rich.table import Table
 
 from heddle.commands.evaluate import MASTER, Master
 from jobs.compare import STRATEGY_HELP, TECHNIQUE_HELP, make_comparison
-from jobs.host.command_line import Folder, Keys, Rate, takes
+from jobs.host.command_line import Folder, Keys, Rate, save_text, takes
 
 if TYPE_CHECKING:
     from jobs.runs.compare import Compared, Comparison
@@ -55,12 +55,15 @@ def show(
         raise HeddleError(f"stream {stream} has no plan in force; run heddle replan CATALOG --stream {stream}")
     plan = plan_of(store, now)
     if out:
-        out.write_text(plan.to_json() + "\n", encoding="utf-8")
+        save_text(out, plan.to_json() + "\n")
     typer.echo(plan.explain())
 
 
 @plans.command()
-def promote(stream: Stream, version: Annotated[int, typer.Argument(help="The version to put in force.")]) -> None:
+def promote(
+    stream: Stream,
+    version: Annotated[int, typer.Argument(metavar="VERSION", help="Its number, as heddle plans history lists it.")],
+) -> None:
     """Put a version in force, whatever it costs."""
     from jobs.tracking.registry import roll_back
 

@@ -7,6 +7,7 @@ reading and then states of 0 and 1, all separated by tabs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -104,13 +105,14 @@ BLOCK = 16 << 20  # bytes of text that are parsed at a time
 def replay_debs2012(file: Path, folder: Path, file_events: int, progress: Callable[[int], object]) -> list[Path]:
     """Write the events of the file, in its order, as Parquet files with a column `ts` and named columns."""
     try:
-        prepare(folder)
+        with file.open("rb"):  # before a folder is made for its events
+            prepare(folder)
         return write_parts(read_blocks(file), folder, file_events, progress)
     except pa.ArrowInvalid as error:
         raise HeddleError(f"{file}: {str(error).splitlines()[0]}; give the challenge's tab-separated file") from error
     except OSError as error:
         raise HeddleError(
-            f"{error.filename or file}: {error.strerror or error}; name a file that can be read"
+            f"{file}: {os.strerror(error.errno) if error.errno else error}; name a file that can be read"
         ) from error
 
 

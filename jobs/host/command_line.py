@@ -14,6 +14,7 @@ import errno
 import functools
 import inspect
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ TRY_AGAIN = 75  # the exit code of a submitted job whose trouble may pass: sysex
 Command = Callable[..., Any]
 Folder = Annotated[Path, typer.Argument(metavar="CATALOG", help="The catalog's folder.")]
 Rate = Annotated[float | None, typer.Option(help="Events per second; measured when left out.")]
-Cost = Annotated[str, typer.Option(help="Plan for the fewest CPU seconds here, or the papers' operations.")]
+Cost = Annotated[str, typer.Option(help="What a plan has few of: seconds of CPU here, or the papers' operations.")]
 Keys = Annotated[float | None, typer.Option(help="Keys active in a slice; measured when left out.")]
 
 
@@ -67,6 +68,17 @@ def _keyword(owner: Command, option: inspect.Parameter, default: Any) -> inspect
     return option.replace(kind=inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
+def save_text(out: Path, text: str) -> None:
+    """Write a file that a user has named, whole or not at all."""
+    waiting = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        waiting.write_text(text, encoding="utf-8")
+        waiting.replace(out)
+    except OSError as error:
+        waiting.unlink(missing_ok=True)
+        raise HeddleError(f"{out}: cannot be written ({error.strerror}); choose another place") from error
+
+
 def run_job(job: Command) -> None:
     """Run a submitted job by this process's command line; what it returns is printed as one line of JSON."""
 
@@ -95,7 +107,11 @@ def run_app(app: typer.Typer, passing: int = MISTAKE) -> None:
     Trouble that may pass has an exit code of its own, where somebody can try again."""
     code = passing
     try:
-        app()
+        code = app(standalone_mode=False) or 0  # commands return nothing; one that ends itself, its exit code
+    except typer.TyperException as error:
+        if error.format_message():  # else it was a command alone, whose help is there already
+            say_to_stderr(_usage_text(error))
+        code = MISTAKE
     except UnreachableError as error:
         say_to_stderr(str(error))
     except HeddleError as error:
@@ -107,6 +123,11 @@ def run_app(app: typer.Typer, passing: int = MISTAKE) -> None:
         where = f"{error.filename}: " if error.filename else ""
         reason = str(error.strerror).splitlines()[0]
         say_to_stderr(f"{where}{reason}; free some space or mend the folder, then run again")
-    else:
-        return
     sys.exit(code)
+
+
+def _usage_text(error: typer.TyperException) -> str:
+    """Return what is wrong with a command line, and where its options are listed, in one line."""
+    context = getattr(error, "ctx", None)
+    wrong = " ".join(error.format_message().split()).rstrip(".")
+    return f"{wrong}{' ' if wrong.endswith('?') else '; '}{context.command_path} --help lists all" if context else wrong

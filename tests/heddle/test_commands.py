@@ -157,6 +157,17 @@ def test_a_time_that_is_none(tmp_path: Path, time: str, line: str) -> None:
     assert line in str(refused.value)
 
 
+def test_a_folder_of_events_that_is_not_there_starts_no_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.spark.session.spark_session", lambda *_: pytest.fail("Spark was started"))
+    source = {"source": {"format": "parquet", "path": str(tmp_path / "gone")}, "time": "ts"}
+    query = {"id": "q", "stream": "s", "select": "max(x)", "range": "1 minute"}
+    (tmp_path / "catalog").mkdir()
+    (tmp_path / "catalog" / "c.yaml").write_text(yaml.safe_dump({"streams": {"s": source}, "queries": [query]}))
+    with pytest.raises(HeddleError, match="gone: there is no such folder; create it or mend `path`"):
+        run("evaluate", tmp_path / "catalog", "--stream", "s", "--warehouse", tmp_path / "warehouse")
+    assert not (tmp_path / "warehouse").exists()
+
+
 def test_few_events_take_no_spark_where_none_is_named(world: Readings, tmp_path: Path) -> None:
     asked = ("evaluate", world.folder / "catalog", "--stream", STREAM, "--warehouse", tmp_path / "few")
     said = run(*asked)

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from heddle.commands.demo import empty_folder
 from heddle.demo.outcome import Outcome, difference_text, draw, show
 from heddle.demo.world import EXAMPLE, SMALL, STREAM
 from optimizer.catalog.read.load import load_catalog
+from optimizer.errors import HeddleError
 
 
 @pytest.fixture
@@ -31,6 +33,18 @@ def test_the_catalog_is_what_a_hundred_queries_look_like(tmp_path: Path) -> None
     assert len(set(readings.statements.to_pylist())) >= 100
     assert len({shape.group_by for shape in readings.shapes}) > 1
     assert not catalog.unshared(STREAM)
+
+
+def test_only_the_folder_of_a_first_run_is_emptied(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(HeddleError, match="name another --out"):
+        empty_folder(tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+    run = tmp_path / "run"
+    empty_folder(run)
+    (run / "events").mkdir()
+    empty_folder(run)
+    assert not (run / "events").exists()
 
 
 def test_what_plain_spark_would_take_is_in_proportion(outcome: Outcome) -> None:

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from jobs.engine.sources import delta, iceberg, kafka, landing
-from jobs.engine.sources.contract import File, Source, TableColumns, list_files, list_nothing
+from jobs.engine.sources.contract import File, Source, TableColumns, list_files, list_nothing, require_folder
 from optimizer.catalog.model.query import Stream
 
 SOURCES: dict[str, Source] = {
@@ -33,10 +33,12 @@ SOURCES: dict[str, Source] = {
 
 
 def land_events(stream: Stream) -> None:
-    """Land what has arrived at a source that is no set of files."""
+    """Land what has arrived at a source that is no set of files; refuse a folder of files that is not there."""
     source = SOURCES.get(stream.format)
     if source and source.land:
         source.land(stream)
+    elif source and source.list_files is list_files:
+        require_folder(stream)
 
 
 def tend_landed(stream: Stream, offset: str) -> list[str]:

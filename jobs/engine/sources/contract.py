@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -59,13 +60,22 @@ def _infos(storage: Storage, root: str, source: Stream) -> Sequence[Any]:
     try:
         return list(storage.filesystem.get_file_info(fs.FileSelector(root, recursive=True)))
     except (FileNotFoundError, NotADirectoryError):
-        hint = "; a pattern of names is an option, pathGlobFilter" if any(char in root for char in "*?[{") else ""
-        raise HeddleError(
-            f"{source.path}: there is no such folder; create it or mend `path` in the catalog{hint}"
-        ) from None
+        raise _no_folder(source.path) from None
     except OSError as error:
         reason = str(error).splitlines()[0][:200]
         raise HeddleError(f"{source.path}: cannot be listed ({reason}); run again when it can be") from None
+
+
+def _no_folder(path: str) -> HeddleError:
+    hint = "; a pattern of names is an option, pathGlobFilter" if any(char in path for char in "*?[{") else ""
+    return HeddleError(f"{path}: there is no such folder; create it or mend `path` in the catalog{hint}")
+
+
+def require_folder(source: Stream) -> None:
+    """Refuse a stream of files on this machine whose folder is not there, before anything is started to read it."""
+    storage = Storage(source.path)
+    if storage.local and not Path(storage.path("")).is_dir():
+        raise _no_folder(source.path)
 
 
 def current_files(paths: Iterable[str]) -> list[File]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from jobs.host.command_line import run_app, run_job, takes
+from jobs.host.command_line import run_app, run_job, save_text, takes
 from optimizer.errors import HeddleError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,6 +89,36 @@ def test_a_mistake_is_a_line_and_exit_code_2(
         run_job(area)
     assert ended.value.code == 2
     assert capsys.readouterr() == ("", "--width is negative; give 0 or more\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ((), "Missing option '--width'; .*area.* --help lists all\n"),
+        (("--width", "x"), "Invalid value for '--width': .*; .*area.* --help lists all\n"),
+        (("--widht", "3"), "No such option: --widht.*; .*area.* --help lists all\n"),
+        (("--width", "3", "more"), "Got unexpected extra argument.*; .*area.* --help lists all\n"),
+    ],
+)
+def test_a_wrong_option_is_a_line_and_exit_code_2(
+    arguments: tuple[str, ...], line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["area.py", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        run_job(area)
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.fullmatch(line, said.err)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    save_text(tmp_path / "plan.json", "{}")
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "none" / "plan.json", tmp_path / "folder"):
+        with pytest.raises(HeddleError, match="cannot be written"):
+            save_text(place, "{}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "plan.json"]
 
 
 @pytest.mark.parametrize("job", JOBS)
