@@ -74,6 +74,11 @@ class Outcome:
         share = len(self.peer["queries"]) * self.peer["events"]
         return float(self.peer["cpu_seconds"] * self.queries[STREAM] * self.events / share)
 
+    @property
+    def times(self) -> float:
+        """How many times the CPU of Heddle plain Spark would take."""
+        return self.extrapolated_seconds / self.cpu_seconds
+
 
 def read_outcome(home: Path) -> Outcome:
     """Read what the steps of the first run have left."""
@@ -103,27 +108,34 @@ def show(console: Console, outcome: Outcome, folder: Path) -> None:
     """Print the screen."""
     small = f"{outcome.queries[SMALL]} over {SMALL} in {outcome.trees[SMALL]}"
     console.print(
-        f"\n{outcome.queries[STREAM]} queries over {STREAM} in {outcome.trees[STREAM]} shared trees ({small}).\n"
+        f"\n{outcome.queries[STREAM]} queries over {STREAM} in {outcome.trees[STREAM]} shared trees, and {small}.\n"
         f"{outcome.events:,} events in {outcome.batches} micro-batches, "
         f"{outcome.events_per_second:,.0f} events/s once Spark has started.",
         style="bold",
     )
     console.print("\nCPU seconds")
     console.print(_bars(outcome))
-    times = outcome.extrapolated_seconds / outcome.cpu_seconds
-    console.print(f"\nHeddle answers them for 1/{times:,.0f} of the CPU that plain Spark would take, query by query.")
+    few, part = len(outcome.peer["queries"]), outcome.peer["events"] / outcome.events
+    console.print(
+        f"\nHeddle takes 1/{outcome.times:,.0f} of the CPU that plain Spark would, query by query: so says what "
+        f"Spark took for {few} of them over {part:.0%} of the events."
+    )
     estimate = outcome.estimated_seconds
     before = "" if estimate is None else f" ({estimate:.1f} estimated beforehand)"
     console.print(
         f"Of its {outcome.cpu_seconds:.1f} CPU seconds the engine's own tasks took {outcome.task_seconds:.1f}{before}; "
         "the rest is Spark's: its Java, and workers that start, in each run anew."
     )
-    console.print(f"By estimate, the plan costs {outcome.saving:.0%} less than one tree per query would.")
+    console.print(
+        f"A tree computes once what its queries share: the plan costs {outcome.saving:.0%} less, by estimate, than one "
+        "tree per query would."
+    )
     rows, passed = sum(audit["rows"] for audit in outcome.verdicts), sum(audit["passed"] for audit in outcome.verdicts)
     console.print(
         f"{passed} of {len(outcome.verdicts)} audits passed: {rows:,} rows compared with plain Spark's, then published."
     )
-    console.print(f"\n{outcome.peer['sql']}", style="dim")
+    rows = len(outcome.peer["rows"])
+    console.print(f"\n{rows} answers to one of the queries, by both:\n{outcome.peer['sql']}", style="dim")
     console.print(_rows(outcome))
     console.print(difference_text(outcome.peer["rows"]))
     steps = {
@@ -201,5 +213,7 @@ def draw(outcome: Outcome, path: Path) -> None:
     axes.bar_label(drawn, [f"{seconds:,.1f}" for _, _, seconds in lines], padding=4)
     axes.invert_yaxis()
     axes.set_xlabel("CPU seconds")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_title(f"Heddle takes 1/{outcome.times:,.0f} of the CPU that plain Spark would", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path)

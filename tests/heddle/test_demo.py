@@ -66,6 +66,7 @@ def test_the_screen_tells_measured_from_extrapolated(outcome: Outcome, tmp_path:
     assert [bar[-2] for bar in bars] == ["10.0", "6.0", "3,000.0"]
     assert max(map(len, lines)) <= 80
     assert any("1/300 of the CPU" in line for line in lines)
+    assert "what Spark took for 2 of them over 10% of the events" in " ".join(map(str.strip, lines))
     assert "engine's own tasks took 4.0 (5.0 estimated beforehand)" in " ".join(map(str.strip, lines))
     assert "These rows are equal to the last digit." in lines
     assert any("2 of 2 audits passed: 42 rows" in line for line in lines)
