@@ -158,6 +158,7 @@ def compare(
     from jobs.steps.submit import log_compared
     from jobs.tracking.store import open_store
     from optimizer.catalog.read.load import load_catalog
+    from optimizer.plan.definition import Plan
 
     catalog, store = load_catalog(folder), open_store(settings())
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -169,6 +170,13 @@ def compare(
         )
     else:
         _show_compared(plans, parent, deviation)
+        best = min(plans, key=lambda plan: sum(plan.report["step_seconds"].values()))
+        strategy = Plan.from_json(best.plan).strategy
+        console.print(
+            f"Next: heddle ui shows the runs in MLflow; heddle replan {folder} --stream {comparison.stream} "
+            f"--strategy {strategy} puts a plan in force",
+            style="dim",
+        )
 
 
 def _show_compared(plans: list[Compared], parent: str, deviation: float | None) -> None:

@@ -7,14 +7,16 @@ MLflow's own comparison page over the children answers which plan is really fast
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Any
+from urllib.parse import quote
 
 from jobs.tracking.artifacts import Bars, comparison_chart
 from jobs.tracking.evaluations import Evaluation, engine_seconds, log_evaluation, milliseconds
-from jobs.tracking.store import Entry, Store
+from jobs.tracking.store import Entry, Store, catalog_dataset, events_dataset
 from optimizer.errors import HeddleError
 
 KIND, RUN = "comparison", "comparison_run"
@@ -102,12 +104,32 @@ def log_comparison(store: Store, compared: Sequence[Evaluation], key: str = "") 
     name = sentence.split(" (", 1)[0].split(";", 1)[0]
     parent = store.begin(Entry(stream, KIND, name, params, metrics, key=key, note=sentence))
     least = max(min(trial.typical for trial in trials), 1e-9)
-    for evaluation, trial in zip(compared, trials, strict=True):
+    store.inputs(
+        parent,
+        [
+            events_dataset(compared[0].catalog, stream, compared[0].report),
+            catalog_dataset(compared[0].catalog, stream),
+        ],
+    )
+    children = [
         log_evaluation(store, replace(evaluation, kind=RUN, key="", regret=trial.typical / least), parent)
+        for evaluation, trial in zip(compared, trials, strict=True)
+    ]
+    store.note(parent, f"{sentence}\n\n[Compare the runs]({comparison_address(store.experiment(stream), children)})")
     files: dict[str, str | bytes] = {"verdict.txt": sentence + "\n"}
     store.files(parent, files | ({"CPU_ms.svg": comparison_chart(bars)} if bars else {}))
     store.end(parent)
     return parent, apart
+
+
+def comparison_address(experiment: str, runs: Sequence[str]) -> str:
+    """Return the address of MLflow's page that compares runs, on the same server.
+
+    >>> comparison_address("2", ["a", "b"])
+    '#/compare-runs?runs=%5B%22a%22%2C%22b%22%5D&experiments=%5B%222%22%5D&workflowType=machine_learning'
+    """
+    named, among = (quote(json.dumps(ids, separators=(",", ":")), "") for ids in (list(runs), [experiment]))
+    return f"#/compare-runs?runs={named}&experiments={among}&workflowType=machine_learning"
 
 
 def bars_of(compared: Sequence[Evaluation], trials: Sequence[Trial]) -> list[Bars]:

@@ -82,6 +82,7 @@ os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
 KIND, KEY, STREAM = "heddle.kind", "heddle.key", "heddle.stream"
 MACHINE = "heddle.machine"  # the fingerprint; its facts are below it
 PARENT = "mlflow.parentRunId"
+NOTE = "mlflow.note.content"
 MOST_STREAMS = 100
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 10.0  # seconds that a job waits for a server
@@ -130,7 +131,7 @@ class Store:
         tags = {KIND: entry.kind, STREAM: entry.stream, **source_tags(), **machine, **entry.tags}
         tags |= {PARENT: parent} if parent else {}
         tags |= {KEY: entry.key} if entry.key else {}
-        tags |= {"mlflow.note.content": entry.note} if entry.note else {}
+        tags |= {NOTE: entry.note} if entry.note else {}
         start = int(entry.started * 1000) or None
         run = self.client.create_run(self.experiment(entry.stream), start, tags=tags, run_name=entry.name)
         now = int(time.time() * 1000)
@@ -186,6 +187,10 @@ class Store:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content.encode() if isinstance(content, str) else content)
             self.client.log_artifacts(run, folder)
+
+    def note(self, run: str, text: str) -> None:
+        """Write what MLflow shows above a run, as Markdown."""
+        self.client.set_tag(run, NOTE, text)
 
     def end(self, run: str, failed: bool = False, at: float = 0.0) -> None:
         """Say that a run is over, now or since a time in seconds since 1970."""

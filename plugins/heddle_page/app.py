@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.api_fastapi.core_api.security import requires_access_dag
-from fastapi import Depends, FastAPI, HTTPException
+from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 
 from jobs.host.settings import settings
@@ -40,6 +41,16 @@ app = FastAPI(
     redoc_url=None,
     dependencies=[Depends(requires_access_dag("GET"))],
 )
+
+
+@app.exception_handler(RequestValidationError)
+def refuse(request: Request, error: RequestValidationError) -> HTMLResponse:
+    """Say which part of an address is missing or no number."""
+    mistake = error.errors()[0]
+    name = mistake["loc"][-1]
+    why = f"{name} is missing" if mistake["type"] == "missing" else f"{name} {mistake['input']!r} is no number"
+    depth = request.url.path.removeprefix(request.scope.get("root_path", "")).count("/") - 1
+    return _missing(why, back="../" * depth or "./")
 
 
 @app.get("/")

@@ -31,7 +31,10 @@ UNKNOWN = [
     "/heddle/?stream=nothing",
     f"/heddle/?stream={STREAM}&version=99",
     f"/heddle/query?stream={STREAM}&id=nothing",
-    f"{AUDIT}/999",
+    "/heddle/?version=x",
+    "/heddle/query",
+    f"{AUDIT}/x",
+    f"{AUDIT}/99",
     "/heddle/audit/..%2f..%2fetc/0",
     "/heddle/static/..%2fapp.py",
     "/heddle/static/nothing.css",
@@ -111,6 +114,24 @@ def test_a_wrong_stream_is_a_page_that_says_so(answers: dict[Question, Answer]) 
     assert said.headers["content-type"].startswith("text/html")
     assert "there is no stream &#39;nothing&#39;" in said.body
     assert "has no version 99" in answers["admin", "GET", f"/heddle/?stream={STREAM}&version=99"].body
+
+
+@pytest.mark.parametrize(
+    ("address", "line", "style"),
+    [
+        ("/heddle/?version=x", "version &#39;x&#39; is no number", '"./static/page.css"'),
+        ("/heddle/query", "stream is missing", '"./static/page.css"'),
+        (f"{AUDIT}/x", "sequence &#39;x&#39; is no number", '"../../static/page.css"'),
+        (f"{AUDIT}/99", f"stream {STREAM} has no audit 99", '"../../static/page.css"'),
+    ],
+)
+def test_a_wrong_address_is_a_page_that_says_so(
+    answers: dict[Question, Answer], address: str, line: str, style: str
+) -> None:
+    said = answers["admin", "GET", address]
+    assert said.headers["content-type"].startswith("text/html")
+    assert line in said.body
+    assert style in said.body
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])

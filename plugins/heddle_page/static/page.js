@@ -2,6 +2,7 @@
 // The page is whole without this file. It follows Airflow's theme, opens trees, finds and sorts queries, refreshes the
 // line of status, and lets links leave the frame.
 
+const FIRST = 40; // queries that are shown at first
 const root = document.documentElement;
 
 function followTheme() {
@@ -27,16 +28,20 @@ function remember(name, value) {
   history.replaceState(null, "", address);
 }
 
-function findQuery(text) {
-  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+// Of many queries the first are shown: what comes after them on the page is not far away.
+function showQueries() {
+  const words = find.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const rows = document.querySelectorAll("#queries tbody tr");
-  let shown = 0;
+  let count = 0;
   for (const row of rows) {
-    row.hidden = !words.every((word) => row.dataset.text.includes(word));
-    shown += row.hidden ? 0 : 1;
+    const fits = words.every((word) => row.dataset.text.includes(word));
+    count += fits ? 1 : 0;
+    row.hidden = !fits || (count > FIRST && !all.dataset.pressed);
   }
-  document.getElementById("found").textContent = words.length ? `${shown} of ${rows.length} queries` : "";
-  remember("find", text.trim());
+  document.getElementById("found").textContent = words.length ? `${count} of ${rows.length} queries` : "";
+  all.hidden = count <= FIRST || Boolean(all.dataset.pressed);
+  all.textContent = `Show all ${count} queries`;
+  remember("find", find.value.trim());
 }
 
 function sortQueries(name, descending) {
@@ -48,6 +53,7 @@ function sortQueries(name, descending) {
     return (x < y ? -1 : x > y ? 1 : 0) * (descending ? -1 : 1);
   });
   body.append(...rows);
+  showQueries();
   for (const head of document.querySelectorAll("#queries th[data-sort]")) {
     if (head.dataset.sort === name) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
@@ -96,14 +102,19 @@ document.addEventListener("click", leaveFrame);
 document.addEventListener("click", pressHead);
 setInterval(refreshStatus, 10000);
 const find = document.getElementById("find");
+const all = document.getElementById("all");
 if (find) {
   const asked = new URLSearchParams(location.search);
   const sort = asked.get("sort") || "";
+  find.value = asked.get("find") || "";
   if (document.querySelector(`#queries th[data-sort="${CSS.escape(sort.replace(/^-/, ""))}"]`)) {
     sortQueries(sort.replace(/^-/, ""), sort.startsWith("-"));
   }
-  find.value = asked.get("find") || "";
-  if (find.value) findQuery(find.value);
-  find.addEventListener("input", () => findQuery(find.value));
+  find.addEventListener("input", showQueries);
+  all.addEventListener("click", () => {
+    all.dataset.pressed = "yes";
+    showQueries();
+  });
+  showQueries();
 }
 openTarget();

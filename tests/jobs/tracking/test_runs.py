@@ -178,6 +178,10 @@ def test_a_comparison_is_a_parent_with_a_run_per_plan(store: Store, place: Setti
     assert min(row["metrics"]["CPU_regret"] for row in rows) == 1
     (above,) = run_rows(store, "readings", "comparison")
     assert " times as fast as no_share" in above["name"]
+    run = store.client.get_run(parent)
+    assert [each.dataset.name for each in run.inputs.dataset_inputs] == ["readings", "catalog of readings"]
+    assert "[Compare the runs](#/compare-runs?runs=" in run.data.tags["mlflow.note.content"]
+    assert all(row["run"] in run.data.tags["mlflow.note.content"] for row in rows)
     with pytest.raises(HeddleError, match="nothing was compared"):
         log_comparison(store, [])
 
