@@ -39,6 +39,7 @@ def evaluated_plan(folder: Path, stream: str, warehouse: Path) -> Plan:
 @pytest.fixture(params=["with events", "before the first event"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     shutil.copytree(CATALOG, tmp_path / "catalog")
+    (tmp_path / "data" / "trades").mkdir(parents=True)
     if request.param == "with events":
         generate("trades", Options(events=5_000, rate=50.0, keys=20), tmp_path / "data" / "trades", lambda rows: None)
     return tmp_path / "catalog"
