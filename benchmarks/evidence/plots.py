@@ -13,14 +13,16 @@ from matplotlib.axes import Axes
 
 from benchmarks.evidence.figure import Figure
 
+MARKS = "os^vDP*X<>"
+COLORS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c564b", "#7f7f7f", "#bcbd22", "#17becf"]
 STYLE = {
     "svg.hashsalt": "heddle",
     "svg.fonttype": "none",
     "font.size": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.prop_cycle": mpl.cycler(color=COLORS),
 }
-MARKS = "os^vDP*X<>"
 NEAR = 1.6  # times the place before: two numbers would overlap
 MOST_LEVEL = 4  # labels side by side
 FEW = 8  # places along an axis that are all written out
@@ -60,7 +62,7 @@ def _draw_groups(axes: Axes, figure: Figure) -> None:
     if figure.log_y:
         axes.set_yscale("log")
     axes.set_ylabel(figure.y)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def _draw_lines(axes: Axes, figure: Figure) -> None:
@@ -75,7 +77,7 @@ def _draw_lines(axes: Axes, figure: Figure) -> None:
         places = sorted({x for line in figure.points.values() for x, _ in line})
         if len(places) <= FEW:
             near = [before * NEAR > x for before, x in zip([0.0, *places], places, strict=False)]
-            axes.set_xticks(places, ["" if hide else f"{x:,.7g}" for x, hide in zip(places, near, strict=True)])
+            axes.set_xticks(places, ["" if hide else f"{x:,.10g}" for x, hide in zip(places, near, strict=True)])
             axes.minorticks_off()
     if figure.log_y:
         axes.set_yscale("log")

@@ -199,6 +199,7 @@ def tolerances_figure(queries: int) -> list[Figure]:
         running = RunningPlan(Traffic(50.0), TECHNIQUE, strategy="weave_share", tolerance=tolerance)
         running.adopt([{f"q{number}": Member(window)} for number, window in enumerate(windows[:queries])])
         running.rebuild()
+        running.rebuilds = tolerance < inf
         deviations, rebuilt = [], 0
         for number in range(changes):
             change_once(running, windows, rng, number, queries // 2)
