@@ -65,19 +65,22 @@ def _arrow_table(events: Any, catalog: Catalog) -> pa.Table:
     from jobs.runs.frames import as_spark_reads, columns_read
     from optimizer.errors import HeddleError
 
-    read = columns_read(catalog)
-    if _library(events) == "pandas":
-        columns = [name for name in events.columns if name in read]
-        events = pa.Table.from_pandas(events[columns], preserve_index=False)
-    elif not isinstance(events, pa.Table):
-        if not hasattr(events, "__arrow_c_stream__"):
-            raise HeddleError(
-                f"events are a {type(events).__name__}; give a table of pandas, polars or Arrow, or a Spark DataFrame"
-            )
-        if _library(events) == "polars":
-            events = events.select([name for name in events.columns if name in read])
+    if not hasattr(events, "__arrow_c_stream__") and _library(events) != "pandas":
+        raise HeddleError(
+            f"events are a {type(events).__name__}; give a table of pandas, polars or Arrow, or a Spark DataFrame"
+        )
+    if _library(events) not in ("pandas", "polars"):
         events = pa.table(events)
-    return as_spark_reads(events.select([name for name in events.column_names if name in read]))
+    read = columns_read(catalog)
+    names = events.column_names if isinstance(events, pa.Table) else list(events.columns)
+    columns = [name for name in names if name in read]
+    twice = [name for number, name in enumerate(columns) if name in columns[:number]]
+    if twice:
+        raise HeddleError(f"the events have two columns called {twice[0]}; rename one of them")
+    if _library(events) == "pandas":
+        others = len(set(names)) < len(names)  # which pyarrow refuses; to select columns copies them
+        events = pa.Table.from_pandas(events[columns] if others else events, columns=columns, preserve_index=False)
+    return as_spark_reads(pa.table(events.select(columns)))
 
 
 def _like(events: Any, answers: pa.Table) -> Any:

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+LARGE = 1 << 25  # rows of a table that are worth the whole search; it would take longer than smaller ones
+SHORT_SEARCH = "tri_weave"
 STRETCHES = 8  # parts of a table that are looked at before it is planned
 VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 ONLY_SPARK = "only Spark evaluates that; give the events as a Spark DataFrame"
@@ -83,7 +85,8 @@ def plan_table(catalog: Catalog, events: pa.Table) -> Plan:
     rate = _rate(events, catalog.streams[stream].time) or ASSUMED_RATE
     prices = load_prices()
     one_batch = prices.for_run(events.num_rows, rate) if prices else None
-    return plan_stream(catalog, stream, rate, STRATEGY, TECHNIQUE, recent=recent, prices=one_batch)
+    strategy = STRATEGY if events.num_rows >= LARGE else SHORT_SEARCH
+    return plan_stream(catalog, stream, rate, strategy, TECHNIQUE, recent=recent, prices=one_batch)
 
 
 def run_table(catalog: Catalog, events: pa.Table) -> dict[str, pa.Table]:

@@ -155,6 +155,16 @@ def test_events_that_are_no_table() -> None:
         heddle.run([1, 2], QUERIES)
 
 
+def test_columns_of_one_name() -> None:
+    """They matter where a query reads them."""
+    events = pd.DataFrame([[pd.Timestamp(0), 1, 2, 3]], columns=["ts", "x", "y", "y"])
+    sql = "SELECT window, max({}) AS top FROM t GROUP BY window(ts, '1 minute')"
+    assert heddle.run(events, sql.format("x"))["q1"].top.tolist() == [1]
+    for table in (events, pa.table(list(map(pa.array, ([0], [2], [3]))), names=["ts", "y", "y"])):
+        with pytest.raises(HeddleError, match="two columns called y; rename one"):
+            heddle.run(table, sql.format("y"))
+
+
 def test_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> None:
     notebook = json.loads((ROOT / "examples" / "frames.ipynb").read_text())
     names: dict[str, Any] = {}
