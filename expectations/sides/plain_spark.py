@@ -44,11 +44,30 @@ ORDERED = {  # by what their events are ordered; those of a mode are counted, th
     "mode": "0",
     "percentile_approx": "0",
 }
+# over pairs: their number, the deviations of both numbers, and how large these are
+PAIRS = "nullif(regr_count({x}, {y}), 0)"
+OF_X, OF_Y = f"sqrt(regr_syy({{x}}, {{y}}) / {PAIRS})", f"sqrt(regr_sxx({{x}}, {{y}}) / {PAIRS})"
+SIZE_X = f"sqrt(power(regr_avgy({{x}}, {{y}}), 2) + regr_syy({{x}}, {{y}}) / {PAIRS})"
+SIZE_Y = f"sqrt(power(regr_avgx({{x}}, {{y}}), 2) + regr_sxx({{x}}, {{y}}) / {PAIRS})"
+CROSS = f"({OF_X} * {SIZE_Y} + {OF_Y} * {SIZE_X})"
+APART = f"({SIZE_X} / nullif({OF_X}, 0) + {SIZE_Y} / nullif({OF_Y}, 0))"
+ALONE = "sqrt(avg({x} * {x})) / nullif(stddev_pop({x}), 0)"
 SCALES = {  # a sum near zero of large numbers, a small variance around a large mean: their last digits are rounding
     **dict.fromkeys(("sum", "try_sum"), "sum(abs({x}))"),
     **dict.fromkeys(("avg", "try_avg"), "avg(abs({x}))"),
     **dict.fromkeys(("var_pop", "var_samp"), "stddev_pop({x}) * sqrt(avg({x} * {x}))"),
     **dict.fromkeys(("stddev_pop", "stddev_samp"), "sqrt(avg({x} * {x}))"),
+    "skewness": f"{ALONE} * sqrt(count({{x}}))",
+    "kurtosis": f"{ALONE} * count({{x}})",
+    **dict.fromkeys(("covar_pop", "covar_samp"), CROSS),
+    **dict.fromkeys(("corr", "regr_r2"), APART),
+    "regr_sxy": f"{PAIRS} * {CROSS}",
+    "regr_syy": f"{PAIRS} * {OF_X} * {SIZE_X}",
+    "regr_sxx": f"{PAIRS} * {OF_Y} * {SIZE_Y}",
+    "regr_avgy": SIZE_X,
+    "regr_avgx": SIZE_Y,
+    "regr_slope": f"{CROSS} / nullif({OF_Y} * {OF_Y}, 0)",
+    "regr_intercept": f"{SIZE_X} + {SIZE_Y} * {CROSS} / nullif({OF_Y} * {OF_Y}, 0)",
 }
 
 
@@ -270,7 +289,8 @@ def _candidates(query: Query, time: str) -> str:
 def _scale(statement: EvaluatedStatement, query: Query) -> str:
     if is_exact(statement, query.id) or query.aggregate not in SCALES:
         return "0D"
-    return SCALES[query.aggregate].format(x=f"cast({query.arguments[0]} AS DOUBLE)")
+    x, y = (f"cast({query.arguments[place]} AS DOUBLE)" for place in (0, -1))
+    return SCALES[query.aggregate].format(x=x, y=y)
 
 
 def numbered_columns(answered: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -47,15 +47,15 @@ class Hdfs(fs.FileSystemHandler):  # type: ignore[misc]
         except (RuntimeError, OSError) as error:
             raise HeddleError(f"{SCHEME}{authority}: is no HDFS that is known here ({_reason(error)})") from None
 
-    def attempt(self, path: str, work: Callable[[], T]) -> T:
+    def attempt(self, path: str, work: Callable[[], T], tries: int = TRIES) -> T:
         """Do some work on a path, again if it fails. What HDFS itself answers is final, and what is lost is not."""
-        for number in range(TRIES):
+        for number in range(tries):
             try:
                 return work()
             except ANSWERS as answer:
                 raise type(answer)(f"{SCHEME}{self.authority}{path}: {_reason(answer)}") from None
             except (OSError, RuntimeError) as error:
-                if number == TRIES - 1:
+                if number == tries - 1:
                     raise OSError(f"{SCHEME}{self.authority}{path}: {_reason(error)}") from None
             time.sleep(FIRST_PAUSE * 2**number)
         raise AssertionError("a last try returns or raises")
@@ -70,9 +70,10 @@ class Hdfs(fs.FileSystemHandler):  # type: ignore[misc]
 
         self.attempt(path, write)
 
-    def rename_new(self, draft: str, path: str) -> bool:
+    def rename_new(self, draft: str, path: str, content: bytes) -> bool:
         """Give a draft its name by one step, unless the name is taken. Where an answer is lost, the step is tried again
-        and refused because of itself: nobody else moves the draft, so that it is done if the draft is gone."""
+        and refused because of itself: it is done if the draft is gone, and what has the name is what the draft held. A
+        draft that waited for a day may have been swept away by another run."""
         try:
             self.attempt(path, lambda: self.client.rename(draft, path, False))
         except (FileExistsError, FileNotFoundError):
@@ -81,6 +82,8 @@ class Hdfs(fs.FileSystemHandler):  # type: ignore[misc]
                 return False
             if self._kind(path) != fs.FileType.File:
                 raise
+            with self.open_input_file(path) as there:
+                return bool(there.read() == content)
         return True
 
     def _kind(self, path: str) -> Any:
@@ -227,7 +230,7 @@ class _Writer(io.RawIOBase):
     def _send(self) -> None:
         pieces, self.pieces = self.pieces, []
         for piece in pieces:
-            self.file.write(piece)
+            self.hdfs.attempt(self.path, partial(self.file.write, piece), tries=1)
 
     def close(self) -> None:
         if self.closed:
@@ -236,7 +239,7 @@ class _Writer(io.RawIOBase):
         if self.file is None:
             self.hdfs.put(self.path, b"".join(self.pieces))
         else:
-            self.file.close()
+            self.hdfs.attempt(self.path, self.file.close, tries=1)
 
 
 def _info(status: Any, path: str) -> Any:

@@ -158,9 +158,12 @@ class Storage:
         store, attempt = _object_store(bucket), uuid.uuid4().hex
         step("drafted")
         try:
-            obstore.put(store, key, content, mode="create", attributes={ATTEMPT: attempt})
-        except AlreadyExistsError:
-            return bool(obstore.get(store, key).attributes.get(ATTEMPT) == attempt)
+            try:
+                obstore.put(store, key, content, mode="create", attributes={ATTEMPT: attempt})
+            except AlreadyExistsError:
+                return bool(obstore.get(store, key).attributes.get(ATTEMPT) == attempt)
+        except FileNotFoundError:  # S3 refuses one of two puts at once, be the other one done or not yet
+            return False
         except BaseError as error:
             reason = str(error).splitlines()[0][:200]
             raise HeddleError(f"{self.uri(name)}: cannot be written ({reason}); run again when it can be") from None
@@ -172,7 +175,7 @@ class Storage:
         try:
             handler.put(draft, content)
             step("drafted")
-            return bool(handler.rename_new(draft, self.path(name)))
+            return bool(handler.rename_new(draft, self.path(name), content))
         except OSError as error:
             raise HeddleError(f"{self.uri(name)}: cannot be written ({error}); run again when it can be") from None
 

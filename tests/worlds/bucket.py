@@ -37,15 +37,15 @@ def bucket_server(seconds: float = 0, share: float = 0) -> Iterator[Store]:
             address = server.stdout.readline().strip()
             assert address.startswith("http://"), "the S3 server does not start"
             patch.setenv("AWS_ENDPOINT_URL", address)
-            _forget_stores()
+            forget_stores()
             yield Store(f"s3a://{BUCKET}", {**KEYS, "AWS_ENDPOINT_URL": address})
         finally:
             server.stdin.close()
             server.wait()
-            _forget_stores()
+            forget_stores()
 
 
-def _forget_stores() -> None:
+def forget_stores() -> None:
     """Let stores be reached by the environment as it is now."""
     storage._s3_of.cache_clear()
     storage._object_store.cache_clear()
