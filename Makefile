@@ -35,6 +35,9 @@ fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORAC
 simulate: .venv/ready ## play the commit protocol with kills, races and repeats: MINUTES=1 SEED=1; EPISODES=1 plays one seed
 	@$(PY) -m tests.simulation --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) --episodes $(or $(EPISODES),0)
 
+soak: .venv/ready ## run a stream for MINUTES=60 and kill one of its processes every minute; rows right, files, memory and CPU flat
+	@$(PY) -m tests.whole.faults.soak --minutes $(or $(MINUTES),60) --every $(or $(EVERY),60) --seed $(or $(SEED),1)
+
 sbom: .venv/ready ## write the bill of materials of the lock into build/sbom.json
 	@mkdir -p build
 	@$(PY) -W ignore::UserWarning -m cyclonedx_py requirements requirements.txt --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json
@@ -116,4 +119,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --python .venv-flink/bin/python -r benchmarks/requirements-flink.txt
 	@touch $@
 
-.PHONY: help run ui test suite long quick fuzz simulate sbom production bench evidence lint format docs warm setup lock clean
+.PHONY: help run ui test suite long quick fuzz simulate soak sbom production bench evidence lint format docs warm setup lock clean

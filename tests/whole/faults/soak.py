@@ -32,10 +32,8 @@ from tests.worlds.readings import EVENTS, STREAM, Readings, make_world, publishe
 from tests.worlds.streams import SECOND
 from tests.worlds.warehouse import add_batch
 
-SPAN, LATE = (
-    60,
-    300,
-)  # seconds: of a file's events, and by how much some are late for all their windows, whatever was closed
+# seconds: of a file's events, and by how much some are late for all their windows, whatever was closed
+SPAN, LATE = 60, 300
 PATIENCE = 300  # seconds without a batch
 
 
@@ -53,6 +51,7 @@ class Soak:
     seconds: list[float] = field(default_factory=list)  # of each batch
     files: list[int] = field(default_factory=list)  # in the warehouse, after each batch
     memory: list[int] = field(default_factory=list)  # of all processes, after each batch, in bytes
+    cpu: list[float] = field(default_factory=list)  # of the tasks and the commit of each batch, in seconds
 
     @property
     def warehouse(self) -> Path:
@@ -96,6 +95,7 @@ class Soak:
             self.seconds.append(time.monotonic() - started)
             self.files.append(sum(path.is_file() for path in self.warehouse.rglob("*")))
             self.memory.append(sum(_memory(process) for process in self.processes()))
+            self.cpu.append(sum(self.last().counts["seconds"].values()))
 
     def wait(self, is_met: Callable[[Manifest], bool]) -> None:
         """Wait until what is committed is as it shall be; start the run whenever it has ended."""
@@ -151,12 +151,15 @@ class Soak:
         assert max(late) <= 1.5 * max(early) + 100, f"files grow: {max(early)} to {max(late)}"
         small, large = halves(self.memory)
         assert max(large) <= 1.3 * max(small) + (1 << 28), f"memory grows: {max(small)} to {max(large)}"
+        cheap, dear = map(median, halves(self.cpu))
+        assert dear <= 1.5 * cheap + 0.02, f"the CPU time of a batch grows: {cheap:.3f} to {dear:.3f} s"
         quick, slow = map(median, halves(self.seconds))
         rows = sum(table.num_rows for table in expected.values())
         return (
             f"{self.arrived} batches, {self.kills} kills, {self.starts} starts, {rows:,} rows equal; "
             f"second half against first: files {max(late)} / {max(early)}, "
-            f"memory {max(large) >> 20} / {max(small) >> 20} MB, median seconds of a batch {slow:.2f} / {quick:.2f}"
+            f"memory {max(large) >> 20} / {max(small) >> 20} MB, of a batch in the median {dear:.3f} / {cheap:.3f} CPU s, "
+            f"{slow:.2f} / {quick:.2f} s"
         )
 
 
