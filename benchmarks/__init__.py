@@ -19,6 +19,7 @@
 - optimizer: How planning scales with the number of queries, and how much cascades save.
 - optimality: How far every strategy is from the best plan there is, in both currencies.
 - planning: How long planning takes in both currencies, and how good weave_share is beside simpler searches.
+- real: Real events from anywhere: answers against plain Spark's, estimated and measured CPU seconds.
 - regret: CPU seconds of the plan that is chosen over those of the fastest plan any strategy found.
 - rewriting: Rewritten statements against the originals on plain Spark, in CPU seconds.
 - sharing: Shared against unshared and paired against paned slices, on the trades workloads A, B and C.

@@ -14,6 +14,7 @@ from statistics import mean
 import numpy as np
 
 from benchmarks.evidence.figure import Figure, Progress, Size
+from benchmarks.papers.side_by_side import run_side_by_side
 from benchmarks.planning import PRICES, RATE, TECHNIQUE, irregular
 from benchmarks.verdict import Bound, print_verdict
 from optimizer import optimize
@@ -93,18 +94,30 @@ def partitions(units: int) -> Iterator[list[int]]:
         yield [*rest, last]
 
 
-def gaps_of(draw: Draw, in_seconds: bool, draws: int) -> dict[str, list[float]]:
-    """Return by strategy how much its plans cost above the best ones, one share a draw."""
-    gaps: dict[str, list[float]] = {strategy: [] for strategy in NAMES}
-    for seed in range(draws):
-        workload = draw(seed)
-        best = least_seconds(workload) if in_seconds else least_operations(workload)
-        for strategy in NAMES:
-            prices = PRICES if in_seconds else None
-            plan = optimize((workload.range, workload.slide), RATE, strategy, TECHNIQUE, prices=prices)
-            cost = plan.costs.seconds if in_seconds else plan.cost
-            gaps[strategy].append((cost or 0.0) / best - 1)
+def gaps_of(name: str, in_seconds: bool, seed: int) -> dict[str, float]:
+    """Return by strategy how much its plan of one draw costs above the best one, as a share."""
+    workload = workloads(FEW if in_seconds else MANY)[name](seed)
+    best = least_seconds(workload) if in_seconds else least_operations(workload)
+    gaps = {}
+    for strategy in NAMES:
+        prices = PRICES if in_seconds else None
+        plan = optimize((workload.range, workload.slide), RATE, strategy, TECHNIQUE, prices=prices)
+        cost = plan.costs.seconds if in_seconds else plan.cost
+        gaps[strategy] = (cost or 0.0) / best - 1
     return gaps
+
+
+def all_gaps(in_seconds: bool, draws: int, progress: Progress) -> dict[str, dict[str, list[float]]]:
+    """Return by workload and strategy the gaps of some draws, counted side by side."""
+    currency, names = "seconds" if in_seconds else "operations", list(workloads(MANY))
+    tasks = {
+        f"{name}, gaps in {currency}, draw {seed + 1} of {draws}": (gaps_of, (name, in_seconds, seed))
+        for name in names
+        for seed in range(draws)
+    }
+    drawn = run_side_by_side(tasks, progress)
+    by_name = {name: drawn[draws * number : draws * (number + 1)] for number, name in enumerate(names)}
+    return {name: {strategy: [gaps[strategy] for gaps in some] for strategy in NAMES} for name, some in by_name.items()}
 
 
 def measure(size: Size, progress: Progress) -> list[Figure]:
@@ -114,9 +127,7 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
         in_seconds, points = currency == "seconds", {}
         draws = size.of(1, 6, 20) if in_seconds else size.of(2, 12, 50)
         lines = []
-        for name, draw in workloads(FEW if in_seconds else MANY).items():
-            progress(f"{name}, gaps in {currency}")
-            gaps = gaps_of(draw, in_seconds, draws)
+        for name, gaps in all_gaps(in_seconds, draws, progress).items():
             for strategy in (STRATEGY, "weave_share", "tri_weave", "shared", "no_share"):
                 ordered = sorted(1 + max(0.0, gap) for gap in gaps[strategy])
                 points[f"{strategy}, {name}"] = [(number, gap) for number, gap in enumerate(ordered, 1)]
@@ -135,8 +146,7 @@ def show_gaps(currency: str, draws: int) -> float:
     in_seconds = currency == "seconds"
     print(f"\nabove the best plan in {currency}, up to {FEW if in_seconds else MANY} classes, {draws} draws each")
     print(f"{'workload':<12}{'strategy':<26}{'mean':>9}{'largest':>9}{'none':>7}")
-    for name, draw in workloads(FEW if in_seconds else MANY).items():
-        gaps = gaps_of(draw, in_seconds, draws)
+    for name, gaps in all_gaps(in_seconds, draws, lambda text: None).items():
         largest = max(largest, *gaps[STRATEGY])
         for strategy, gap in gaps.items():
             mark = " (the default)" if strategy == STRATEGY else ""
