@@ -61,7 +61,7 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
         progress("the machine is calibrated first")
         prices = calibrate(progress)
         save_prices(prices)
-    events, queries = size.of(5_000, 50_000, 200_000), size.of(10, 100, 100)
+    events, queries = size.of(5_000, 500_000, 2_000_000), size.of(10, 100, 100)
     figures: list[Figure] = []
     rows: dict[str, list[Row]] = {}
     for label, (strategy, number, claim) in STRATEGIES.items():
