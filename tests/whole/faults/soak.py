@@ -158,8 +158,8 @@ class Soak:
         return (
             f"{self.arrived} batches, {self.kills} kills, {self.starts} starts, {rows:,} rows equal; "
             f"second half against first: files {max(late)} / {max(early)}, "
-            f"memory {max(large) >> 20} / {max(small) >> 20} MB, of a batch in the median {dear:.3f} / {cheap:.3f} CPU s, "
-            f"{slow:.2f} / {quick:.2f} s"
+            f"memory {max(large) >> 20} / {max(small) >> 20} MB, "
+            f"of a batch in the median {dear:.3f} / {cheap:.3f} CPU s, {slow:.2f} / {quick:.2f} s"
         )
 
 
