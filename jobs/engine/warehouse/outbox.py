@@ -167,7 +167,8 @@ def standing(storage: Storage, reader: str) -> Standing:
     if last is None or head is None:
         return Standing(None, len({file.batch for file in public}))
     own = [one for one in _publications(storage) if one.number > last and one.reader in ("", reader)]
-    if own and own[0].reader == reader:  # all that was there when it joined, which it has not got yet
+    # it has got what comes before the first publication, which is nothing, or not yet all that was there when it joined
+    if last == 0 or (own and own[0].reader == reader):
         return Standing(None, len(own) + len(waiting))
     got = _find(storage, _name(last))
     batch = got.batch if got else own[0].batch - 1 if own else head.batch

@@ -118,6 +118,7 @@ def test_a_sink_that_is_down_stops_nothing_and_is_caught_up(tmp_path: Path) -> N
     behind = {state.name: state.standing.behind for state in states(catalog, tmp_path)}
     assert behind["parquet"] == 0
     assert behind["delta"] >= 19
+    assert [state.line for state in states(catalog, tmp_path) if " has nothing yet; " in state.line]
     (tmp_path / "lake").unlink()
     deliver(catalog, STREAM, warehouse, pytest.fail)
     assert_delivered(tmp_path, catalog, "delta")
