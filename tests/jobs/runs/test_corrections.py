@@ -159,20 +159,33 @@ def test_kills_and_other_cuts_change_nothing(tmp_path: Path, monkeypatch: pytest
     assert_corrected(folder, patient, batches)
 
 
-def test_files_that_are_gone_are_told_and_nothing_is_corrected_by_half(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "lane", ["local", *(pytest.param(lane, marks=pytest.mark.spark) for lane in ("file", "frame"))]
+)
+def test_files_that_are_gone_are_told_and_nothing_is_corrected_by_half(
+    tmp_path: Path, request: pytest.FixtureRequest, lane: str
+) -> None:
+    """The batch is evaluated once more then, and each of its own windows is answered once."""
     catalog = make_catalog(tmp_path, LATENESS, corrections="20 seconds")
     times = [[0, 10, 20, 30], [31, 40, 45], [29, 44]]
     for number, seconds in enumerate(times):
         add_batch(tmp_path, number, [odd_row(second * SECOND, second) for second in seconds])
         if number == 2:
             event_file(tmp_path, 0).unlink()
-        plan = plan_stream(catalog, STREAM, 10.0, "shared")
-        report = evaluate_local(catalog, plan, str(tmp_path / "warehouse"))
+        plan, warehouse = plan_stream(catalog, STREAM, 10.0, "shared"), str(tmp_path / "warehouse")
+        if lane == "local":
+            report = evaluate_local(catalog, plan, warehouse)
+        else:
+            spark = request.getfixturevalue("spark")
+            report = on_spark.evaluate(spark, catalog, plan, warehouse, Options(lane, 1, buckets=2))
     line = "files of earlier batches are gone: emitted windows that hold some of their events are not corrected"
     assert line in report.notes
     (late,) = late_table(str(tmp_path / "warehouse"), STREAM).to_pylist()
     assert (late["windows_missed"] > 0, late["windows_corrected"]) == (True, 0)
-    assert set(results_table(str(tmp_path / "warehouse"), catalog, "n", revisions=True)["revision"].to_pylist()) == {0}
+    history = results_table(str(tmp_path / "warehouse"), catalog, "n", revisions=True)
+    assert set(history["revision"].to_pylist()) == {0}
+    starts = pc.struct_field(history["window"], "start").to_pylist()
+    assert len(set(starts)) == len(starts) > 0
 
 
 @pytest.mark.parametrize(("late", "looks"), [([], 0), ([15], 1)])
