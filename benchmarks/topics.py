@@ -127,7 +127,11 @@ def main() -> None:
         return
     from tests.worlds.broker import kafka_broker
 
-    with tempfile.TemporaryDirectory() as folder, kafka_broker(Path(folder)) as servers:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory() as kafka,
+        kafka_broker(Path(kafka)) as servers,
+    ):
         root = Path(folder)
         write_events(root / "data", options.events, 10)
         write_queries(root / "catalog", middle_point(options.queries), True)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+from sqlglot import exp
 
-from jobs.engine.events.expressions import Columns, NotExact, compile_expression
+from jobs.engine.events.expressions import Columns, NotExact, compile_expression, parse_cached
 from jobs.engine.events.language.times import OPEN
 from jobs.engine.events.language.vectors import WIDTHS
 from jobs.engine.events.parquet_file import event_schema, open_parquet
@@ -15,7 +16,7 @@ from jobs.engine.program.compile import expressions, group_by_columns
 from jobs.engine.program.queries import inputs_of
 from jobs.engine.program.spark_types import plain_type, require_key
 from jobs.engine.sources import list_input_files, table_columns
-from jobs.engine.sources.contract import ARROW, folder_types
+from jobs.engine.sources.contract import ARROW, TableColumns, folder_types
 from optimizer.algebra.aggregates import AGGREGATES
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import UTC, Stream
@@ -88,12 +89,29 @@ def _exact_types(
     table = table_columns(stream)
     columns: dict[str, pa.Array | None]
     if table is not None:
+        _require_read(stream, table, (*values, *predicates, *map(quote, names)))
         columns = {name: pa.array([], kind) for name, kind in table.types.items()}
     else:
         with open_parquet(path) as file:
             empty = event_schema(path, file).empty_table()
         columns = {name: empty[name] for name in empty.column_names} | folder_arrays(stream, path, empty.column_names)
     return _types_of_columns(stream, columns, values, predicates, names, knows_clocks)
+
+
+def _require_read(stream: Stream, table: TableColumns, texts: Sequence[str]) -> None:
+    """Refuse expressions over columns that nobody reads of a table: not Spark either, which knows not what files call
+    their fields."""
+    if not table.unread:
+        return
+    for text in texts:
+        for column in parse_cached(text).find_all(exp.Column):
+            name = column.parts[0].name
+            if name in table.unread:
+                tables = "Delta tables under column mapping" if stream.format == "delta" else "Iceberg tables"
+                raise HeddleError(
+                    f"{text}: the column {name} is a {table.unread[name]}, and only plain columns of {tables} are "
+                    "read; add one to the table"
+                )
 
 
 def table_types(catalog: Catalog, plan: Plan, schema: pa.Schema) -> dict[str, pa.DataType]:

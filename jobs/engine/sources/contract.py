@@ -135,6 +135,7 @@ class TableColumns:
     types: Mapping[str, pa.DataType]
     names: Mapping[str, str] = field(default_factory=dict)  # in the files, where they are not the table's
     ids: Mapping[str, int] = field(default_factory=dict)  # of the fields in the files, where they count before names
+    unread: Mapping[str, str] = field(default_factory=dict)  # columns that are made of others, with their types
 
     def find(self, schema: pa.Schema) -> dict[str, str]:
         """Return what a file calls those of the columns that it has.

@@ -32,9 +32,11 @@ def read_columns(stream: Stream) -> TableColumns:
     if mode == "none":
         return TableColumns(_types(schema))
     flat = {name: kind for name, kind in _types(schema).items() if not pa.types.is_nested(kind)}
+    unread = {name: str(kind) for name, kind in _types(schema).items() if name not in flat}
     facts = {entry["name"]: entry["metadata"] for entry in json.loads(table.schema().to_json())["fields"]}
     names = {name: str(facts[name][PHYSICAL]) for name in flat}
-    return TableColumns(flat, names, {name: int(facts[name][FIELD_ID]) for name in flat} if mode == "id" else {})
+    ids = {name: int(facts[name][FIELD_ID]) for name in flat} if mode == "id" else {}
+    return TableColumns(flat, names, ids, unread)
 
 
 def list_snapshots(stream: Stream, offset: str) -> list[Snapshot]:

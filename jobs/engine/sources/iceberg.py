@@ -38,9 +38,9 @@ def read_columns(stream: Stream) -> TableColumns:
         raise HeddleError(
             f"{stream.written}: column {absent[0]} has an initial default, which is not read; drop the default"
         )
-    return TableColumns(
-        types, _names_without_ids(table, fields), {name: field.field_id for name, field in fields.items()}
-    )
+    unread = {field.name: str(field.type) for field in schema if field.name not in types}
+    ids = {name: field.field_id for name, field in fields.items()}
+    return TableColumns(types, _names_without_ids(table, fields), ids, unread)
 
 
 def list_snapshots(stream: Stream, offset: str) -> list[Snapshot]:

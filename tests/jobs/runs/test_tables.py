@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from pyspark.sql import SparkSession
 
 from jobs.engine.sources import SOURCES
 from jobs.engine.sources.contract import File
@@ -23,6 +26,7 @@ from jobs.measure.stream import measure_stream
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.on_spark import evaluate
+from jobs.runs.report import RunReport
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
@@ -50,29 +54,30 @@ def test_appends_rewrites_and_cuts_give_the_rows_of_plain_files(tmp_path: Path, 
     assert offset["done"] is not None
 
 
-@pytest.mark.parametrize("on_spark", [False, True])
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_batch_reads_what_the_log_has_added_and_lists_no_table(
-    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, format: str, on_spark: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
+    assert_lists_no_table(TableWorld(tmp_path, format), monkeypatch, evaluate_local)
+
+
+def test_neither_does_a_batch_on_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
+    assert_lists_no_table(TableWorld(tmp_path, "delta"), monkeypatch, partial(evaluate, spark))
+
+
+def assert_lists_no_table(world: TableWorld, monkeypatch: pytest.MonkeyPatch, run: Callable[..., RunReport]) -> None:
     """The listing of a table grows with its age."""
 
     def refuse(stream: Stream) -> list[File]:
         raise AssertionError(f"{stream.name} was listed")
 
-    world = TableWorld(tmp_path, format)
     world.append(rows(0))
-    catalog = world.catalog()
+    catalog, warehouse = world.catalog(), str(world.folder / "w")
     plan = plan_stream(catalog, STREAM, 10.0)
-    monkeypatch.setitem(SOURCES, format, replace(SOURCES[format], list_files=refuse))
-    for number in (1, 2):
-        if on_spark:
-            evaluate(request.getfixturevalue("spark"), catalog, plan, str(tmp_path / "w"))
-        else:
-            evaluate_local(catalog, plan, str(tmp_path / "w"))
-        world.append(rows(number))
-    manifest = newest(stream_storage(str(tmp_path / "w"), STREAM))
-    assert manifest.counts["events"] == len(rows(1))
+    monkeypatch.setitem(SOURCES, world.format, replace(SOURCES[world.format], list_files=refuse))
+    assert run(catalog, plan, warehouse).events == len(rows(0))
+    world.append(rows(1))
+    assert run(catalog, plan, warehouse).events == len(rows(1))
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -206,6 +211,56 @@ def test_column_mapping_of_delta(tmp_path: Path) -> None:
     catalog = world.catalog()
     world.evaluate(catalog)
     assert world.answers(catalog) == in_files(world, [rows(0)])
+
+
+def with_structures(table: pa.Table) -> pa.Table:
+    """The rows with columns that are made of others beside them."""
+    places = [{"a": value, "x": -value} for value in table["x"].to_pylist()]
+    pairs = pa.array([[("p", 1)]] * len(table), pa.map_(pa.string(), pa.int64()))
+    made = {"s": pa.array(places), "l": pa.array([[1, 2]] * len(table)), "m": pairs}
+    return pa.table({"s": made["s"], **{name: table[name] for name in table.column_names}, **made})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_structures_beside_the_columns_that_are_read(tmp_path: Path, format: str) -> None:
+    world = TableWorld(tmp_path, format)
+    world.append(with_structures(rows(0)))
+    catalog = world.catalog()
+    world.evaluate(catalog)
+    world.append(with_structures(rows(1)))
+    world.evaluate(catalog)
+    assert world.answers(catalog) == in_files(world, [rows(0), rows(1)])
+
+
+@pytest.mark.parametrize("select", ["sum(s.a)", "count(s)", {"where": "s.a > 1"}])
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_asked_of_structures_is_spark_s_or_refused_in_one_line(
+    tmp_path: Path, format: str, select: str | dict[str, str]
+) -> None:
+    world = TableWorld(tmp_path, format)
+    world.append(with_structures(rows(0)))
+    asked = {"select": select} if isinstance(select, str) else {"select": "sum(x)", **select}
+    catalog = world.catalog([{"id": "total", "stream": STREAM, **LENGTHS, **asked}])
+    with pytest.raises(HeddleError) as error:
+        world.evaluate(catalog)
+    line = "only Spark evaluates that" if format == "delta" else "only plain columns of Iceberg tables are read"
+    assert line in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_field_of_a_structure_is_evaluated_by_spark(tmp_path: Path, spark: SparkSession) -> None:
+    """It has the name of a plain column, which is another."""
+    world = TableWorld(tmp_path, "delta")
+    world.append(with_structures(rows(0)))
+    queries = [{"id": f"total_{name}", "stream": STREAM, "select": f"sum({sql})", "where": f"{sql} IS NOT NULL",
+                "group_by": ["k"], **LENGTHS} for name, sql in (("field", "s.x"), ("column", "x"))]  # fmt: skip
+    catalog = world.catalog(queries)
+    report = evaluate(spark, catalog, plan_stream(catalog, STREAM, 10.0), str(tmp_path / "w"))
+    assert [report.queries[f"total_{name}"]["lane"] for name in ("field", "column")] == ["frame", "file"]
+    field, column = ([list(row.values()) for row in answers] for answers in world.answers(catalog))
+    assert len(column) > 0
+    assert sorted(map(str, field)) == sorted(str([*row[:-1], -row[-1]]) for row in column)
 
 
 def _map_columns(action: dict[str, Any]) -> dict[str, Any]:

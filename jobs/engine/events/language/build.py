@@ -80,10 +80,11 @@ class Builder:
 
 
 def _column(builder: Builder, tree: Any) -> Node:
+    if tree.args.get("table"):
+        raise NotExact(f"a field of {tree.parts[0].name}")
     kind = builder.types.get(tree.name)
     if kind is None:
         raise NotExact(f"the first file has no column {tree.name}")
-    require(not tree.args.get("table"), tree.sql("spark"))
     return Node(column_type(tree.name, kind), column=str(tree.name))
 
 
