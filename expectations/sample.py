@@ -81,7 +81,10 @@ def _find_answered(
 
 
 def _is_lost(statement: EvaluatedStatement, manifest: Manifest, by_sql: bool) -> bool:
-    """Return whether nothing tells any more which number an event had: its place in a file, or whether it was late."""
+    """Return whether the row numbers of a statement's events can no longer be told.
+
+    They depend on the places of events in files, and on which of them were late.
+    """
     return by_sql or (
         statement.after > BEGINNING and not manifest.backfill and not has_all_marks(manifest.marks, manifest.batch)
     )

@@ -105,7 +105,14 @@ def _load(home: Path, name: str) -> list[dict[str, Any]]:
 
 
 def show(console: Console, outcome: Outcome, folder: Path) -> None:
-    """Print the screen."""
+    """Print the screen: what ran, its CPU seconds beside plain Spark's, how its answers compare, and what is next."""
+    _show_run(console, outcome)
+    _show_seconds(console, outcome)
+    _show_answers(console, outcome)
+    _show_next(console, folder)
+
+
+def _show_run(console: Console, outcome: Outcome) -> None:
     small = f"{outcome.queries[SMALL]} over {SMALL} in {outcome.trees[SMALL]}"
     console.print(
         f"\n{outcome.queries[STREAM]} queries over {STREAM} in {outcome.trees[STREAM]} shared trees, and {small}.\n"
@@ -113,6 +120,9 @@ def show(console: Console, outcome: Outcome, folder: Path) -> None:
         f"{outcome.events_per_second:,.0f} events/s once Spark has started.",
         style="bold",
     )
+
+
+def _show_seconds(console: Console, outcome: Outcome) -> None:
     console.print("\nCPU seconds")
     console.print(_bars(outcome))
     few, part = len(outcome.peer["queries"]), outcome.peer["events"] / outcome.events
@@ -130,6 +140,9 @@ def show(console: Console, outcome: Outcome, folder: Path) -> None:
         f"A tree computes once what its queries share: the plan costs {outcome.saving:.0%} less, by estimate, than one "
         "tree per query would."
     )
+
+
+def _show_answers(console: Console, outcome: Outcome) -> None:
     rows, passed = sum(audit["rows"] for audit in outcome.verdicts), sum(audit["passed"] for audit in outcome.verdicts)
     console.print(
         f"{passed} of {len(outcome.verdicts)} audits passed: {rows:,} rows compared with plain Spark's, then published."
@@ -138,6 +151,9 @@ def show(console: Console, outcome: Outcome, folder: Path) -> None:
     console.print(f"\n{rows} answers to one of the queries, by both:\n{outcome.peer['sql']}", style="dim")
     console.print(_rows(outcome))
     console.print(difference_text(outcome.peer["rows"]))
+
+
+def _show_next(console: Console, folder: Path) -> None:
     steps = {
         "make ui": "Airflow, MLflow, Heddle's page; events go on",
         f"{folder}/{IMAGE}": "the bars as an image",

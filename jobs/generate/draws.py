@@ -127,6 +127,7 @@ def _buffer(values: npt.NDArray[Any]) -> pa.Buffer:
 
 
 def bits(flags: Flags) -> pa.Buffer:
+    """Return flags as Arrow holds them, eight to a byte."""
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 

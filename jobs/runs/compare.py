@@ -100,7 +100,7 @@ def _on_spark(start: Start, catalog: Catalog, plan: Plan, warehouse: str) -> Run
 
 
 def _in_process(catalog: Catalog, plan: Plan, warehouse: str) -> RunReport:
-    """Here CPU seconds are the engine's alone."""
+    """Evaluate a plan in this process, where the CPU seconds are the engine's alone."""
     from jobs.runs.in_process import evaluate_local
 
     return evaluate_local(catalog, plan, warehouse, Options())

@@ -107,7 +107,8 @@ class Answers:
         yield BOUND, self._bounds(blocks, 0.0 if by_step else share)
 
     def _bounds(self, blocks: Sequence[Demand], share: float) -> float:
-        """Return the windows whose slices are looked up: on a grid, of which so many are, those of wide measures."""
+        """Return how many windows have their slices looked up by bounds: all that are not on a grid, and on it those of
+        wide measures. `share` is the part of the batches that are on a grid."""
         windows = self.tree.windows
         ended = self._count_ended(windows.range, windows.slide)
         wide = {window for demand in blocks if demand.measure.component in WIDE for window in demand.windows.tuples()}
@@ -204,11 +205,11 @@ class Answers:
         return (1 - passing / keys) * batch.read(self.rates) > 1
 
     def _answered(self, windows: WindowSet, batch: Handled) -> float:
-        """Return how many windows have some that end in a batch."""
+        """Return how many of these windows (a range and a slide each) end at least once in a batch."""
         return float(np.minimum(batch.step.ends * self.ticks / windows.slide, 1).sum())
 
     def _folds(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
-        """Return how many windows have some that end in a batch, over all of some batches and their buckets."""
+        """Return how often windows are folded: `_answered`, summed over some batches and the buckets of each."""
         folds = self._sum(lambda batch: self._answered(windows, batch), batches)
         return folds * self.forest.buckets(self.tree)
 

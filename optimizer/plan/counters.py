@@ -77,7 +77,7 @@ OF_TECHNIQUES = {FINAL: 3e-8, STEP: 3e-7, STEP_ANSWER: 3e-7}  # typical seconds 
 
 
 def counters_of(step: str, names: Collection[str]) -> list[str]:
-    """Return those of some things that take time in a step of a run.
+    """Return which of the named counters count something that takes time in this step of a run.
 
     >>> counters_of("read", ["file", "event", "window.dense", "final.daba"])
     ['event', 'file']
@@ -89,7 +89,7 @@ def counters_of(step: str, names: Collection[str]) -> list[str]:
 
 
 def typical_seconds(name: str) -> float:
-    """Return what a thing takes on a typical machine, in every step that it takes time in.
+    """Return the seconds that one of the things counted under this name takes on a typical machine.
 
     >>> typical_seconds("file"), typical_seconds("final.daba")
     (0.0003, 3e-08)

@@ -44,7 +44,10 @@ RESULT_FILES, STATE_FILES = 16, 4  # that are merged: MERGE_AT of jobs/engine/wa
 
 
 def most_dense_cells(entries: float) -> float:
-    """Return up to how many possible cells so many events or partials have them laid out: about as much memory.
+    """Return the most cells for which a dense table is laid out, given how many events or partials fall into them.
+
+    More cells than four per entry would mostly be empty memory, so they are sorted instead.
+
 
     >>> most_dense_cells(10_000)
     105536

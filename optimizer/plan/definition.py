@@ -163,7 +163,7 @@ class Traffic:
         return 1.0 if rows else self.rate / self.ticks
 
     def keys_of(self, group_by: tuple[str, ...], rows: bool) -> float:
-        """Final work is done per key; the clock of windows in rows runs per key already."""
+        """Return for how many keys final work is done: 1 without keys, and in rows, whose clock runs by key anyway."""
         return dict(self.groups).get(group_by, self.keys) if group_by and not rows else 1.0
 
     def active_keys(self, group_by: tuple[str, ...], seconds: float) -> float:
@@ -175,7 +175,10 @@ class Traffic:
         return float(self.active_keys_in(group_by, np.array([seconds]))[0])
 
     def active_keys_in(self, group_by: tuple[str, ...], seconds: FloatArray) -> FloatArray:
-        """Return the same for many spans of time; where nothing was measured, keys take their turn at random."""
+        """Return how many keys have an event in each of some spans of time, on average.
+
+        Where nothing was measured, every event is of a random key.
+        """
         curve = dict(self.curves).get(group_by)
         if curve is None:
             keys = self.keys_of(group_by, False)

@@ -81,7 +81,7 @@ class Forest:
         return sorted({window for tree in trees for window in tree.windows})
 
     def per_second(self, tree: Tree, values: Iterable[float]) -> float:
-        """Return what is done in all batches, one value each, by second of the stream; a run may have no events."""
+        """Turn an amount per batch into an amount per second of the stream; 0 where the run has no events."""
         steps = [batch.step for batch in self.batches(tree)]
         added = sum(step.added * step.weight for step in steps)
         return sum(v * step.weight for v, step in zip(values, steps, strict=True)) / added if added else 0.0
@@ -169,7 +169,10 @@ class Forest:
 
 
 def equally_likely(distinct: float, draws: float) -> float:
-    """Return of how many equally likely things so many are seen on average, when some are drawn.
+    """Return how many equally likely things there are, if so many draws show so many distinct ones on average.
+
+    Ten draws from ten things show 6.3 of them.
+
 
     >>> round(equally_likely(6.321, 10.0), 2)
     10.0

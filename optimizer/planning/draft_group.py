@@ -81,10 +81,7 @@ def draft_group(
     recent: Recent | None = None,
     prices: Prices | None = None,
 ) -> Draft:
-    """Let a strategy draft the trees of a group.
-
-    With predicates and recent events it drafts twice, as if each measure were fed by itself and as if one feed served
-    all predicates, as it does with shards; the cheaper draft counts.
+    """Return the cheapest draft of the trees of a group: a strategy's own, or one of the few that are tried beside it.
 
     >>> from optimizer.strategies import STRATEGIES
     >>> from optimizer.strategies.contract.problem import make_problem
@@ -93,16 +90,7 @@ def draft_group(
     >>> draft_group(group, STRATEGIES["shared"], "auto", Traffic(1.2), Watch()).labels.tolist()
     [0, 0]
     """
-    problem = group.rows.problem
-    drafts = [card.draft(problem, cost_model(group, technique, traffic, prices), watch)]
-    common = _without_predicates(problem)
-    if recent and len(common.measures) < len(problem.measures):  # else it would be the same search again
-        drafts.append(card.draft(common, _model(group, common, technique, traffic, prices), watch))
-    if prices and card.name not in BY_RULE:
-        drafts.append(one_tree(problem))  # what a search cannot see, its levels, the prices can
-    if prices and card.name == STRATEGY and len(problem.windows) <= FEW_WINDOWS:
-        model = cost_model(group, technique, traffic, prices)
-        drafts += [STRATEGIES[name].draft(problem, model, watch) for name in ALSO_TRIED if not watch.stopped]
+    drafts = _candidates(group, card, technique, traffic, watch, recent, prices)
     if len(drafts) == 1:
         return drafts[0]
 
@@ -113,6 +101,32 @@ def draft_group(
         return sum(tree.cost for tree in trees)
 
     return min(drafts, key=cost)
+
+
+def _candidates(
+    group: Group,
+    card: Card,
+    technique: str,
+    traffic: Traffic,
+    watch: Watch,
+    recent: Recent | None,
+    prices: Prices | None,
+) -> list[Draft]:
+    """Return the strategy's draft of a group, and others that may be cheaper once their trees are built.
+
+    With predicates and recent events the strategy drafts twice: as if each measure were fed by itself, and as if one
+    feed served all predicates, as it does with shards.
+    """
+    problem, model = group.rows.problem, cost_model(group, technique, traffic, prices)
+    drafts = [card.draft(problem, model, watch)]
+    common = _without_predicates(problem)
+    if recent and len(common.measures) < len(problem.measures):  # else it would be the same search again
+        drafts.append(card.draft(common, _model(group, common, technique, traffic, prices), watch))
+    if prices and card.name not in BY_RULE:
+        drafts.append(one_tree(problem))  # what a search cannot see, its levels, the prices can
+    if prices and card.name == STRATEGY and len(problem.windows) <= FEW_WINDOWS:
+        drafts += [STRATEGIES[name].draft(problem, model, watch) for name in ALSO_TRIED if not watch.stopped]
+    return drafts
 
 
 def one_tree(problem: Problem) -> Draft:
@@ -160,7 +174,7 @@ def _model(group: Group, problem: Problem, technique: str, traffic: Traffic, pri
 
 
 def _without_predicates(problem: Problem) -> Problem:
-    """Return the problem whose windows ask for the same measures of all events."""
+    """Return the problem without predicates: every window asks for its measures over all events."""
     windows_of: dict[Measure, BoolArray | None] = {}
     for measure, windows in zip(problem.measures, problem.asking, strict=True):
         base = replace(measure, where="")

@@ -62,26 +62,21 @@ def reweave(
     >>> [tree.queries for tree in reweave(plan, catalog_of(b=20, c=40)).plan.trees]  # a left, c joined
     [('b', 'c')]
     """
-    technique, queries = technique_of(plan), {query.id: query for query in catalog.of_stream(plan.stream)}
-    woven = {
-        id: query for id, query in queries.items() if AGGREGATES[query.aggregate].shared and id not in plan.reasons
-    }
+    queries = {query.id: query for query in catalog.of_stream(plan.stream)}
+    woven = {id: each for id, each in queries.items() if AGGREGATES[each.aggregate].shared and id not in plan.reasons}
     traffic = _traffic(plan, woven.values(), recent)
-    make = _Running(plan, technique, traffic, prices, tolerance, rebuilds)
-    groups = [(key, group) for key, group in sorted(_change_groups(make, woven).items()) if group.members]
-    drafts = [group.draft() for _, group in groups]
-    changed = plan_drafts(plan.stream, STRATEGY, drafts, technique, traffic, recent, prices)
-    return Rewoven(
-        replace(
-            changed,
-            catalog_fingerprint=catalog.fingerprint(plan.stream),
-            unshared=tuple(sorted(queries.keys() - woven.keys())),
-            reasons={id: reason for id, reason in plan.reasons.items() if id in queries},
-            builds=Builds(make.strategy, tuple(_build_entry(key, group.drift) for key, group in groups)),
-        ),
-        max((group.deviation() for _, group in groups), default=0.0),
-        any(group.is_due() for _, group in groups),
+    make = _Running(plan, technique_of(plan), traffic, prices, tolerance, rebuilds)
+    groups = {key: group for key, group in sorted(_change_groups(make, woven).items()) if group.members}
+    drafts = [group.draft() for group in groups.values()]
+    changed = replace(
+        plan_drafts(plan.stream, STRATEGY, drafts, make.technique, traffic, recent, prices),
+        catalog_fingerprint=catalog.fingerprint(plan.stream),
+        unshared=tuple(sorted(queries.keys() - woven.keys())),
+        reasons={id: reason for id, reason in plan.reasons.items() if id in queries},
+        builds=Builds(make.strategy, tuple(_build_entry(key, group.drift) for key, group in groups.items())),
     )
+    deviation = max((group.deviation() for group in groups.values()), default=0.0)
+    return Rewoven(changed, deviation, any(group.is_due() for group in groups.values()))
 
 
 def _change_groups(make: _Running, woven: dict[str, Query]) -> dict[GroupKey, RunningPlan]:

@@ -145,7 +145,7 @@ class RunningPlan:
 
     @property
     def search_cost(self) -> float:
-        """The same per tick and key, as searches count."""
+        """The cost per tick and key, which is what searches compare."""
         return self.posed.cost(self.posed.forest(self.trees)) if self.members else 0.0
 
     @property

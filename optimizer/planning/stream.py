@@ -54,26 +54,48 @@ def plan_stream(
     card = find_strategy(strategy)
     table = catalog.of_stream(stream)
     ids = table.ids.to_pylist()
-    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
-    shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
-    reasons = queries_with_many_values(table, order[shared[order]], rate, recent)
-    shared[np.array(sorted(reasons), np.int64)] = False
-    groups = [_group(table, ids, part, card.per_query, options) for part in _parts(table, order[shared[order]])]
-    slides = [(g.group_by, int(g.rows.windows.slide.min())) for g in groups if not g.rows.windows.rows]
-    counts = count_keys(slides, recent) if recent and keys == 1.0 else ()
-    curves = {group.group_by: recent.active(group.group_by, rate) for group in groups} if recent and keys == 1.0 else {}
-    wheres = sorted({measure.where for group in groups for measure in group.rows.problem.measures} - {""})
-    shares = tuple((where, recent.share(where)) for where in wheres) if recent else ()
-    in_file = recent.file_events() if recent else 0.0
-    measured = (counts, tuple(sorted(curves.items())), shares, rate / in_file if in_file else 0.0)
-    traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS, *measured)
+    shared, unshared, reasons = _rows_to_weave(table, ids, rate, recent)
+    groups = [_group(table, ids, rows, card.per_query, options) for rows in _parts(table, shared)]
+    traffic = _traffic(groups, rate, keys, recent)
     plan = plan_groups(stream, groups, card, technique, traffic, watch or Watch(), recent, prices)
-    unshared = tuple(ids[row] for row in order[~shared[order]])
     return replace(
         plan,
         catalog_fingerprint=catalog.fingerprint(stream),
-        unshared=unshared,
+        unshared=tuple(ids[row] for row in unshared),
         reasons={ids[row]: reason for row, reason in reasons.items()},
+    )
+
+
+def _rows_to_weave(
+    table: QueryTable, ids: Sequence[str], rate: float, recent: Recent | None
+) -> tuple[IntArray, IntArray, dict[int, str]]:
+    """Return the rows of queries that share slices, those that plain Spark answers, and why where a window decides it.
+
+    Both are in the order of their ids.
+    """
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+    is_shared = np.array([AGGREGATES[shape.aggregate].shared for shape in table.shapes], dtype=np.bool_)[table.codes]
+    reasons = queries_with_many_values(table, order[is_shared[order]], rate, recent)
+    is_shared[np.array(sorted(reasons), np.int64)] = False
+    return order[is_shared[order]], order[~is_shared[order]], reasons
+
+
+def _traffic(groups: Sequence[Group], rate: float, keys: float, recent: Recent | None) -> Traffic:
+    """Return what comes in. Keys are counted in recent events, unless the user has set how many there are."""
+    traffic = Traffic(require_positive(rate, "rate"), require_positive(keys, "keys"), MICROSECONDS)
+    if recent is None:
+        return traffic
+    if keys == 1.0:
+        in_time = [group for group in groups if not group.rows.windows.rows]
+        slides = [(group.group_by, int(group.rows.windows.slide.min())) for group in in_time]
+        curves = {group.group_by: recent.active(group.group_by, rate) for group in groups}
+        traffic = replace(traffic, groups=count_keys(slides, recent), curves=tuple(sorted(curves.items())))
+    wheres = sorted({measure.where for group in groups for measure in group.rows.problem.measures} - {""})
+    in_file = recent.file_events()
+    return replace(
+        traffic,
+        shares=tuple((where, recent.share(where)) for where in wheres),
+        files=rate / in_file if in_file else 0.0,
     )
 
 

@@ -294,7 +294,7 @@ def make_partial(measure: Measure, time: str) -> str:
 
 
 def make_exact_parts(name: str, value: str, bits: int) -> list[str]:
-    """Return the Spark aggregates that make up an exact partial of the engine; a limb has so many bits.
+    """Return the Spark aggregates that make up an exact partial of the engine; a limb has `bits` bits.
 
     >>> make_exact_parts("whole_sum", "x", 32)
     ['sum(shiftright(cast(x AS bigint), 32))', 'sum(cast(x AS bigint) & 4294967295L)']

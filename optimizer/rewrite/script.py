@@ -161,7 +161,7 @@ def merge_copies(plan: Plan) -> Plan:
 
 
 def _original(plan: Plan, tree: Tree) -> Tree:
-    """Return the tree itself, or the first one up its feeds that has the same slices."""
+    """Return the tree that a tree copies: the highest of its feeders with equal slices; itself if there is none."""
     while tree.feed != EVENTS:
         feeder = plan.tree(tree.feed)
         if (feeder.group_by, feeder.edges()) != (tree.group_by, tree.edges()):
@@ -179,7 +179,7 @@ def _cache_if_shared(view: str, definition: str, readers: int) -> list[str]:
 
 
 def _sources(plan: Plan, members: Members, answering: Mapping[str, Tree]) -> dict[str, str]:
-    """Return the tree whose slices a statement folds, without trees of one statement whose slices save nothing."""
+    """Return the tree whose slices each statement folds; none where one statement has a tree that saves nothing."""
     statements_of = Counter(tree.id for tree in answering.values())
     feeding = {tree.feed for tree in plan.trees}
     sources = {}

@@ -78,7 +78,7 @@ def exact(pricing: Pricing, helpers: bool = True) -> Cascade:
 
 
 def fewer(tries: int, forest: Sequence[int]) -> int:
-    """Return how often a search may price forests like this one."""
+    """Return how many of the tries a search has for a forest of this size: large ones take longer to price."""
     return max(1, round(tries * min(1.0, MANY / len(forest))))
 
 

@@ -79,7 +79,10 @@ def shares_of(query: Query) -> tuple[float, ...]:
 
 
 def typed_by(query: Query, types: Container[str]) -> list[str]:
-    """Return whose types give the type of a query's answers: its expressions, or, on plain Spark, its own label."""
+    """Return the names under which `types` has what decides the type of a query's answers.
+
+    These are its expressions; or its own label where plain Spark answers it.
+    """
     if not AGGREGATES[query.aggregate].shared or label_of(query) in types:
         return [label_of(query)]
     return [sql for measure in measures_of(query) for sql in inputs_of(measure)]

@@ -128,7 +128,7 @@ def _regr_intercept(parts: Sequence[Part]) -> Finished:
 
 
 def _regr_r2(parts: Sequence[Part]) -> Finished:
-    """Explain all of a y that never changes; nothing can be said where x never does."""
+    """Return r squared: 1 where y never changes, and null where x never changes."""
     count, _, _, together, yy, xx = parts[0].columns
     return Finished(np.where(yy == 0, 1.0, together * together / (xx * yy)), (count > 0) & (xx != 0))
 

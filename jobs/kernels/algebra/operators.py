@@ -245,13 +245,11 @@ def combine(op: int, a: Rows, i: int, b: Rows, j: int, out: Rows, k: int) -> Non
     if b[j, VALID] == 0:
         copy_row(a, i, out, k)
         return
-    if MIN <= op <= LAST:
-        if selects_right(op, a, i, b, j):
-            copy_row(b, j, out, k)
-        else:
-            copy_row(a, i, out, k)
-        return
-    if op == SUM_FLOAT:
+    if MIN <= op <= LAST and selects_right(op, a, i, b, j):
+        copy_row(b, j, out, k)
+    elif MIN <= op <= LAST:
+        copy_row(a, i, out, k)
+    elif op == SUM_FLOAT:
         _sum_float(a, i, b, j, out, k)
     elif op == SUM_INT:
         _sum_int(a, i, b, j, out, k)

@@ -257,7 +257,7 @@ def _count_rungs(slide: int, ranges: Container[int]) -> int:
 
 
 def _beside_rungs(slide: int, ranges: Collection[int], rungs: int) -> list[int]:
-    """Return the ranges that are no rung of the ladder."""
+    """Return the ranges that the ladder of 1, 2, ..., `rungs` slides does not answer."""
     if rungs == len(ranges):
         return []
     return [range_ for range_ in sorted(ranges) if range_ % slide or range_ > rungs * slide]

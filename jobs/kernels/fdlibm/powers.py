@@ -75,7 +75,23 @@ def _log2_near_one(size: float) -> tuple[float, float]:
 
 @njit(cache=True, error_model="numpy")
 def _log2(size: float) -> tuple[float, float]:
-    """Return the logarithm to the base 2 of a positive number, in two parts."""
+    """Return the logarithm to the base 2 of a positive number, in two parts.
+
+    The number is 2 to the n, times 1 or 1.5, times a number near 1, whose logarithm is that of its ratio by a series.
+    """
+    n, k, size = _split_near_one(size)
+    base, dp_high, dp_low = (1.5, LOG_3_HALVES_HIGH, LOG_3_HALVES_LOW) if k else (1.0, 0.0, 0.0)
+    p_high, p_low = _log_of_ratio(size, base, k)
+    z_high = CP_HIGH * p_high
+    z_low = CP_LOW * p_high + p_low * CP + dp_low
+    t = float(n)
+    head = cut_low_word(((z_high + z_low) + dp_high) + t)
+    return head, z_low - (((head - t) - dp_high) - z_high)
+
+
+@njit(cache=True, error_model="numpy")
+def _split_near_one(size: float) -> tuple[int, int, float]:
+    """Return n, k and the rest of a positive number: 2 to the n times a rest near 1, or near 1.5 where k is 1."""
     n, high = 0, high_word(size)
     if high < 0x00100000:
         size *= 2.0**53
@@ -91,13 +107,17 @@ def _log2(size: float) -> tuple[float, float]:
         else:
             n += 1
             high -= 0x00100000
-    size = with_high_word(size, high)
-    base, dp_high, dp_low = (1.5, LOG_3_HALVES_HIGH, LOG_3_HALVES_LOW) if k else (1.0, 0.0, 0.0)
+    return n, k, with_high_word(size, high)
+
+
+@njit(cache=True, error_model="numpy")
+def _log_of_ratio(size: float, base: float, k: int) -> tuple[float, float]:
+    """Return one and a half times the natural logarithm of a number over the base that it is near to, in two parts."""
     u = size - base
     v = 1.0 / (size + base)
     ss = u * v
     s_high = cut_low_word(ss)
-    t_high = with_high_word(0.0, ((high >> 1) | 0x20000000) + 0x00080000 + (k << 18))
+    t_high = with_high_word(0.0, ((high_word(size) >> 1) | 0x20000000) + 0x00080000 + (k << 18))
     t_low = size - (t_high - base)
     s_low = v * ((u - s_high * t_high) - s_high * t_low)
     s2 = ss * ss
@@ -109,12 +129,7 @@ def _log2(size: float) -> tuple[float, float]:
     u = s_high * t_high
     v = s_low * t_high + t_low * ss
     p_high = cut_low_word(u + v)
-    p_low = v - (p_high - u)
-    z_high = CP_HIGH * p_high
-    z_low = CP_LOW * p_high + p_low * CP + dp_low
-    t = float(n)
-    head = cut_low_word(((z_high + z_low) + dp_high) + t)
-    return head, z_low - (((head - t) - dp_high) - z_high)
+    return p_high, v - (p_high - u)
 
 
 @njit(cache=True, error_model="numpy")

@@ -24,7 +24,7 @@ LIST = "`heddle catalog show` lists them"
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """Streams, queries and tables. Equal catalogs have the same content, in whatever files and order it was."""
+    """Streams, queries and tables. Two catalogs are equal when their content is, however it is spread over files."""
 
     streams: Mapping[str, Stream]
     queries: QueryTable

@@ -103,7 +103,7 @@ class Draft:
             self.labels[statement] = label
 
     def has_refused(self, stream: str) -> bool:
-        """Say whether a stream is in the catalog and wrong."""
+        """Return whether the catalog describes a stream, but with mistakes."""
         return stream in self.places and stream not in self.streams and stream not in self.tables
 
     def _check_stream(self, parsed: Parsed) -> None:

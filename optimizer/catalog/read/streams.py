@@ -124,8 +124,10 @@ def _locate_source(source: SourceModel, options: Mapping[str, str], folder: Path
 
 
 def locate_table(table: str, uri: str, folder: Path) -> str:
-    """Return an Iceberg table, ready to read: where its catalog is, #, and its name; a catalog in a file of SQLite
-    stays inside the roots."""
+    """Return the address of an Iceberg table: CATALOG#TABLE, where the catalog is a URI or the path of a SQLite file.
+
+    Such a file has to be inside the roots.
+    """
     if not TABLE.fullmatch(table):
         raise Mistake(f"{show(table)} is no name of a table", "write it like db.events")
     parts = urlsplit(uri)

@@ -210,7 +210,7 @@ def in_backquotes(name: str) -> str:
 
 
 def free_name(name: str, used: Collection[str]) -> str:
-    """Return a name that none of some names, in small letters, is: the given one, with as many _ as it takes.
+    """Return the name with _ appended until it is none of the used ones, which are in small letters.
 
     >>> free_name("window", {"price", "window"})
     'window_'

@@ -55,7 +55,7 @@ def _ignore(share: float) -> None:
 
 
 class Watch:
-    """Told how much of the work is done; asked whether to go on."""
+    """Follows a search: the search reports to it how much is done, and stops when it says so."""
 
     def __init__(self, progress: Callable[[float], None] = _ignore) -> None:
         self._progress = progress

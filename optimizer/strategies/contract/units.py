@@ -35,7 +35,7 @@ def bits(mask: int) -> Iterator[int]:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What every unit asks of one measure: Q, the summed overlap, the longest range, and the ranges themselves."""
+    """What every unit asks of one measure: its windows (Q), the sum of their overlaps, the longest and all ranges."""
 
     queries: FloatArray
     overlap: FloatArray

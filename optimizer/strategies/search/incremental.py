@@ -32,7 +32,7 @@ def insert(trees: list[int], unit: int, price: Price) -> list[int]:
 
 
 def insert_into(trees: list[int], unit: int, price: Price, cost: ForestPrice) -> list[int]:
-    """Return the same where a forest costs more or less than its trees one by one, as it does with levels.
+    """Insert a unit as `insert` does, but price whole forests: with levels, a forest is no sum of its trees.
 
     >>> insert_into([1, 2], 4, lambda tree: 1.0, lambda forest: float(len(forest)))
     [5, 2]

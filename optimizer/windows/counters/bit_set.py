@@ -21,7 +21,7 @@ MOST_MARKS = 1 << 26
 
 
 def applies(edges: Edges) -> bool:
-    """Up to a period of a million ticks.
+    """Return whether the edges repeat within a million ticks.
 
     >>> applies(((4, 0), (6, 0))), applies(((1 << 21, 0),))
     (True, False)

@@ -10,7 +10,7 @@ from optimizer.windows.edges import Edges, Progression, intersection, period
 
 
 def applies(edges: Edges) -> bool:
-    """Up to 2^16 subsets.
+    """Return whether there are at most 2^16 subsets.
 
     >>> applies(((4, 0), (6, 0))), applies(tuple((size, 0) for size in range(2, 40)))
     (True, False)

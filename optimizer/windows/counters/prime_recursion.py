@@ -29,7 +29,7 @@ class BudgetError(Exception):
 
 
 def applies(edges: Edges) -> bool:
-    """Always; how long it takes depends on how the primes are shared.
+    """Return True: it counts any catalog, but how long that takes depends on how the primes are shared.
 
     >>> applies(((4, 0), (6, 0)))
     True
