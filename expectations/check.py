@@ -30,7 +30,7 @@ from expectations.sides.plain_spark import naive_recomputation
 from expectations.sides.row import COLUMNS, Sides, window_text
 from expectations.sides.row_windows import numbered_events
 from expectations.suites import SUITES
-from expectations.suites.comparison import BOTH
+from expectations.suites.answers import BOTH
 from expectations.suites.validate import FOLDER, Check, validate
 from expectations.user_suites import answer_suites, event_suite
 from jobs.engine.warehouse.ledger import Ledger, newest_ledger

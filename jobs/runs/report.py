@@ -75,34 +75,52 @@ LISTED = 1000  # batches whose seconds are kept one by one
 
 
 @dataclass
-class RunReport:
-    """Counts of a run, its cost, and per tree what was estimated and what was counted."""
+class RunFacts:
+    """What ran: which plan of which stream, by which lanes, which batches, when, and on what machine."""
 
     stream: str = ""
     plan: str = ""
     lane: str = ""
-    batches: int = 0
-    events: int = 0
-    results: int = 0
-    late: int = 0
-    windows_missed: int = 0
-    without_time: int = 0
-    estimated_cost: float = 0.0
-    estimated_seconds: float | None = None  # CPU seconds of the engine, by the machine's prices where they are known
-    wall_seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    step_seconds: dict[str, float] = field(default_factory=dict)
-    batch_seconds: list[float] = field(default_factory=list)
-    trees: dict[str, dict[str, Any]] = field(default_factory=dict)
-    counted: dict[str, dict[str, int]] = field(default_factory=dict)  # what was done, by tree; "": for all of them
-    estimated: dict[str, dict[str, int]] = field(default_factory=dict)  # the same by the plan
-    unshared: dict[str, int] = field(default_factory=dict)  # results of the queries that plain Spark answers
     queries: dict[str, dict[str, str]] = field(default_factory=dict)  # by id: its lane, and why if not the file lane
     numbers: list[int] = field(default_factory=list)  # the first and the last batch
     started: float = field(default_factory=time.time)  # seconds since 1970
     ended: float = 0.0
     master: str = "local"  # Spark's, or none: the engine alone
     machine: dict[str, str] = field(default_factory=dict)  # what makes the machine fast or slow
+
+
+@dataclass
+class RunCounts:
+    """What a run did: events that came, answers that were written, and what the trees did for them."""
+
+    batches: int = 0
+    events: int = 0
+    results: int = 0
+    late: int = 0
+    windows_missed: int = 0
+    without_time: int = 0
+    unshared: dict[str, int] = field(default_factory=dict)  # results of the queries that plain Spark answers
+    trees: dict[str, dict[str, Any]] = field(default_factory=dict)
+    counted: dict[str, dict[str, int]] = field(default_factory=dict)  # what was done, by tree; "": for all of them
+
+
+@dataclass
+class RunCost:
+    """What a run took, and what its plan had let expect."""
+
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    step_seconds: dict[str, float] = field(default_factory=dict)
+    batch_seconds: list[float] = field(default_factory=list)
+    estimated_cost: float = 0.0
+    estimated_seconds: float | None = None  # CPU seconds of the engine, by the machine's prices where they are known
+    estimated: dict[str, dict[str, int]] = field(default_factory=dict)  # what `counted` has, by the plan
+
+
+@dataclass
+class RunReport(RunCost, RunCounts, RunFacts):
+    """All that is known of a run once it is over. Its JSON is flat: an entry for every field of the three parts."""
+
     notes: list[str] = field(default_factory=list)  # what a reader should know beside the numbers
 
     def add(self, counts: dict[str, Any], seconds: float, batch: int = 0) -> None:

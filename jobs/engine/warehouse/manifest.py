@@ -52,29 +52,44 @@ OMITTED = {"shelf": "", "first": BEGINNING, "last": ENDLESS, "expires": ENDLESS,
 
 
 @dataclass(frozen=True)
-class Manifest:
-    """The whole state of a warehouse after one batch (or after the closing that ends a run)."""
+class Progress:
+    """How far a stream has come: the newest batch, event time, and what of the source has been read."""
 
-    sequence: int = -1
+    sequence: int = -1  # of the manifest: a batch has one, and the closing that ends a run another
     batch: int = -1
     watermark: int = BEGINNING  # windows that end at or before it have been emitted
     latest: int = BEGINNING  # the largest event time seen
-    plan: str = ""
-    buckets: int = 0
+    marks: tuple[Mark, ...] = ()
+    offset: str = ""  # of a source with a log: how far the batches so far have read it
+    corrected_after: int | None = None  # where windows are corrected: those that end after it have missed no event
+
+
+@dataclass(frozen=True)
+class LiveFiles:
+    """The data files that count. A file that no manifest names was written by a batch that died."""
+
     results: tuple[DataFile, ...] = ()
     state: tuple[DataFile, ...] = ()  # of every bucket the base first, then the deltas
     late: tuple[DataFile, ...] = ()
-    types: dict[str, str] = field(default_factory=dict)  # of every expression ever folded, so that answers can be read
-    counts: dict[str, Any] = field(default_factory=dict)
     standing: str = ""  # the file that says what the retained slices hold, and from when on each query is answered
-    marks: tuple[Mark, ...] = ()
-    backfill: bool = False  # a past interval, to which nothing is added
-    offset: str = ""  # of a source with a log: how far the batches so far have read it
-    corrected_after: int | None = None  # where windows are corrected: those that end after it have missed no event
 
     def files(self) -> set[str]:
         """Return the names of all data files."""
         return {file.name for file in (*self.results, *self.state, *self.late)} | ({self.standing} - {""})
+
+
+@dataclass(frozen=True)
+class Manifest(LiveFiles, Progress):
+    """The whole state of a warehouse after one batch (or after the closing that ends a run).
+
+    On disk it is flat: an entry for every field, those of its two parts among them.
+    """
+
+    plan: str = ""
+    buckets: int = 0
+    types: dict[str, str] = field(default_factory=dict)  # of every expression ever folded, so that answers can be read
+    counts: dict[str, Any] = field(default_factory=dict)
+    backfill: bool = False  # a past interval, to which nothing is added
 
 
 def manifest_name(sequence: int) -> str:
