@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -85,11 +86,9 @@ def readers_of_modules() -> dict[Path, set[Path]]:
     places = {name(path)[:-3].replace("/", "."): path for path in MODULES}
     readers: dict[Path, set[Path]] = {path: set() for path in MODULES}
     for reader in (*MODULES, *(folder / "__init__.py" for folder in FOLDERS)):
-        for node in ast.walk(ast.parse(reader.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for module in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
-                    if module in places:
-                        readers[places[module]].add(reader)
+        for imported in imported_names(reader):
+            if imported in places:
+                readers[places[imported]].add(reader)
     return readers
 
 
@@ -97,3 +96,18 @@ def test_every_folder_with_modules_is_a_package() -> None:
     """A folder without `__init__` has no contents page, and a wheel does not hold it."""
     folders = {path.parent for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
     assert sorted(map(name, folders)) == sorted(map(name, FOLDERS))
+
+
+def test_every_module_of_the_engine_has_a_test_beside_its_room() -> None:
+    """The folders of tests/ have the names of the rooms; a test there imports the module and shows what it promises."""
+    tests = (ROOT / "tests" / "jobs" / "engine").rglob("*.py")
+    imports = {imported for path in tests for imported in imported_names(path)}
+    modules = [name(path)[:-3].replace("/", ".") for path in MODULES if name(path).startswith("jobs/engine/")]
+    assert [module for module in modules if module not in imports] == []
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    """Yield the modules and names that a file imports, with their packages."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))

@@ -37,3 +37,11 @@ def test_every_room_is_in_the_table() -> None:
     rooms |= {page.parent for page in (ROOT / "jobs" / "engine").glob("*/__init__.py")} - {ROOT / "jobs" / "engine"}
     named = {ROOT / path for path in re.findall(r"^\| `([\w/]+)`", section("Rooms"), re.M)}
     assert {room for room in rooms if room != ROOT / "jobs" / "engine"} <= named
+
+
+def test_names_in_the_text_are_in_the_files_beside_them() -> None:
+    """`SOURCES` of `jobs/engine/sources`: the file, or the folder's contents page, has the name."""
+    pairs = re.findall(rf"`(\w+)` (?:of|in)\s+`((?:{'|'.join(PACKAGES)})/[\w/.]+)`", PAGE)
+    assert len(pairs) > 3
+    files = {path: ROOT / path if path.endswith(".py") else ROOT / path / "__init__.py" for _, path in pairs}
+    assert [pair for pair in pairs if pair[0] not in files[pair[1]].read_text()] == []

@@ -10,6 +10,7 @@ import pytest
 from jobs.engine.finals.answers import answers
 from jobs.engine.finals.fold import Finals
 from jobs.engine.finals.gather import gather
+from jobs.engine.finals.tally_answers import OF_VALUES
 from jobs.engine.warehouse.state_files import StateFiles
 from jobs.host.storage import Storage
 from optimizer.errors import HeddleError
@@ -34,23 +35,36 @@ def answers_to(folder: Path, select: str, events: list[dict[str, Any]] = EVENTS)
     return list(answer.value.to_pylist())
 
 
-@pytest.mark.parametrize(
-    ("select", "expected"),
-    [
-        ("count(DISTINCT n)", [2, 0, 3]),
-        ("sum(DISTINCT n)", [4, None, 16]),
-        ("avg(DISTINCT n)", [2.0, None, 16 / 3]),
-        ("approx_count_distinct(n)", [2, 0, 3]),
-        ("median(n)", [3.0, None, 5.0]),
-        ("percentile(n, 0.25)", [2.0, None, 2.0]),
-        ("percentile(n, array(0.0, 1.0))", [[1.0, 3.0], None, [2.0, 9.0]]),
-        ("percentile_approx(n, 0.5)", [3, None, 5]),
-        ("percentile_disc(0.3) WITHIN GROUP (ORDER BY n)", [1.0, None, 2.0]),
-        ("percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC)", [3.0, None, 9.0]),
-    ],
-)
+CASES: list[tuple[str, list[Any]]] = [
+    ("count(DISTINCT n)", [2, 0, 3]),
+    ("sum(DISTINCT n)", [4, None, 16]),
+    ("avg(DISTINCT n)", [2.0, None, 16 / 3]),
+    ("approx_count_distinct(n)", [2, 0, 3]),
+    ("median(n)", [3.0, None, 5.0]),
+    ("percentile(n, 0.25)", [2.0, None, 2.0]),
+    ("percentile(n, array(0.0, 1.0))", [[1.0, 3.0], None, [2.0, 9.0]]),
+    ("percentile_approx(n, 0.5)", [3, None, 5]),
+    ("percentile_disc(0.3) WITHIN GROUP (ORDER BY n)", [1.0, None, 2.0]),
+    ("percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC)", [3.0, None, 9.0]),
+    ("percentile_cont(0.5) WITHIN GROUP (ORDER BY n)", [3.0, None, 5.0]),
+    ("percentile_cont(0.3) WITHIN GROUP (ORDER BY n DESC)", [3.0, None, 8.2]),
+]
+
+
+@pytest.mark.parametrize(("select", "expected"), CASES)
 def test_answers_from_values(tmp_path: Path, select: str, expected: list[Any]) -> None:
     assert answers_to(tmp_path, select) == expected
+
+
+def test_every_aggregate_of_values_is_tried() -> None:
+    """By its own name, or by the SQL of one that has none."""
+    distinct = {f"{name}_distinct": f"{name}(DISTINCT" for name in ("count", "sum", "avg")}
+    descending = {name: f"{name.removesuffix('_desc')}(0.3) WITHIN GROUP (ORDER BY n DESC)" for name in OF_VALUES}
+    tried = " ".join(["mode(n)", *(select for select, _ in CASES)])
+    written = {
+        name: descending[name] if name.endswith("_desc") else distinct.get(name, f"{name}(") for name in OF_VALUES
+    }
+    assert [name for name, sql in written.items() if sql not in tried] == []
 
 
 def test_the_most_frequent_value(tmp_path: Path) -> None:

@@ -9,8 +9,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jobs.engine.events.language import arithmetic, casts, comparisons, mathematics, times
-from jobs.engine.events.language.vectors import DATE, DOUBLE, INSTANT, INT, LONG, TEXT, TRUTH, from_arrow, to_arrow
+from jobs.engine.events.expressions import parse_cached
+from jobs.engine.events.language import arithmetic, casts, comparisons, decimals, mathematics, times
+from jobs.engine.events.language.build import Builder
+from jobs.engine.events.language.nodes import evaluate_node
+from jobs.engine.events.language.vectors import (
+    DATE,
+    DOUBLE,
+    INSTANT,
+    INT,
+    LONG,
+    TEXT,
+    TRUTH,
+    NotExact,
+    from_arrow,
+    to_arrow,
+)
 
 Kernel = Callable[..., Any]
 MONEY = pa.decimal128(5, 2)
@@ -48,11 +62,11 @@ def test_arithmetic(kernel: Kernel, kind: pa.DataType, a: list[Any], b: list[Any
 @pytest.mark.parametrize(
     ("kernel", "kind", "expected"),
     [
-        (arithmetic.add, pa.decimal128(6, 2), "3.00"),
-        (arithmetic.multiply, pa.decimal128(11, 4), "1.2500"),
-        (arithmetic.divide, pa.decimal128(13, 8), "0.20000000"),
-        (arithmetic.remainder, MONEY, "0.50"),
-        (arithmetic.divide, pa.decimal128(38, 0), "0"),
+        (decimals.add, pa.decimal128(6, 2), "3.00"),
+        (decimals.multiply, pa.decimal128(11, 4), "1.2500"),
+        (decimals.divide, pa.decimal128(13, 8), "0.20000000"),
+        (decimals.remainder, MONEY, "0.50"),
+        (decimals.divide, pa.decimal128(38, 0), "0"),
     ],
 )
 def test_decimals(kernel: Kernel, kind: pa.DataType, expected: str) -> None:
@@ -63,7 +77,7 @@ def test_decimals(kernel: Kernel, kind: pa.DataType, expected: str) -> None:
 
 def test_a_decimal_with_too_many_digits_is_refused() -> None:
     large = pa.array([Decimal("999.99"), Decimal("1.00")], MONEY)
-    assert apply(arithmetic.add, MONEY, large, large) == ([None, Decimal("2.00")], [True, False])
+    assert apply(decimals.add, MONEY, large, large) == ([None, Decimal("2.00")], [True, False])
 
 
 @pytest.mark.parametrize(
@@ -154,3 +168,16 @@ def test_truncating_to_a_unit() -> None:
     for unit, expected in (("month", "2024-05-01"), ("week", "2024-05-13"), ("hour", "2024-05-15 12:00:00")):
         assert str(apply(times.truncate(unit, "UTC"), INSTANT, instants)[0][0]).startswith(expected)
     assert apply(times.truncate("fortnight", "UTC"), INSTANT, instants)[0] == [None]
+
+
+def test_the_builder_inserts_the_conversions_of_sparks_analysis() -> None:
+    """A short and a long are added as longs, and divided as doubles; what Spark alone evaluates is left to it."""
+    builder = Builder({"small": pa.int16(), "large": LONG, "word": TEXT}, "UTC")
+    columns = {"small": pa.array([1, None], pa.int16()), "large": pa.array([2, 3])}
+    vectors = {name: from_arrow(column) for name, column in columns.items()}
+    for sql, kind, expected in (("small + large", LONG, [3, None]), ("small / large", DOUBLE, [0.5, None])):
+        node = builder.build(parse_cached(sql))
+        assert node.type == kind
+        assert to_arrow(evaluate_node(node, vectors, {}), 2).to_pylist() == expected
+    with pytest.raises(NotExact):
+        builder.build(parse_cached("CAST(large AS BINARY)"))
