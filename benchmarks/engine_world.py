@@ -52,6 +52,28 @@ def write_events(folder: Path, events: int, keys: int, files: int = 10, rate: in
         pq.write_table(table, folder / f"part-{number:06d}.parquet")
 
 
+def add_second_key(folder: Path) -> None:
+    """Give the readings one more column to group by: one of twenty lines each."""
+    rng = np.random.default_rng(2)
+    for path in sorted(folder.iterdir()):
+        table = pq.read_table(path)
+        pq.write_table(table.append_column("line", [rng.integers(0, 20, table.num_rows)]), path)
+
+
+def write_grouped_queries(root: Path, groupings: Sequence[str], shapes: Sequence[tuple[int, str]]) -> Catalog:
+    """Write a query for every grouping, range and aggregate, each with a slide of a minute."""
+    lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
+    lines += [
+        f"  - {{id: q{number}_{length}, stream: events, select: {select}, group_by: [{columns}], "
+        f"range: {length} seconds, slide: 60 seconds}}"
+        for number, columns in enumerate(groupings)
+        for length, select in shapes
+    ]
+    (root / "catalog").mkdir()
+    (root / "catalog" / "catalog.yaml").write_text("\n".join(lines))
+    return load_catalog(root / "catalog")
+
+
 BOTH = ("sum(value)", "max(value)")
 
 

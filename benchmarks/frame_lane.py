@@ -12,12 +12,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
 
-from benchmarks.engine_world import RATE, World, measured, middle_point, show, world, write_events
+from benchmarks.engine_world import (
+    RATE,
+    World,
+    add_second_key,
+    measured,
+    middle_point,
+    show,
+    world,
+    write_events,
+    write_grouped_queries,
+)
 from jobs.engine.feed.spark_partials import aggregations, pass_edges
 from jobs.engine.sources import list_input_files
 from jobs.runs.request import Options
@@ -81,21 +89,9 @@ def several_groupings(events: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         write_events(root / "data", events, 10)
-        rng = np.random.default_rng(2)
-        for path in (root / "data").iterdir():
-            table = pq.read_table(path)
-            pq.write_table(table.append_column("line", [rng.integers(0, 20, table.num_rows)]), path)
-        queries = [
-            f"  - {{id: q_{key}_{seconds}, stream: events, select: {select}, group_by: [{key}], "
-            f"range: {seconds} seconds, slide: 60 seconds}}"
-            for key in ("machine", "line")
-            for seconds, select in ((60, "sum(value)"), (300, "max(value)"), (600, "avg(value)"))
-        ]
-        source = (
-            "streams:\n  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}\nqueries:\n"
-        )
-        (root / "catalog").mkdir()
-        (root / "catalog" / "catalog.yaml").write_text(source + "\n".join(queries))
+        add_second_key(root / "data")
+        shapes = ((60, "sum(value)"), (300, "max(value)"), (600, "avg(value)"))
+        write_grouped_queries(root, ("machine", "line"), shapes)
         here = plan_world(root)
 
         def run(in_one: bool) -> None:

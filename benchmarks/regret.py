@@ -24,18 +24,15 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from benchmarks.engine_world import World, measured
 from benchmarks.verdict import Bound, print_verdict
 from jobs.measure.machine_prices import load_prices, save_prices
 from jobs.measure.stream import measure_stream
-from jobs.runs.calibrate import calibrate, open_trials
+from jobs.runs.calibrate import GROUPINGS, ReadingsQuery, calibrate, open_trials, write_queries, write_readings
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.read.load import load_catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.prices import Operations, Prices, count_roots, operations_for
 from optimizer.planning.choices import STRATEGY, TECHNIQUE
@@ -43,7 +40,6 @@ from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 
 STRATEGIES = ("shared", "weave_share", "tri_weave", "cascade", "factor_windows")
-SECOND = 1_000_000
 REPEATS, MOST_REPEATS = 3, 12
 ENOUGH = 2.0  # CPU seconds of all plans of a setting together: shorter ones are run more often
 ROUNDS = 3  # of the calibration
@@ -96,33 +92,20 @@ def settings(scale: float) -> list[Setting]:
 
 def write_world(folder: Path, setting: Setting) -> Catalog:
     """Write a setting's events and queries."""
-    rng = np.random.default_rng(7)
-    (folder / "data").mkdir(parents=True)
-    for number, part in enumerate(np.array_split(np.arange(setting.events), setting.files)):
-        keys = rng.integers(0, setting.keys, len(part))
-        columns = {
-            "ts": pa.array(part * SECOND // setting.rate, pa.timestamp("us", "UTC")),
-            "machine": pa.array(keys),
-            "hall": pa.array(keys % 7),
-            "kind": pa.array(rng.integers(0, 100, len(part))),
-            "value": rng.normal(size=len(part)),
-            "other": rng.normal(size=len(part)),
-        }
-        pq.write_table(pa.table(columns), folder / "data" / f"part-{number:05d}.parquet")
-    lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
-    groupings = ["", ", group_by: [machine]", ", group_by: [hall]", ", group_by: [machine, hall]"]
-    grouped = groupings[1 : 1 + setting.groupings] if setting.keys > 1 else groupings[:1]
+    write_readings(folder / "data", setting.events, setting.rate, setting.keys, setting.files, seed=7)
+    return write_queries(folder, queries_of(setting))
+
+
+def queries_of(setting: Setting) -> Iterator[ReadingsQuery]:
+    """Yield the queries of a setting, one for every window; aggregates, predicates and groupings take turns."""
+    groupings = GROUPINGS[: setting.groupings] if setting.keys > 1 else ("",)
     options = {"o_max": 100, **dict(setting.options)}
     windows = sorted(set(workload(setting.windows, setting.queries, seed=3, **options).windows()))
     for number, window in enumerate(windows):
         select = SELECTS[number % setting.aggregates]
-        where = f', where: "kind < {number % setting.predicates + 3}"' if setting.predicates else ""
-        clock = f"range: {window.range} seconds, slide: {window.slide} seconds"
-        keys = grouped[number % len(grouped)]
-        lines.append(f"  - {{id: q{number:03d}, stream: events, select: {select}{where}{keys}, {clock}}}")
-    (folder / "catalog").mkdir()
-    (folder / "catalog" / "catalog.yaml").write_text("\n".join(lines))
-    return load_catalog(folder / "catalog")
+        where = f"kind < {number % setting.predicates + 3}" if setting.predicates else ""
+        keys = groupings[number % len(groupings)]
+        yield ReadingsQuery(select, where, keys, window.range, window.slide)
 
 
 @dataclass
@@ -242,13 +225,13 @@ def main() -> None:
     if arguments.levels:
         compare_levels(scale)
         return
-    prices = load_prices()
-    if prices is None:
-        prices = calibrate(print)
-        save_prices(prices)
-    regrets, agreements, deviations = [], [], []
     names = arguments.only.split(",")
-    chosen = [setting for setting in settings(scale) if any(name in setting.name for name in names)]
+    compare_plans([setting for setting in settings(scale) if any(name in setting.name for name in names)])
+
+
+def compare_plans(chosen: Sequence[Setting]) -> None:
+    """Measure every setting between rounds of a calibration, and print the bounds by the prices of that."""
+    prices = load_prices() or first_prices()
     measured: list[tuple[Setting, list[Row]]] = []
     with open_trials() as calibration:
         calibration.run_once()
@@ -256,12 +239,27 @@ def main() -> None:
             if number % -(-len(chosen) // ROUNDS) == 0:
                 calibration.run_once()
             rows = measure(setting, prices)
-            measured.append((setting, rows))
             assert len({row.results for row in rows}) == 1, "plans gave different numbers of answers"
-            best = min(row.seconds for row in rows)
-            regrets.append(next(row for row in rows if row.strategy == STRATEGY).seconds / best)
-            print(f"{setting.name:<26}regret {regrets[-1]:.2f}", flush=True)
-        prices = calibration.fit()
+            measured.append((setting, rows))
+            print(f"{setting.name:<26}regret {regret(rows):.2f}", flush=True)
+        print_bounds(measured, calibration.fit())
+
+
+def first_prices() -> Prices:
+    """Calibrate this machine, and keep its prices."""
+    prices = calibrate(print)
+    save_prices(prices)
+    return prices
+
+
+def regret(rows: Sequence[Row]) -> float:
+    """Return the seconds of the default strategy's plan over those of the fastest."""
+    return next(row for row in rows if row.strategy == STRATEGY).seconds / min(row.seconds for row in rows)
+
+
+def print_bounds(measured: Sequence[tuple[Setting, list[Row]]], prices: Prices) -> None:
+    """Print every estimate beside its measurement, then the bounds."""
+    regrets, agreements, deviations = [regret(rows) for _, rows in measured], [], []
     print("estimate/measured")
     for setting, rows in measured:
         agreements += list(agreeing(rows, prices))

@@ -11,17 +11,23 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import pyarrow.parquet as pq
-
 from benchmarks import sharing
-from benchmarks.engine_world import RATE, World, cpu, measured, middle_point, world, write_events
+from benchmarks.engine_world import (
+    RATE,
+    World,
+    add_second_key,
+    cpu,
+    measured,
+    middle_point,
+    world,
+    write_events,
+    write_grouped_queries,
+)
 from benchmarks.evidence.figure import Figure, Points, Progress, Size
 from benchmarks.frame_lane import frame_lane
 from jobs.generate.draws import Options
 from jobs.measure.stream import measure_stream
 from optimizer.catalog.model.catalog import Catalog
-from optimizer.catalog.read.load import load_catalog
 from optimizer.planning.stream import plan_stream
 
 TITLE = "Ablations"
@@ -91,22 +97,9 @@ def predicates(root: Path, events: int) -> Catalog:
 def groupings(root: Path, events: int) -> Catalog:
     """Write readings with a second column, and queries by both columns and by each."""
     write_events(root / "data", events, KEYS)
-    rng = np.random.default_rng(2)
-    for path in (root / "data").iterdir():
-        table = pq.read_table(path)
-        pq.write_table(table.append_column("line", [rng.integers(0, 20, table.num_rows)]), path)
-    lines = [
-        f"  - {{id: q{number}_{length}, stream: events, select: {select}, group_by: [{columns}], "
-        f"range: {length} seconds, slide: 60 seconds}}"
-        for number, columns in enumerate(("machine, line", "machine", "line"))
-        for length, select in ((60, "sum(value)"), (300, "max(value)"), (600, "avg(value)"), (3_600, "min(value)"))
-    ]
-    source = (
-        f"streams:\n  events: {{source: {{format: parquet, path: {root / 'data'}}}, time: ts, lateness: 0 seconds}}\n"
-    )
-    (root / "catalog").mkdir()
-    (root / "catalog" / "catalog.yaml").write_text(source + "queries:\n" + "\n".join(lines))
-    return load_catalog(root / "catalog")
+    add_second_key(root / "data")
+    shapes = ((60, "sum(value)"), (300, "max(value)"), (600, "avg(value)"), (3_600, "min(value)"))
+    return write_grouped_queries(root, ("machine, line", "machine", "line"), shapes)
 
 
 def _line(idea: str) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +42,7 @@ STEADY = ((600, 2), (300, 2), (90, 6))  # many slices to a window
 LADDER = ((20, 2), (100, 5), (60, 4), (200, 10), (300, 25), (400, 50), (90, 3))
 SLOW = ((2000, 200), (5000, 500), (900, 300), (1000, 125), (640, 40), (250, 50), (3600, 90))
 LITERAL_EVENTS = 30_000
-GROUPINGS = (", group_by: [machine]", ", group_by: [hall]", ", group_by: [machine, hall]")
+GROUPINGS = ("machine", "hall", "machine, hall")
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,8 @@ class World:
     @classmethod
     def of(cls, trial: Trial, folder: Path) -> World:
         """Write the events and queries of a trial, and plan them."""
-        _write_events(folder / "data", trial)
-        catalog = _write_catalog(folder, trial)
+        write_readings(folder / "data", trial.events, trial.rate, trial.keys, trial.files * trial.parts)
+        catalog = write_queries(folder, _queries_of(trial))
         recent = measure_stream(catalog, "events").recent
         chosen = [(strategy, technique) for strategy in trial.strategies for technique in trial.techniques]
         plans = [plan_stream(catalog, "events", trial.rate, *names, recent=recent) for names in chosen]
@@ -214,14 +215,14 @@ def _add_trees(by_tree: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
     return total
 
 
-def _write_events(folder: Path, trial: Trial) -> None:
-    """Write readings of all keys in turn, at the trial's rate."""
-    rng = np.random.default_rng(1)
+def write_readings(folder: Path, events: int, rate: int, keys: int, files: int, seed: int = 1) -> None:
+    """Write readings of random machines at a rate: two values, the machine's hall, and a kind from 0 to 99."""
+    rng = np.random.default_rng(seed)
     folder.mkdir(parents=True)
-    for number, part in enumerate(np.array_split(np.arange(trial.events), trial.files * trial.parts)):
-        machines = rng.integers(0, trial.keys, len(part))
+    for number, part in enumerate(np.array_split(np.arange(events), files)):
+        machines = rng.integers(0, keys, len(part))
         columns = {
-            "ts": pa.array(part * SECOND // trial.rate, pa.timestamp("us", "UTC")),
+            "ts": pa.array(part * SECOND // rate, pa.timestamp("us", "UTC")),
             "machine": pa.array(machines),
             "hall": pa.array(machines % 7),
             "kind": pa.array(rng.integers(0, 100, len(part))),
@@ -231,16 +232,34 @@ def _write_events(folder: Path, trial: Trial) -> None:
         pq.write_table(pa.table(columns), folder / f"part-{number:05d}.parquet")
 
 
-def _write_catalog(folder: Path, trial: Trial) -> Catalog:
-    """Write the trial's queries, every measure over every window."""
+class ReadingsQuery(NamedTuple):
+    """A query over readings: its aggregate, its predicate and group-by columns ("" for none), its window in seconds."""
+
+    select: str
+    where: str
+    keys: str
+    range: int
+    slide: int
+
+
+def write_queries(folder: Path, queries: Iterable[ReadingsQuery]) -> Catalog:
+    """Write a catalog of queries over readings, and load it."""
     lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
-    groupings = GROUPINGS[: trial.groupings] if trial.keys > 1 else ("",)
-    wheres = [f', where: "kind < {trial.passing + 3 * number}"' for number in range(trial.predicates)] or [""]
-    shapes = [(window, select, where) for window in trial.windows for select in trial.selects for where in wheres]
-    for number, ((range_, slide), select, where) in enumerate(shapes):
-        clock = f"range: {range_} seconds, slide: {slide} seconds"
-        keys = groupings[number % len(groupings)]
-        lines.append(f"  - {{id: q{number}, stream: events, select: {select}{where}{keys}, {clock}}}")
+    for number, query in enumerate(queries):
+        asked = f"select: {query.select}"
+        asked += f', where: "{query.where}"' if query.where else ""
+        asked += f", group_by: [{query.keys}]" if query.keys else ""
+        clock = f"range: {query.range} seconds, slide: {query.slide} seconds"
+        lines.append(f"  - {{id: q{number:03d}, stream: events, {asked}, {clock}}}")
     (folder / "catalog").mkdir()
     (folder / "catalog" / "catalog.yaml").write_text("\n".join(lines))
     return load_catalog(folder / "catalog")
+
+
+def _queries_of(trial: Trial) -> Iterator[ReadingsQuery]:
+    """Yield the trial's queries, every measure over every window; they take turns with the groupings."""
+    groupings = GROUPINGS[: trial.groupings] if trial.keys > 1 else ("",)
+    wheres = [f"kind < {trial.passing + 3 * number}" for number in range(trial.predicates)] or [""]
+    shapes = [(window, select, where) for window in trial.windows for select in trial.selects for where in wheres]
+    for number, (window, select, where) in enumerate(shapes):
+        yield ReadingsQuery(select, where, groupings[number % len(groupings)], *window)

@@ -43,10 +43,9 @@ def reweave(
     tolerance: float = TOLERANCE,
     rebuilds: bool = True,
 ) -> Rewoven:
-    """Change a plan so that it answers the catalog, by Incremental WeaveShare; levels change with their trees.
+    """Change a plan so that it answers the catalog, by Incremental WeaveShare; groups without changes stay as they are.
 
-    Recent events tell the keys, unless the user set them. Without `rebuilds`, a plan that has drifted is left to
-    whoever reads `is_due`. Groups of queries that do not change keep their trees and feeds.
+    Recent events tell the keys, unless the user set them. Without `rebuilds`, a plan that drifts only says `is_due`.
 
     >>> from optimizer.catalog.model.query import Stream
     >>> from optimizer.catalog.model.table import Shape, TableBuilder
@@ -75,8 +74,8 @@ def reweave(
         reasons={id: reason for id, reason in plan.reasons.items() if id in queries},
         builds=Builds(make.strategy, tuple(_build_entry(key, group.drift) for key, group in groups.items())),
     )
-    deviation = max((group.deviation() for group in groups.values()), default=0.0)
-    return Rewoven(changed, deviation, any(group.is_due() for group in groups.values()))
+    deviations = [group.deviation() for group in groups.values()]
+    return Rewoven(changed, max(deviations, default=0.0), any(group.is_due() for group in groups.values()))
 
 
 def _change_groups(make: _Running, woven: dict[str, Query]) -> dict[GroupKey, RunningPlan]:
