@@ -20,7 +20,7 @@ from dags.common import LOG, LONG_OPTIONS, step, submit
 TIME: dict[str, Any] = {"type": ["null", "string"], "format": "date-time"}
 PARAMS = {
     "stream": forms.stream(),
-    "from": Param(None, "Windows that end after this time; not for a repair.", title="From", **TIME),
+    "from": Param(None, "Windows that end after this time; empty: all up to the next field.", title="From", **TIME),
     "to": Param(None, "Windows that end up to this time; not for a repair.", title="To", **TIME),
     "repair": Param(False, "Compute the quarantined batches anew, in place.", type="boolean", title="Repair"),
 }

@@ -17,7 +17,9 @@ def make_backfill(
     folder: Folder,
     stream: Annotated[str, typer.Option(help="The stream whose past it is.")],
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="The live warehouse, only read unless --repair.")],
-    low: Annotated[str, typer.Option("--from", metavar="T", help="Windows that end after this time (UTC).")] = "",
+    low: Annotated[
+        str, typer.Option("--from", metavar="T", help="Windows that end after this time (UTC); all when left out.")
+    ] = "",
     high: Annotated[str, typer.Option("--to", metavar="T", help="Windows that end up to this time.")] = "",
     into: Annotated[str, typer.Option(metavar="DIR", help="For the results; WAREHOUSE-backfill when left out.")] = "",
     repair: Annotated[bool, typer.Option("--repair", help="Compute the quarantined batches anew instead.")] = False,

@@ -28,24 +28,18 @@ from heddle.commands.plan import plan, rewrite
 from heddle.commands.plans import compare, plans, replan
 from heddle.commands.results import alerts, publish, results, status
 
-COMMANDS: dict[str, Callable[..., Any] | typer.Typer] = {
-    "demo": demo,
-    "catalog": catalog,
-    "generate": generate,
-    "plan": plan,
-    "replan": replan,
-    "plans": plans,
-    "rewrite": rewrite,
-    "evaluate": evaluate,
-    "check": check,
-    "backfill": backfill,
-    "results": results,
-    "publish": publish,
-    "status": status,
-    "alerts": alerts,
-    "compare": compare,
-    "ui": ui,
-    "warm": warm,
-    "calibrate": calibrate,
-    "connectors": connectors,
+PANELS: dict[str, dict[str, Callable[..., Any] | typer.Typer]] = {
+    "First steps": {"demo": demo, "ui": ui, "generate": generate, "catalog": catalog},
+    "Plans": {"plan": plan, "replan": replan, "plans": plans, "compare": compare, "rewrite": rewrite},
+    "Answers": {
+        "evaluate": evaluate,
+        "results": results,
+        "status": status,
+        "alerts": alerts,
+        "check": check,
+        "publish": publish,
+        "backfill": backfill,
+    },
+    "This machine": {"warm": warm, "calibrate": calibrate, "connectors": connectors},
 }
+COMMANDS = {name: command for commands in PANELS.values() for name, command in commands.items()}

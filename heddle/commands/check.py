@@ -13,7 +13,7 @@ from rich.table import Table
 from expectations.audit import Audited, make_audited
 from heddle.commands.evaluate import MASTER, Master
 from heddle.commands.results import deliver_published
-from jobs.host.command_line import takes
+from jobs.host.command_line import say_next, takes
 
 if TYPE_CHECKING:
     from expectations.check import Outcome
@@ -41,10 +41,13 @@ def check(
     catalog = load_catalog(audited.folder)
     catalog.of_stream(stream)
     _refuse_mixtures(audited.sample, require, release, discard)
+    place = f"{audited.folder} --stream {stream} --warehouse {warehouse}"
+    results = f"heddle results {audited.folder} QUERY --warehouse {warehouse}"
     if require or release is not None or discard is not None:
         _decide(warehouse, stream, release, discard)
         if release is not None:
             deliver_published(str(audited.folder), stream, warehouse)
+        say_next(f"heddle check {place}" if require else results)
         return
     outcome = _audit(audited, catalog, (seed, everything, docs), master)
     if as_json:
@@ -54,6 +57,8 @@ def check(
     if not outcome.audit.passed:
         raise typer.Exit(1)
     deliver_published(str(audited.folder), stream, warehouse)
+    if not as_json:
+        say_next(results)
 
 
 def _audit(audited: Audited, catalog: Catalog, how: tuple[int | None, bool, str], master: str) -> Outcome:

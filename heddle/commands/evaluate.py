@@ -94,12 +94,15 @@ def _deliver_batch(request: Request) -> None:
 
 
 def _champion(folder: str, stream: str) -> str:
+    from jobs.engine.sources import land_events
     from jobs.host.settings import settings
     from jobs.plans.replan import champion_file
+    from jobs.spark.stream_frames import driver_of
     from optimizer.catalog.read.load import load_catalog
 
     catalog = load_catalog(folder)
     catalog.of_stream(stream)
+    land_events(driver_of(catalog, stream))  # a first plan is by what has arrived, and by nothing that is not there
     return champion_file(settings(), catalog, stream, typer.echo).path
 
 
@@ -107,7 +110,9 @@ def _show(report: RunReport, request: Request) -> None:
     from jobs.runs.lanes import lane_lines
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    if report.trees:
+    if not report.batches:
+        console.print(f"{report.stream}: nothing new has arrived")
+    elif report.trees:
         console.print(_table(report))
     if report.step_seconds:
         steps = ", ".join(f"{step} {seconds:.2f}" for step, seconds in report.step_seconds.items())

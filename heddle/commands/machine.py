@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from jobs.host.command_line import say_next
 from jobs.host.connectors import CONNECTORS, install_connector, installed_jars
 
 connectors = typer.Typer(no_args_is_help=True, help="Spark's own jars for other stores.")
@@ -36,6 +37,7 @@ def warm(
             _compile(columnar)
             mark.touch()
     typer.echo(f"the kernels are compiled, in {folder}")
+    say_next("heddle calibrate measures this machine's prices")
 
 
 @contextmanager
@@ -86,7 +88,7 @@ def calibrate(
             prices = measure_prices(status.update)
         save_prices(prices)
     typer.echo(f"this machine's prices explain its trials to {prices.error:.1%} on average, in {prices_file()}")
-    typer.echo("Next: heddle plan CATALOG")
+    say_next("heddle plan CATALOG")
 
 
 @connectors.command()
@@ -96,12 +98,15 @@ def install(
     """Fetch the jars of connectors into the cache, from Maven Central or its mirror HEDDLE_MAVEN, and check them."""
     for name in names:
         files = install_connector(name, typer.echo)
-        typer.echo(f"{name}: {len(files)} jars are there; spark-submit takes them with --jars")
+        typer.echo(f"{name}: {len(files)} {'jar is' if len(files) == 1 else 'jars are'} there")
+    say_next("heddle connectors list names the files, which spark-submit takes with --jars")
 
 
 @connectors.command(name="list")
 def list_all() -> None:
     """List the connectors, and the jars of those that are installed."""
     for name, jars in CONNECTORS.items():
-        files = installed_jars(name)
-        typer.echo(f"{name}: {','.join(map(str, files)) or ' '.join(jar.file for jar in jars) + ' (not installed)'}")
+        more = f" and {len(jars) - 1} more" if len(jars) > 1 else ""
+        files = ",".join(map(str, installed_jars(name)))
+        typer.echo(f"{name}: {files or f'{jars[0].file}{more} (not installed)'}")
+    say_next("heddle connectors install NAME")

@@ -70,7 +70,9 @@ def plan(
         if as_json:
             typer.echo(json.dumps(_as_json(new_plan, seconds, stopped) | {"lanes": lanes}, indent=1))
         else:
-            _explain(new_plan, how_known, seconds, stopped)
+            ending = ", stopped before the end" if stopped else ""
+            known = f"{new_plan.rate:.4g} events per second, {how_known}"
+            show_plan(new_plan, {"rate": known, "planned in": f"{seconds:.2f} s{ending}"})
             _show_lanes(lanes, expected_long_groups(catalog, new_plan))
             _next(folder, new_plan, out, picture)
 
@@ -180,15 +182,16 @@ def _as_json(plan: Plan, seconds: float, stopped: bool) -> dict[str, Any]:
     return plan_as_is | summary
 
 
-def _explain(plan: Plan, how_known: str, seconds: float, stopped: bool) -> None:
+def show_plan(plan: Plan, facts: Mapping[str, str]) -> None:
+    """Print why a plan is good, what else is known of it, and a table of its trees."""
     from optimizer.plan.explain import feed_text, shards_text, summary
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 160  # a file or a pipe has no width of its own
     console.print("\n".join(summary(plan)))
-    console.print(f"  rate          {plan.rate:.4g} events per second, {how_known}")
-    console.print(f"  planned in    {seconds:.2f} s{', stopped before the end' if stopped else ''}")
+    for name, fact in facts.items():
+        console.print(f"  {name:13} {fact}")
     techniques = {tree.technique for tree in plan.trees if tree.technique}
     if len(techniques) == 1:  # of all trees: a column less, so that the table fits 80 characters
         console.print(f"  technique     {techniques.pop()}")

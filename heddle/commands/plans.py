@@ -13,8 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from heddle.commands.evaluate import MASTER, Master
+from heddle.commands.plan import show_plan
 from jobs.compare import STRATEGY_HELP, TECHNIQUE_HELP, make_comparison
-from jobs.host.command_line import Folder, Keys, Rate, save_text, takes
+from jobs.host.command_line import Folder, Keys, Rate, save_text, say_next, takes
 
 if TYPE_CHECKING:
     from jobs.runs.compare import Compared, Comparison
@@ -56,7 +57,8 @@ def show(
     plan = plan_of(store, now)
     if out:
         save_text(out, plan.to_json() + "\n")
-    typer.echo(plan.explain())
+    show_plan(plan, {"version": str(now.number), "rate": f"{plan.rate:.4g} events per second"})
+    say_next(f"heddle plans history {stream}")
 
 
 @plans.command()
@@ -69,6 +71,7 @@ def promote(
 
     champion = roll_back(_store(), stream, version)
     typer.echo(f"version {champion.number} of {stream} is in force")
+    say_next(f"heddle evaluate CATALOG --stream {stream} --warehouse DIR --champion")
 
 
 @plans.command()
@@ -78,6 +81,7 @@ def rollback(stream: Stream) -> None:
 
     champion = roll_back(_store(), stream)
     typer.echo(f"version {champion.number} of {stream} is in force again")
+    say_next(f"heddle evaluate CATALOG --stream {stream} --warehouse DIR --champion")
 
 
 @plans.command()
@@ -96,6 +100,7 @@ def weave(
     outcome = weave_queries(store, catalog, stream, "", typer.echo, tolerance)
     if outcome.replan_due:
         replan_stream(store, catalog, Wish(stream), typer.echo)
+    say_next(f"heddle evaluate {folder} --stream {stream} --warehouse DIR --champion")
 
 
 def _store() -> Store:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jobs.host.command_line import Folder
+from jobs.host.command_line import Folder, say_next
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,7 +144,7 @@ def _reason(catalog: Catalog, query: str, folder: Path, warehouse: str) -> str:
     time = format_time(manifest.watermark)
     return (
         f"windows that end after {time} are answered when more events come; "
-        f"heddle backfill {place} --from T --to '{time}' answers earlier ones"
+        f"heddle backfill {place} --to '{time}' answers earlier ones"
     )
 
 
@@ -158,8 +158,8 @@ def _show_rows(table: pa.Table, total: int) -> None:
         printed.add_column(field.name, justify="left" if str(field.type) in ("string", "bool") else "right")
     for row in zip(*(column.to_pylist() for column in flat.columns), strict=True):
         printed.add_row(*(Text(_text(value)) for value in row))
-    if total > table.num_rows:
-        printed.caption = f"the last {table.num_rows} of {total:,} rows; --limit 0 shows all, --out FILE writes them"
+    shown = f"the last {table.num_rows} of {total:,} rows; --limit 0 shows all, " if total > table.num_rows else ""
+    printed.caption = f"{shown}--out FILE writes them"
     console.print(printed)
 
 
@@ -180,6 +180,7 @@ def publish(folder: Folder, stream: Stream, warehouse: Warehouse) -> None:
     """Bring the sinks of a stream up to what is published; heddle evaluate and heddle check do so by themselves."""
     deliver_published(str(folder), stream, warehouse)
     _show_sinks(_states(folder, stream, warehouse), stream)
+    say_next(f"heddle status {folder} --stream {stream} --warehouse {warehouse}")
 
 
 def status(folder: Folder, stream: Stream, warehouse: Warehouse, as_json: AsJson = False) -> None:
@@ -196,6 +197,7 @@ def status(folder: Folder, stream: Stream, warehouse: Warehouse, as_json: AsJson
         return
     typer.echo(f"{stream}: batch {manifest.batch}, watermark {watermark}")
     _show_sinks(states, stream)
+    say_next(f"heddle results {folder} QUERY --warehouse {warehouse}")
 
 
 def alerts(
@@ -206,11 +208,15 @@ def alerts(
     as_json: AsJson = False,
 ) -> None:
     """Print every alert that the published answers of a stream have raised, oldest first."""
-    from jobs.engine.warehouse.lifecycle import stream_storage
+    from jobs.engine.warehouse.lifecycle import evaluated_manifest, stream_storage
     from jobs.sinks.alerts import Alert, alerts_table
     from optimizer.catalog.read.load import load_catalog
 
-    load_catalog(folder).of_stream(stream)
+    catalog = load_catalog(folder)
+    catalog.of_stream(stream)
+    if query:
+        catalog.stream_of(query)
+    evaluated_manifest(warehouse, stream)
     rows = alerts_table(stream_storage(warehouse, stream), query).to_pylist()
     if as_json:
         typer.echo(json.dumps([row | {"row": json.loads(row["row"])} for row in rows], indent=1))
@@ -219,6 +225,7 @@ def alerts(
         typer.echo(Alert(**row).line)
     if not rows:
         typer.echo(f"{stream}: no alert has been raised")
+    say_next(f"heddle results {folder} {query or 'QUERY'} --warehouse {warehouse}")
 
 
 def deliver_published(folder: str, stream: str, warehouse: str) -> None:

@@ -79,6 +79,11 @@ def save_text(out: Path, text: str) -> None:
         raise HeddleError(f"{out}: cannot be written ({error.strerror}); choose another place") from error
 
 
+def say_next(what: str) -> None:
+    """Say what to do next, as the last line of a command."""
+    typer.echo(f"Next: {what}")
+
+
 def run_job(job: Command) -> None:
     """Run a submitted job by this process's command line; what it returns is printed as one line of JSON."""
 
@@ -130,4 +135,5 @@ def _usage_text(error: typer.TyperException) -> str:
     """Return what is wrong with a command line, and where its options are listed, in one line."""
     context = getattr(error, "ctx", None)
     wrong = " ".join(error.format_message().split()).rstrip(".")
+    wrong = wrong.partition(", unable to parse")[0]  # how a number is read is no matter of the user's
     return f"{wrong}{' ' if wrong.endswith('?') else '; '}{context.command_path} --help lists all" if context else wrong

@@ -201,7 +201,7 @@ def keep(store: Store, plan: Plan, run: str, decision: Decision, may_promote: bo
     promoted = may_promote and decision.better
     if version and promoted:
         promote(store, version)
-    conclude(store, run, version, decision, promoted)
+    conclude(store, run, plan, version, decision, promoted)
     queries = sum(len(tree.queries) for tree in plan.trees)
     trees = counted(len(plan.trees), "tree", "trees")
     summary = f"{counted(queries)} in {trees} by {plan.strategy}, {saving_text(plan.saving)}"

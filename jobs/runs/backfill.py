@@ -54,9 +54,10 @@ class Backfill:
     def run(self, start: Start, say: Say) -> dict[str, Any]:
         """Compute the past and return what was done. A mistake is found before Spark is started."""
         named = bool(self.low), bool(self.high), bool(self.into)
-        if any(named) if self.repair else not (self.low and self.high):
-            raise HeddleError("give --from and --to, or --repair alone")
-        span = None if self.repair else (parse_time(self.low, "--from"), parse_time(self.high, "--to"))
+        if any(named) if self.repair else not self.high:
+            raise HeddleError("give --to, and --from unless all before it is meant; or --repair alone")
+        low = parse_time(self.low, "--from") if self.low else BEGINNING
+        span = None if self.repair else (low, parse_time(self.high, "--to"))
         catalog, plan = self.request.load_catalog_and_plan(say, start)
         past = past_of(start, catalog, plan, self.request.warehouse)
         return backfill(past, self.into or default_target(self.request.warehouse), span) if span else repair(past)
@@ -107,8 +108,8 @@ class Past:
         if events.since > since:
             why = (
                 "rows are counted from the first event on: leave out windows in rows"
-                if since == BEGINNING
-                else ("choose a later --from")
+                if since == BEGINNING and self.in_rows
+                else "choose a later --from"
             )
             raise HeddleError(
                 f"{self.storage.root}: files that hold events before {format_time(events.since)} are gone; "

@@ -119,5 +119,8 @@ def first_answers(stream: str) -> str:
     if manifest.watermark == BEGINNING:
         return f"{stream}: nothing is evaluated yet; the first evaluation answers every window of the query"
     until = format_time(manifest.watermark)
-    past = f"heddle backfill {place.catalog} --stream {stream} --warehouse {place.warehouse} --from T --to '{until}'"
-    return f"{stream}: the next evaluation answers windows that end after {until}; earlier ones: {past}"
+    past = f"heddle backfill {place.catalog} --stream {stream} --warehouse {place.warehouse} --to '{until}'"
+    return (
+        f"{stream}: the next evaluation answers windows that end after {until}; those before are added by {past}, "
+        "or by the DAG heddle_backfill"
+    )

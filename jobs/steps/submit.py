@@ -126,6 +126,8 @@ def log_batch(batch: dict[str, Any], say: Say) -> dict[str, Any]:
     run = log_evaluation(store, evaluation)
     logged = next(row for row in run_rows(store, stream, evaluation.kind) if row["run"] == run)
     say(f"{stream}: {report['events']:,} events, {report['results']:,} results; {seconds_text(report)}")
+    for note in report.get("notes", ()):
+        say(f"{stream}: {note}")
     say(f"{stream}: logged as MLflow run {run}")
     return {"stream": stream, "run": logged["run"], "experiment": logged["experiment"]}
 
@@ -145,8 +147,8 @@ def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[st
     """Return what a backfill or a repair is called with; an interval goes into a warehouse named after the run."""
     place, stream = settings(), params["stream"]
     low, high, repair = params["from"], params["to"], params["repair"]
-    if repair == bool(low or high) or bool(low) != bool(high):
-        raise HeddleError("give both from and to, or repair alone")
+    if repair == bool(high) or (repair and low):
+        raise HeddleError("give to, and from unless all before it is meant; or repair alone")
     catalog = load_catalog(place.catalog)
     catalog.of_stream(stream)
     how = submission(catalog, stream, "backfill")
@@ -155,8 +157,9 @@ def backfill_arguments(params: Mapping[str, Any], run: str, say: Say) -> dict[st
         return {"backfill": [*arguments, "--repair"], **how}
     into = str(place.below(BACKFILLS, re.sub(r"[^\w.-]", "_", run)))
     plan = champion_file(place, catalog, stream, say).path
-    say(f"{stream}: windows that end after {low} up to {high} go into {into}")
-    return {"backfill": [*arguments, "--plan", plan, f"--from={low}", f"--to={high}", "--into", into], **how}
+    say(f"{stream}: windows that end {f'after {low} ' if low else ''}up to {high} go into {into}")
+    span = [f"--from={low}"] if low else []
+    return {"backfill": [*arguments, "--plan", plan, *span, f"--to={high}", "--into", into], **how}
 
 
 def comparison_arguments(params: Mapping[str, Any], run: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 run = log_replan(store, Replan(catalog, plan, others, seconds, technique="auto", key=...))
 version = register(store, plan, run)
-conclude(store, run, version, decision, promoted=True)
+conclude(store, run, plan, version, decision, promoted=True)
 """
 
 from __future__ import annotations
@@ -67,15 +67,18 @@ def log_replan(store: Store, replan: Replan) -> str:
     return run
 
 
-def conclude(store: Store, run: str, version: Version | None, decision: Decision, promoted: bool) -> None:
+def conclude(store: Store, run: str, plan: Plan, version: Version | None, decision: Decision, promoted: bool) -> None:
     """Close a replan run with what became of its plan."""
     tags = {"promoted": str(promoted).lower(), "reason": decision.reason}
     if version:
         tags["version"] = str(version.number)
     for name, value in tags.items():
         store.client.set_tag(run, name, value)
-    costs = {"cost_compared": decision.cost, "champion_cost": decision.champion_cost}
-    store.measure(run, {name: value for name, value in costs.items() if value is not None})
+    champion = decision.champion_cost
+    if champion is not None and decision.unit == SECONDS:
+        store.measure(run, {"CPU_ms_of_champion": champion / plan.rate * 1e6})
+    elif champion is not None:
+        store.measure(run, {"champion_cost": champion})
     store.end(run)
 
 
@@ -104,7 +107,7 @@ def _readable_costs(replan: Replan) -> tuple[Mapping[str, float], str]:
 
 
 def _entry(replan: Replan) -> Entry:
-    plan = replan.plan
+    plan, estimate = replan.plan, replan.plan.milliseconds_per_thousand
     queries = sum(len(tree.queries) for tree in plan.trees)
     params = {
         "strategy": plan.strategy,
@@ -125,7 +128,7 @@ def _entry(replan: Replan) -> Entry:
         "trees": len(plan.trees),
         "queries": queries,
         "planning_seconds": replan.planning_seconds,
-        **({} if plan.costs.seconds is None else {"estimated_seconds": plan.costs.seconds}),
+        **({} if estimate is None else {"CPU_ms_estimated": estimate}),
         **{f"stream.{name}": value for name, value in replan.measured.items()},
     }
     note = f"{queries} queries in {len(plan.trees)} trees, {saving_text(plan.saving)}"

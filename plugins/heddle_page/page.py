@@ -20,6 +20,7 @@ from jobs.sinks.deliver import SinkState, sink_states
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import HeddleError, did_you_mean
 from optimizer.plan.definition import Plan
+from optimizer.windows.window import BEGINNING
 from plugins.heddle_page.read.answers import Answers, newest_answers
 from plugins.heddle_page.read.batches import (
     AuditRecord,
@@ -33,6 +34,7 @@ from plugins.heddle_page.read.batches import (
     last_batches,
     list_backfills,
     progress,
+    published_until,
     read_late_events,
     unpublished_batches,
 )
@@ -95,6 +97,7 @@ class Page:
     measurements: list[Measurement] = field(default_factory=list)
     audits: list[AuditRecord] = field(default_factory=list)
     progress: Progress | None = None
+    until: int = BEGINNING  # every window that ends up to then is published
     batches: list[Batch] = field(default_factory=list)
     unpublished: list[UnpublishedBatch] = field(default_factory=list)
     backfills: list[Backfill] = field(default_factory=list)
@@ -147,6 +150,7 @@ def _add_batches(page: Page, storage: Storage, catalog: Catalog | None) -> dict[
         return {}
     past = list(load_past(storage, manifest_names(storage)[-KEPT_MANIFESTS:]))
     page.progress = progress(manifest, ledger)
+    page.until = published_until(manifest, ledger)
     page.batches = last_batches(past)
     page.unpublished = unpublished_batches(manifest, ledger)
     page.late = read_late_events(storage, manifest)
@@ -192,7 +196,7 @@ def _add_plan(
             page.change = compare_plans(tracked.before, tracked.plan, (tracked.replaced, page.planned.number), prices)
     if catalog is not None and page.stream in catalog.streams:
         audits = last_audit_of(page.audits)
-        page.queries = query_rows(catalog, page.stream, plan, prices, answers, audits)
+        page.queries = query_rows(catalog, page.stream, plan, prices, answers, audits, page.until)
         page.owners = cost_by_owner(page.queries)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -25,6 +27,7 @@ from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.read.load import load_catalog
 from plugins.heddle_page.read.batches import list_backfills
+from tests.worlds.platform import write_events
 
 LARGEST = 99  # of all readings
 HOT = """
@@ -191,12 +194,25 @@ def test_a_query_joins_and_leaves(airflow: Airflow, place: Settings, store: Stor
     assert now is not None
     assert now.catalog == catalog.fingerprint("readings")
     assert now.queries == 4
-    assert any("windows that end after" in line or "nothing is evaluated yet" in line for line in said), said
+    assert any("windows that end after" in line and "are added by heddle backfill" in line for line in said), said
     assert airflow.run("heddle_retire_query", {"id": "low"}, said.append)["state"] == "success"
     assert "low" not in load_catalog(place.catalog).rows
     again = champion(store, "readings")
     assert again is not None
     assert again.queries == 3
+
+
+def test_hours_that_are_whole_are_told_by_their_partition_keys(
+    airflow: Airflow, place: Settings, said: list[str]
+) -> None:
+    """As Airflow itself has recorded them; a DAG that waits for hours is started by these."""
+    write_events(place, 130)  # minutes
+    assert airflow.run("heddle_evaluate", {"sample": 1}, said.append)["state"] == "success"
+    ask = "SELECT partition_key FROM asset_event JOIN asset ON asset.id = asset_id WHERE name = 'heddle_hours_readings'"
+    with closing(sqlite3.connect(Path(place.home, "airflow", "airflow.db"))) as database:
+        keys = [key for (key,) in database.execute(ask)]
+    assert sorted(keys) == ["1970-01-01T00:00:00", "1970-01-01T01:00:00"]
+    assert any("takes over from" in line for line in said)  # the plan without the query that has left
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def test_evaluate_then_look(world: Readings) -> None:
     assert list(rows[0]) == ["window", "top", "n"]
     assert json.loads(results(world, "both_n", "--json", "--limit", 2).stdout) == rows[-2:]
 
+    assert f"{STREAM}: nothing new has arrived" in evaluate(world).stdout
     again = json.loads(evaluate(world, "--json").stdout)
     assert (again["batches"], again["events"], again["results"]) == (0, 0, 0)
 
@@ -166,6 +167,10 @@ def test_a_folder_of_events_that_is_not_there_starts_no_spark(tmp_path: Path, mo
     with pytest.raises(HeddleError, match="gone: there is no such folder; create it or mend `path`"):
         run("evaluate", tmp_path / "catalog", "--stream", "s", "--warehouse", tmp_path / "warehouse")
     assert not (tmp_path / "warehouse").exists()
+    monkeypatch.setenv("HEDDLE_HOME", str(tmp_path / "home"))
+    with pytest.raises(HeddleError, match="gone: there is no such folder"):
+        run("evaluate", tmp_path / "catalog", "--stream", "s", "--warehouse", tmp_path / "warehouse", "--champion")
+    assert not (tmp_path / "home").exists()  # no plan was put in force for events that nobody has seen
 
 
 def test_few_events_take_no_spark_where_none_is_named(world: Readings, tmp_path: Path) -> None:

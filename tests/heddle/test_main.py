@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from heddle.commands import COMMANDS
+from heddle.commands import COMMANDS, PANELS
 from heddle.main import app
 
 
@@ -21,8 +22,12 @@ def test_every_command_has_help(name: str) -> None:
 
 
 def test_help_lists_every_command() -> None:
+    """In the order of COMMANDS, below the names of their panels."""
     printed = CliRunner().invoke(app, ["--help"]).output
-    assert all(name in printed for name in COMMANDS)
+    listed = re.findall(r"^│ ([a-z]+) ", printed, re.M)
+    assert listed == list(COMMANDS)
+    assert [panel for panel in PANELS if f"─ {panel} ─" in printed] == list(PANELS)
+    assert max(map(len, printed.splitlines())) <= 80
 
 
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path: Path) -> None:

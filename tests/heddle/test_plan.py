@@ -49,6 +49,17 @@ def test_writes_a_plan_and_a_picture(tmp_path: Path) -> None:
     assert f"--plan {out}" in output.replace("\n", "")
 
 
+def test_the_plan_in_force_is_shown_as_a_new_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEDDLE_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    asked = ["replan", str(CATALOG), "--stream", "sensors", "--rate", "1000"]
+    assert CliRunner().invoke(app, asked, catch_exceptions=False).exit_code == 0
+    shown = CliRunner().invoke(app, ["plans", "show", "sensors"], catch_exceptions=False).stdout
+    assert "  version       1\n" in shown
+    assert "edges/s" in shown
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= 80
+
+
 def test_the_newest_files_tell_the_rate_and_the_keys(tmp_path: Path) -> None:
     shutil.copytree(CATALOG, tmp_path / "catalog")
     generate("trades", Options(events=20_000, rate=50.0, keys=20), tmp_path / "data" / "trades", lambda rows: None)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from jobs.engine.warehouse.lifecycle import stream_storage
+from jobs.engine.warehouse.manifest import newest
 from jobs.host.settings import settings
 from jobs.results import results_table
 from optimizer.catalog.read.load import load_catalog
@@ -19,9 +22,10 @@ from optimizer.workloads import workload
 from optimizer.workloads.workload import write_catalog
 from plugins.heddle_page.page import Page, Running, metrics_text, read_page
 from plugins.heddle_page.query import read_query
+from plugins.heddle_page.read.batches import EPOCH
 from plugins.heddle_page.show import show
 from plugins.heddle_page.view.plan import plan_view
-from plugins.heddle_page.view.queries import number_text
+from plugins.heddle_page.view.queries import number_text, query_rows
 from plugins.heddle_page.view.run import run_view
 from tests.plugins.page_parser import PageParser
 from tests.worlds.busy_platform import HOSTILE, KEY, BusyPlatform
@@ -146,6 +150,21 @@ def test_every_query_has_its_newest_answers_tree_cost_and_audit(page: Page, show
     assert rows["total"].until
     assert sum(row.share for row in page.queries) == pytest.approx(1)
     assert {tree.id for tree in page.plan.trees} >= {rows["total"].tree} if page.plan else False
+
+
+def test_a_query_without_rows_is_as_fresh_as_what_is_published(platform: BusyPlatform, page: Page) -> None:
+    """Up to the batch that is in quarantine; its windows have ended, with rows or without any."""
+    catalog = load_catalog(platform.settings.catalog)
+    assert page.until < newest(stream_storage(platform.settings.warehouse, STREAM)).watermark
+    table = catalog.of_stream(STREAM)
+    pairs = zip(table.statements.to_pylist(), table.ids.to_pylist(), strict=True)
+    windows = {statement: catalog.query(id).window for statement, id in pairs}
+    in_time = {id: window for id, window in windows.items() if not window.rows}
+    fresh = {row.id: row.until for row in query_rows(catalog, STREAM, None, None, {}, {}, page.until)}
+    assert in_time
+    for id, window in in_time.items():
+        behind = page.until - ((fresh[id] or EPOCH) - EPOCH) // timedelta(microseconds=1)
+        assert 0 <= behind < window.slide
 
 
 def test_the_newest_answers_are_the_published_ones(platform: BusyPlatform, page: Page) -> None:

@@ -51,7 +51,7 @@ def replanned(store: Store, catalog: Catalog, plan: Plan, key: str = "") -> tupl
     version = register(store, plan, run)
     if decision.better:
         promote(store, version)
-    conclude(store, run, version, decision, decision.better)
+    conclude(store, run, plan, version, decision, decision.better)
     return version, decision.better
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from expectations.data_docs import DOCS, PAGE, RECORD, REMEMBERED
 from jobs.engine.warehouse.ledger import Ledger
 from jobs.engine.warehouse.lifecycle import stream_storage
-from jobs.engine.warehouse.manifest import Manifest, load_past, manifest_names
+from jobs.engine.warehouse.manifest import Manifest, emitted_span, load_past, manifest_names
 from jobs.engine.warehouse.result_files import BATCH, MISSED, WATERMARK, read_late_files
 from jobs.host.settings import BACKFILLS, Settings
 from jobs.host.storage import Storage
@@ -90,6 +90,16 @@ def progress(manifest: Manifest, ledger: Ledger) -> Progress | None:
     return Progress(
         manifest.batch, instant(manifest.watermark), instant(manifest.latest), manifest.plan, rows, ledger.in_use
     )
+
+
+def published_until(manifest: Manifest, ledger: Ledger) -> int:
+    """Return the time up to which every window is published: the watermark before the first batch that is not."""
+    away = {*(file.name for file in ledger.pending(manifest.results)), *ledger.quarantined}
+    batches = [file.batch for file in manifest.results if file.name in away]
+    if not batches:
+        return manifest.watermark
+    span = emitted_span(manifest.marks, min(batches))
+    return span[0] if span else BEGINNING
 
 
 def last_batches(manifests: Iterable[Manifest]) -> list[Batch]:

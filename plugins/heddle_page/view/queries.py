@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.plan.definition import Plan
 from optimizer.plan.explain import length
 from optimizer.plan.prices import Prices, estimate_milliseconds, tree_shares
+from optimizer.windows.window import BEGINNING, Window
 from plugins.heddle_page.read.answers import Answers, Series, spark_points
-from plugins.heddle_page.read.batches import AuditRecord
+from plugins.heddle_page.read.batches import AuditRecord, instant
 
 SPARK = (84, 20)  # pixels of a small chart
 LARGE = (920, 260)
@@ -65,8 +66,12 @@ def query_rows(
     prices: Prices | None,
     answers: Mapping[str, Answers],
     audits: Mapping[str, AuditRecord],
+    until: int = BEGINNING,
 ) -> list[QueryRow]:
-    """Return the queries of a stream by id; a tree's cost is divided evenly among the queries it answers."""
+    """Return the queries of a stream by id; a tree's cost is divided evenly among the queries it answers.
+
+    Every window that ends up to `until` is published.
+    """
     homes = {str(query): tree for tree in (plan.trees if plan else ()) for query in tree.queries}
     shares = tree_shares(plan, prices) if plan else {}
     whole = estimate_milliseconds(plan, prices) if plan else None
@@ -76,8 +81,21 @@ def query_rows(
         share = sum(shares.get(tree.id, 0.0) / max(len(tree.queries), 1) for tree in trees)
         named = ", ".join(dict.fromkeys(tree.id for tree in trees)) or (UNSHARED if plan else "")
         cost = share, None if whole is None else share * whole
-        rows.append(_query_row(catalog, id, queries, plan, named, cost, answers.get(id), audits.get(id)))
+        row = _query_row(catalog, id, queries, plan, named, cost, answers.get(id), audits.get(id))
+        rows.append(replace(row, until=fresh_to(catalog.query(queries[0]).window, until, row.until)))
     return rows
+
+
+def fresh_to(window: Window, until: int, newest: datetime | None) -> datetime | None:
+    """Return when the last window ends that is published, be it with rows or without any; of rows none is known.
+
+    >>> fresh_to(Window(60_000_000, 25_000_000), 100_000_000, None)
+    datetime.datetime(1970, 1, 1, 0, 1, 25, tzinfo=datetime.timezone.utc)
+    """
+    if window.rows or until == BEGINNING:
+        return newest
+    end = instant(until - (until - window.range - window.offset) % window.slide)
+    return max(end, newest) if end and newest else end or newest
 
 
 def _members(catalog: Catalog, stream: str) -> dict[str, list[str]]:

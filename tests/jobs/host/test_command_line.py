@@ -95,7 +95,7 @@ def test_a_mistake_is_a_line_and_exit_code_2(
     ("arguments", "line"),
     [
         ((), "Missing option '--width'; .*area.* --help lists all\n"),
-        (("--width", "x"), "Invalid value for '--width': .*; .*area.* --help lists all\n"),
+        (("--width", "x"), "Invalid value for '--width': Input should be a valid integer; .*area.* --help lists all\n"),
         (("--widht", "3"), "No such option: --widht.*; .*area.* --help lists all\n"),
         (("--width", "3", "more"), "Got unexpected extra argument.*; .*area.* --help lists all\n"),
     ],

@@ -62,7 +62,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jar = serve(tmp_path, b"right", monkeypatch)
     run = CliRunner()
     assert "thing-1.0.jar (not installed)" in run.invoke(app, ["connectors", "list"]).output
-    assert "thing: 1 jars are there" in run.invoke(app, ["connectors", "install", "thing"]).output
+    assert "thing: 1 jar is there" in run.invoke(app, ["connectors", "install", "thing"]).output
     assert str(connectors.jar_folder() / jar.file) in run.invoke(app, ["connectors", "list"]).output
     wrong = run.invoke(app, ["connectors", "install", "icebreg"]).exception
     assert isinstance(wrong, HeddleError)

@@ -23,7 +23,7 @@ from jobs.runs.backfill import Backfill
 from jobs.runs.request import Request
 from optimizer.catalog.read.load import load_catalog
 from optimizer.errors import HeddleError
-from optimizer.windows.window import Window
+from optimizer.windows.window import BEGINNING, Window
 from tests.expectations.test_check import tamper
 from tests.jobs.engine.row_questions import RowQuestion, in_order
 from tests.whole.faults.plan_runs import Changing, published
@@ -60,9 +60,10 @@ def request(world: Changing) -> Request:
     return Request(str(world.folder / "catalog"), STREAM, world.warehouse)
 
 
-def test_into_a_warehouse_of_its_own(spark: SparkSession, world: Changing) -> None:
+@pytest.mark.parametrize(("low", "after"), [(TIMES[0], LOW), ("", BEGINNING)], ids=["a span", "all before"])
+def test_into_a_warehouse_of_its_own(spark: SparkSession, world: Changing, low: str, after: int) -> None:
     before, into = world.manifest, str(world.folder / "past")
-    outcome = Backfill(request(world), *TIMES, into).run(lambda: spark, lambda line: None)
+    outcome = Backfill(request(world), low, TIMES[1], into).run(lambda: spark, lambda line: None)
     assert world.manifest == before
     catalog = load_catalog(world.folder / "catalog")
     labels = {label: ASKED[label.partition("@")[0]] for label in newest_labels(into)}
@@ -70,7 +71,7 @@ def test_into_a_warehouse_of_its_own(spark: SparkSession, world: Changing) -> No
     events = [row for batch in world.batches for row in batch]
     for label, asked in labels.items():
         held = {
-            place: rows for place, rows in asked.held(events).items() if LOW < place[1] + asked.window.range <= HIGH
+            place: rows for place, rows in asked.held(events).items() if after < place[1] + asked.window.range <= HIGH
         }
         assert found[label].keys() == held.keys()
         assert all(asked.fits(rows, found[label][place]) for place, rows in held.items())
@@ -135,7 +136,7 @@ def newest_labels(warehouse: str) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("", "", ""), "give --from and --to, or --repair alone"),
+        (("", "", ""), "give --to, and --from unless all before it is meant; or --repair alone"),
         (("yesterday", TIMES[1], "past"), "--from 'yesterday' is no time"),
         ((TIMES[0], "2000-01-01", "past"), "--to not after the watermark, 1970-01-01 00:01:57Z"),
     ],

@@ -106,18 +106,21 @@ def command(folder: Path, *words: str) -> Result:
 def test_the_commands_deliver_and_tell(tmp_path: Path) -> None:
     make_sinks_world(tmp_path, ("delta", "sql"), [BUSY])
     arrive(tmp_path, 0, 1)
+    assert "has not been evaluated" in str(command(tmp_path, "alerts").exception)
     output = command(tmp_path, "evaluate", "--local")
     assert output.exit_code == 0, output.output
     assert output.output.count("alert: busy: k ") == len(expected(tmp_path))
-    assert command(tmp_path, "publish").output.splitlines() == [
+    *said, last = command(tmp_path, "publish").output.splitlines()
+    assert last.startswith("Next: heddle status ")
+    assert said == [
         "sink delta (delta) has all up to batch 0",
         "sink sql (sql) has all up to batch 0",
     ]
     state = json.loads(command(tmp_path, "status", "--json").output)
     assert state["sinks"]["sql"] == {"format": "sql", "batch": 0, "behind": 0}
     assert len(json.loads(command(tmp_path, "alerts", "--json").output)) == len(expected(tmp_path))
-    assert len(command(tmp_path, "alerts").output.splitlines()) == len(expected(tmp_path))
-    assert command(tmp_path, "alerts", "--query", "other").output == f"{STREAM}: no alert has been raised\n"
+    assert len(command(tmp_path, "alerts").output.splitlines()) == len(expected(tmp_path)) + 1  # what to do next
+    assert "other: the catalog has no such query" in str(command(tmp_path, "alerts", "--query", "other").exception)
     set_stream(tmp_path, sinks={"wrong": {"format": "sql", "url": "env:HEDDLE_NOWHERE"}})
     refused = command(tmp_path, "publish").exception
     assert isinstance(refused, HeddleError)  # which main turns into exit code 2

@@ -19,7 +19,8 @@ from jobs.steps.replan import forget_old_runs
 from jobs.tracking.comparisons import log_comparison
 from jobs.tracking.evaluations import CALIBRATION, Evaluation, log_evaluation
 from jobs.tracking.past import ENOUGH, past_runs, prices, run_rows
-from jobs.tracking.registry import champion, plan_of
+from jobs.tracking.registry import OPERATIONS, SECONDS, Decision, champion, plan_of
+from jobs.tracking.replans import Replan, conclude, log_replan
 from jobs.tracking.store import PARENT, Entry, Store
 from optimizer.errors import HeddleError
 from optimizer.plan.definition import Plan
@@ -48,6 +49,17 @@ def test_a_replan_has_children_a_picture_and_a_row_per_query(store: Store, place
     queries = pq.read_table(io.BytesIO(store.read(version.run, "queries.parquet")))
     assert sorted(queries["query"].to_pylist()) == ["mean", "peak", "wider"]
     assert None not in queries["tree"].to_pylist()
+
+
+def test_a_replan_says_the_champions_cost_in_the_unit_that_people_read(store: Store, place: Settings) -> None:
+    catalog = catalog_of(place)
+    plan = planned(catalog)
+    for unit in (SECONDS, OPERATIONS):
+        run = log_replan(store, Replan(catalog, plan, 0.1))
+        conclude(store, run, plan, None, Decision(False, 0.002, 0.001, unit, "it costs more"), promoted=False)
+    in_operations, in_seconds = run_rows(store, "readings", "replan")
+    assert in_seconds["metrics"]["CPU_ms_of_champion"] == pytest.approx(0.2)  # per 1,000 of 5,000 events a second
+    assert in_operations["metrics"]["champion_cost"] == 0.001
 
 
 def test_an_evaluation_says_how_far_estimates_are_off(store: Store, place: Settings) -> None:
