@@ -42,6 +42,8 @@ def print_batch(manifest: Manifest, seconds: float) -> str:
     counts = manifest.counts
     if not counts["events"]:
         return f"batch {manifest.batch}, closed: {counts['results']:,} results more, {seconds:.1f} s"
+    if not (manifest.batch or counts["results"]):
+        return f"batch 0: {counts['events']:,} events, no window is over yet, {seconds:.1f} s"
     return f"batch {manifest.batch}: {counts['events']:,} events, {counts['results']:,} results, {seconds:.1f} s"
 
 

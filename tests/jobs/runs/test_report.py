@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.runs.report import COUNTED, RunReport
+from jobs.engine.warehouse.manifest import Manifest
+from jobs.runs.report import COUNTED, RunReport, print_batch
 
 
 def test_batches_add_up_and_each_keeps_its_own_time() -> None:
@@ -20,3 +21,9 @@ def test_batches_add_up_and_each_keeps_its_own_time() -> None:
     assert (report.batches, report.events, report.numbers) == (2, 20, [0, 1])
     assert report.trees == {"t1": {"partials": 6, "operations": 10}}
     assert report.unshared == {"median": 2}
+
+
+def test_a_first_batch_without_answers_says_why() -> None:
+    counts = {"events": 1000, "results": 0}
+    assert print_batch(Manifest(batch=0, counts=counts), 0.5) == "batch 0: 1,000 events, no window is over yet, 0.5 s"
+    assert print_batch(Manifest(batch=1, counts=counts), 0.5) == "batch 1: 1,000 events, 0 results, 0.5 s"
