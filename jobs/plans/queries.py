@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.host.say import Say
+from jobs.measure.machine_prices import load_prices
 from jobs.plans.replan import MEASURING, Replanned, Wish, keep, replan
 from jobs.spark.session import spark_session
 from jobs.tracking.past import prices
@@ -166,6 +167,7 @@ def weave(store: Store, catalog: Catalog, stream: str, key: str, say: Say, toler
     plan = rewoven.plan
     drift = {"deviation": rewoven.deviation, "tolerance": tolerance, "replan_due": float(rewoven.is_due)}
     say(f"{stream}: the plan costs {drift_text(rewoven.deviation)}; up to {tolerance:.1%} more is tolerated")
-    logged = Replan(catalog, plan, time.perf_counter() - started, plan.strategy, measured=drift, key=key)
+    seconds, priced = time.perf_counter() - started, fitted or load_prices()
+    logged = Replan(catalog, plan, seconds, plan.strategy, measured=drift, key=key, prices=priced)
     outcome = keep(store, plan, log_replan(store, logged), decide(plan, before), True, say)
     return replace(outcome, replan_due=rewoven.is_due)

@@ -35,7 +35,7 @@ class PlanModel:
         return pd.DataFrame([self._predict_at(float(rate)) for rate in pd.DataFrame(data)[RATE]])
 
     def _predict_at(self, rate: float) -> dict[str, float | None]:
-        operations = operations_of(replace(self.plan, traffic=replace(self.plan.traffic, rate=rate)))
+        operations = operations_of(at_rate(self.plan, rate))
         is_priced = self.prices is not None and self.prices.knows(operations)
         seconds = self.prices.seconds(operations, 1 / STEADY.batch) if self.prices and is_priced else None
         return {
@@ -44,6 +44,30 @@ class PlanModel:
             "cpu_seconds_per_second": seconds,
             "cpu_ms_per_1000_events": None if seconds is None else seconds / rate * 1e6,
         }
+
+
+def at_rate(plan: Plan, rate: float) -> Plan:
+    """Return a plan over the same stream when so many events come in a second.
+
+    What was measured goes with them: a span of time sees the keys that one of as many events saw, and the events of
+    shards grow. Shards do not, unless an event has none to itself: slices, keys and signatures bound them.
+    """
+    times, traffic = rate / plan.rate, plan.traffic
+    curves = tuple((keys, tuple((span / times, active) for span, active in curve)) for keys, curve in traffic.curves)
+    trees = tuple(
+        replace(
+            tree,
+            shards=replace(
+                tree.shards,
+                events=tree.shards.events * times,
+                shards=min(tree.shards.shards, tree.shards.events * times),
+            ),
+        )
+        if tree.shards
+        else tree
+        for tree in plan.trees
+    )
+    return replace(plan, trees=trees, traffic=replace(traffic, rate=rate, curves=curves))
 
 
 def describe_model(prices: Prices | None) -> dict[str, str]:

@@ -19,11 +19,12 @@ from jobs.steps.replan import forget_old_runs
 from jobs.tracking.comparisons import log_comparison
 from jobs.tracking.evaluations import CALIBRATION, Evaluation, log_evaluation
 from jobs.tracking.past import ENOUGH, past_runs, prices, run_rows
+from jobs.tracking.plan_model import PlanModel
 from jobs.tracking.registry import OPERATIONS, SECONDS, Decision, champion, plan_of
 from jobs.tracking.replans import Replan, conclude, log_replan
 from jobs.tracking.store import PARENT, Entry, Store
 from optimizer.errors import HeddleError
-from optimizer.plan.definition import Plan
+from optimizer.plan.definition import Plan, Shards
 from optimizer.plan.prices import operations_for
 from optimizer.planning.stream import plan_stream
 from tests.worlds.platform import QUERIES, catalog_of, planned, replanned, report
@@ -213,6 +214,17 @@ def test_the_champion_loads_as_a_model_that_predicts_its_cost(store: Store, plac
     assert predicted["operations_per_second"][0] == pytest.approx(plan.cost)
     assert predicted["operations_per_second"][1] > plan.cost
     assert version.champion or version.number == 1
+
+
+def test_a_plan_of_shards_costs_more_at_a_higher_rate(place: Settings) -> None:
+    plan = planned(catalog_of(place))
+    first, *others = plan.trees
+    shards = Shards(predicates=3, measures=1, events=plan.rate, alpha=2.5, shards=10.0, beta=1.1)
+    model = PlanModel(replace(plan, trees=(replace(first, shards=shards), *others)), None)
+    rates = [plan.rate / 10, plan.rate, 2 * plan.rate]
+    operations = list(model.predict(pd.DataFrame({"rate": rates}))["operations_per_second"])
+    assert operations[2] - operations[1] == pytest.approx(plan.rate * (1 + sum(len(tree.demands) for tree in others)))
+    assert operations[0] < operations[1] / 2
 
 
 def test_a_run_says_when_where_and_from_what(store: Store, place: Settings) -> None:
