@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -27,7 +25,6 @@ from jobs.tracking.registry import champion
 from jobs.tracking.store import Store, open_store
 from optimizer.catalog.read.load import load_catalog
 from plugins.heddle_page.read.batches import list_backfills
-from tests.worlds.platform import write_events
 
 LARGEST = 99  # of all readings
 HOT = """
@@ -200,19 +197,6 @@ def test_a_query_joins_and_leaves(airflow: Airflow, place: Settings, store: Stor
     again = champion(store, "readings")
     assert again is not None
     assert again.queries == 3
-
-
-def test_hours_that_are_whole_are_told_by_their_partition_keys(
-    airflow: Airflow, place: Settings, said: list[str]
-) -> None:
-    """As Airflow itself has recorded them; a DAG that waits for hours is started by these."""
-    write_events(place, 130)  # minutes
-    assert airflow.run("heddle_evaluate", {"sample": 1}, said.append)["state"] == "success"
-    ask = "SELECT partition_key FROM asset_event JOIN asset ON asset.id = asset_id WHERE name = 'heddle_hours_readings'"
-    with closing(sqlite3.connect(Path(place.home, "airflow", "airflow.db"))) as database:
-        keys = [key for (key,) in database.execute(ask)]
-    assert sorted(keys) == ["1970-01-01T00:00:00", "1970-01-01T01:00:00"]
-    assert any("takes over from" in line for line in said)  # the plan without the query that has left
 
 
 @pytest.mark.parametrize(
