@@ -103,6 +103,12 @@ class Storage:
         if not self.on_s3:
             self.filesystem.create_dir(self.path(name), recursive=True)
 
+    def remove_folder(self, name: str) -> None:
+        """Remove a folder with all that is below it, if it is there; S3 has none."""
+        if not self.on_s3:
+            with suppress(FileNotFoundError):
+                self.filesystem.delete_dir(self.path(name))
+
     def names(self, folder: str, before: float = math.inf) -> Iterator[str]:
         """List the files below a folder, by name, if need be those written before a time (seconds since the epoch);
         drafts of files are none."""

@@ -2,6 +2,7 @@
 
 - backfill: A past interval computed anew: into a warehouse of its own, or in place of quarantined batches.
 - compare: The same events under several strategies and techniques.
+- due_batches: Batches of files that are listed once: Structured Streaming finds a mark for each that is due.
 - frames: Queries over a table in memory or a Spark DataFrame: planned by its own events, answered at once.
 - in_process: The same evaluation in one process, without Spark: for small streams, and to see what Spark costs.
 - lanes: Which lane every query of a stream takes, and why; and the executors of both lanes on Spark.

@@ -17,10 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.engine.sources import table_columns
 from jobs.engine.sources.contract import File
-from jobs.engine.warehouse.consumed_files import add_record, earlier_files, load_records, offered_files
+from jobs.engine.warehouse.consumed_files import (
+    add_record,
+    earlier_files,
+    files_in_records,
+    load_records,
+    offered_files,
+)
 from jobs.engine.warehouse.lifecycle import CHECKPOINT, Engine
 from jobs.host.stops import step, stop_on_signal
 from jobs.measure.machine_prices import load_prices
+from jobs.runs.due_batches import DueBatches, mark_batches
 from jobs.runs.lanes import FrameReader, SparkLane, prepare_on_spark
 from jobs.runs.log_batches import LogBatch, list_file_batches, list_log_batches, require_appends
 from jobs.runs.report import RunReport
@@ -44,7 +51,7 @@ if TYPE_CHECKING:
 
 
 ANY_AGE = "36500d"  # Spark would leave out files that are a week older than the newest, without a word
-LISTED_BY_SPARK = frozenset({"recursiveFileLookup", "pathGlobFilter"})  # it refuses the others in a stream
+PATTERN = "pathGlobFilter"  # of a stream's options, those that Spark takes in a stream, too
 LISTING = "path string, modificationTime timestamp, length bigint, content binary"
 CHECKPOINT_FOLDERS = ("offsets", "commits", "sources/0")
 POLL_SECONDS: Any = 0.2  # awaitTermination takes fractions, its annotation does not
@@ -64,7 +71,9 @@ class Streaming:
     options: Options
     stop: threading.Event
     turn: threading.Lock = field(default_factory=threading.Lock)
+    arrived: Sequence[File] = ()  # as the folder was when the run began
     failure: Exception | None = None
+    due: DueBatches | None = None  # of a run that ends, whose files are listed once; else Spark lists them
     follower: CatalogFollower | None = None  # of a run that goes on while its catalog changes
 
     @property
@@ -100,9 +109,15 @@ class Streaming:
         storage, manifest = self.run.storage, self.run.manifest
         records = load_records(storage)
         died = next((record.files for record in records if record.batch == batch), None)
-        # by Spark's own record of the batch: to collect the listing would be a query and a job more
-        files = offered_files(storage, batch, self.driver) if died is None else self.run.present(died)
-        add_record(storage, records, batch, files, earlier_files(storage, manifest, records))
+        earlier = earlier_files(storage, manifest, records)
+        if died is not None:
+            files = self.run.present(died)
+        elif self.due is not None:
+            files = self.run.present(self.due.take_next())
+        else:  # by Spark's own record of the batch: to collect the listing would be a query and a job more
+            consumed = files_in_records(records).keys() | {file.path for file in earlier or ()}
+            files = [file for file in offered_files(storage, batch, self.driver) if file.path not in consumed]
+        add_record(storage, records, batch, files, earlier)
         return files
 
     def prepare(self, files: Sequence[File]) -> Prepared:
@@ -122,16 +137,26 @@ class Streaming:
             if self.driver.has_log or self.driver.in_spark:
                 self._follow_records()
                 return
-            query = self._start()
-            while not query.awaitTermination(POLL_SECONDS):
-                if self.stop.is_set():
-                    self._end(query)
-                    return
-                if self.options.interval and _idle(query):
+            if self.options.interval:
+                self._await(self._start(self.driver.path))
+                return
+            run = self.run
+            with mark_batches(run.storage, run.manifest, self.arrived, self.options.files_per_batch) as self.due:
+                if self.due.folder:
+                    self._await(self._start(run.storage.uri(self.due.folder)))
+                else:
                     self._close()
-            self._close()
         except Exception as error:
             raise as_user_error(self.spark, self.failure or error) from None
+
+    def _await(self, query: StreamingQuery) -> None:
+        while not query.awaitTermination(POLL_SECONDS):
+            if self.stop.is_set():
+                self._end(query)
+                return
+            if self.options.interval and _idle(query):
+                self._close()
+        self._close()
 
     def _list_batches(self) -> Iterator[LogBatch]:
         if not self.driver.in_spark:
@@ -160,20 +185,23 @@ class Streaming:
             pass
         query.stop()
 
-    def _start(self) -> StreamingQuery:
-        for folder in CHECKPOINT_FOLDERS:  # for each that it makes itself, Hadoop starts a `chmod`
-            self.run.storage.make_folder(f"{CHECKPOINT}/{folder}")
-        # nothing of it is ever read: Spark lists the files, numbers the batches and keeps the record
+    def _start(self, folder: str) -> StreamingQuery:
+        """Start a query over a folder: of events where a run goes on, else of marks for the batches that are due."""
+        for name in CHECKPOINT_FOLDERS:  # for each that it makes itself, Hadoop starts a `chmod`
+            self.run.storage.make_folder(f"{CHECKPOINT}/{name}")
+        # nothing of it is ever read: Spark numbers the batches and keeps the record. What folders say is not asked for,
+        # since those of the marks and of the events, which may follow each other, do not fit together
         listing = self.spark.readStream.format("binaryFile").schema(LISTING).option("maxFileAge", ANY_AGE)
-        for name in LISTED_BY_SPARK & self.driver.options.keys():
-            listing = listing.option(name, self.driver.options[name])
-        if self.options.files_per_batch:
-            listing = listing.option("maxFilesPerTrigger", self.options.files_per_batch)
-        interval = self.options.interval
+        listing = listing.option("recursiveFileLookup", "true")
+        pattern, interval = self.driver.options.get(PATTERN), self.options.interval
+        if interval and pattern:
+            listing = listing.option(PATTERN, pattern)
+        if files := 1 if self.due else self.options.files_per_batch:
+            listing = listing.option("maxFilesPerTrigger", files)
         pace = {"processingTime": f"{parse_duration(interval)} microseconds"} if interval else {}
         trigger: dict[str, Any] = pace or {"availableNow": True}
         return (
-            listing.load(literal_path(self.driver.path))
+            listing.load(literal_path(folder))
             .select("path")
             .writeStream.foreachBatch(self.take)
             .option("checkpointLocation", self.run.storage.uri(CHECKPOINT))
@@ -212,7 +240,7 @@ def evaluate(
         run.report.master = str(spark.sparkContext.master)
         run.note_rewritten(arrived)
         follower = CatalogFollower(Path(followed), run.report.note) if followed else None
-        Streaming(spark, run, options, stop, follower=follower).go()
+        Streaming(spark, run, options, stop, arrived=arrived, follower=follower).go()
     return run.report
 
 

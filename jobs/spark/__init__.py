@@ -8,6 +8,7 @@
 - result_frame: Result files as Spark frames, as they are written or with the columns of a statement's SQL.
 - session: The SparkSession every job starts from, and Spark's errors in the words of the person who can mend them.
 - stream_frames: A stream's events as a DataFrame: files and tables by Spark's own reader, and the SQL of a stream.
+- task_partials: The half of Spark's aggregation that is before its shuffle.
 - unshared: The unshared lane: queries that cannot be woven run on plain Spark.
 - worker_daemon: The process that Spark's Python workers are forked from: it has imported the engine.
 """

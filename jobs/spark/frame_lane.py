@@ -60,6 +60,7 @@ from jobs.kernels.algebra.operators import (
     SUM_INT,
 )
 from jobs.spark.feed_tasks import FeedTasks, feed_messages
+from jobs.spark.task_partials import before_shuffle
 from optimizer.catalog.sql.expressions import quote
 from optimizer.rewrite.partials import make_exact_parts, microseconds, only_where, since_edge
 from optimizer.windows.window import BEGINNING
@@ -75,6 +76,7 @@ FEWER = 2  # events to a partial, from which on aggregating pays
 Batches = Iterable[pa.RecordBatch]
 FeedResult = tuple[FeedReport, list[Parcel]]
 MOMENT = "__moment"  # the time of an event in microseconds
+PRODUCT_OF = "product of "  # an aggregate that SQL has no name for
 EXACT_NAMES = {
     COUNT: "count",
     SUM_INT: "whole_sum",
@@ -86,6 +88,7 @@ EXACT_NAMES = {
     BIT_OR: "bit_or",
     BIT_XOR: "bit_xor",
 }
+ONE_COLUMN = frozenset({COUNT, SUM_INT, SUM_FLOAT, MIN, MAX, BIT_AND, BIT_OR, BIT_XOR, PRODUCT})  # until it is finished
 
 
 @dataclass(frozen=True)
@@ -285,17 +288,33 @@ def aggregate_events(inputs: DataFrame, aggregation: Aggregation, names: Prepare
 
     keys = [F.col(names.columns[name]).alias(spark_key(number)) for number, name in enumerate(aggregation.keys)]
     words = [F.expr(sql).alias(word_column(number)) for number, sql in enumerate(_words(aggregation, names.inputs))]
-    whole = [F.count(F.lit(1)).alias(EVENTS), F.max(MOMENT).alias(LATEST)]
+    texts = {EVENTS: "count(1)", LATEST: f"max({MOMENT})"}
     if emitted > BEGINNING:
-        whole.append(F.count_if(F.col(MOMENT) < emitted).alias(LATE))
-    parts = [
-        column.alias(part_column(number, part))
-        for number, measure in enumerate(aggregation.measures)
-        for part, column in enumerate(_parts(measure, names.inputs))
-    ]
+        texts[LATE] = f"count_if({MOMENT} < {emitted}L)"
+    for number, measure in enumerate(aggregation.measures):
+        texts |= {part_column(number, part): sql for part, sql in enumerate(_parts(measure, names.inputs))}
+    firsts = {sql: name for name, sql in reversed(texts.items())}  # what several measures need is aggregated once
     start = f"{MOMENT} - ({since_edge(pass_edges(aggregation.edges), MOMENT, SLOTS)})"
     timed = inputs.withColumn(MOMENT, F.expr(microseconds(names.time))).withColumn(START, F.expr(start))
-    return timed.groupBy(*keys, START, *words).agg(*whole, *parts)
+    grouped = timed.groupBy(*keys, START, *words).agg(*(_aggregate(sql).alias(name) for sql, name in firsts.items()))
+    if all(map(_has_one_column, aggregation.measures)):
+        grouped = before_shuffle(grouped)
+    by = grouped.columns[: -len(firsts)]
+    return grouped.select(*by, *(F.col(firsts[sql]).alias(name) for name, sql in texts.items()))
+
+
+def _aggregate(sql: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
+
+    if sql.startswith(PRODUCT_OF):
+        return F.product(F.expr(sql.removeprefix(PRODUCT_OF)))
+    return F.expr(sql)
+
+
+def _has_one_column(measure: MeasureProgram) -> bool:
+    """Whether Spark keeps nothing else of a measure's parts, while it folds, than what they come to."""
+    is_wide = measure.coding == "decimal" and measure.op == SUM_INT
+    return measure.op in ONE_COLUMN and not measure.carries and not is_wide
 
 
 def _words(aggregation: Aggregation, names: dict[str, str]) -> list[str]:
@@ -304,18 +323,16 @@ def _words(aggregation: Aggregation, names: dict[str, str]) -> list[str]:
     return [" | ".join(texts[first : first + WORD]) for first in range(0, len(texts), WORD)]
 
 
-def _parts(measure: MeasureProgram, names: dict[str, str]) -> list[Column]:
-    """Return Spark's aggregates that make up a measure's partial, as `rows_of` takes them."""
-    from pyspark.sql import functions as F  # noqa: N812 (as everyone writes it)
-
+def _parts(measure: MeasureProgram, names: dict[str, str]) -> list[str]:
+    """Return SQL for Spark's aggregates that make up a measure's partial, as `rows_of` takes them."""
     if measure.carries:
-        return [F.expr(sql) for sql in _picks(measure, names)]
+        return _picks(measure, names)
     value = only_where(names[measure.order] if measure.order else "1", names[measure.where] if measure.where else "")
-    if measure.op == PRODUCT:  # SQL has no name for it
-        return [F.product(F.expr(value))]
+    if measure.op == PRODUCT:
+        return [f"{PRODUCT_OF}{value}"]
     if measure.coding == "decimal" and measure.op == SUM_INT:  # of ten digits more: no slice has so many events
-        return [F.expr(f"sum({value})")]
-    return [F.expr(sql) for sql in make_exact_parts(EXACT_NAMES[measure.op], value, LIMB_BITS)]
+        return [f"sum({value})"]
+    return make_exact_parts(EXACT_NAMES[measure.op], value, LIMB_BITS)
 
 
 def _picks(measure: MeasureProgram, names: dict[str, str]) -> list[str]:

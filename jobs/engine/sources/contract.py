@@ -50,9 +50,10 @@ def list_files(source: Stream) -> list[File]:
     root = storage.path("").rstrip("/")
     infos = _infos(storage, root, source)
     prefix = len(root) + 1
-    by_name = {info.path[prefix:]: info for info in infos if info.type == fs.FileType.File}
+    by_name = {info.path[prefix:]: info for info in infos if info.is_file}
     names = select_files(source, (Found(name, _microseconds(info)) for name, info in by_name.items()))
-    files = [_file(by_name[name], storage.uri(name)) for name in names]
+    above = storage.uri("")
+    files = [_file(by_name[name], above + name) for name in names]
     return sorted(files, key=lambda file: (file.modified, file.path))
 
 
@@ -84,7 +85,7 @@ def current_files(paths: Iterable[str]) -> list[File]:
     for folder, members in _by_folder(paths).items():
         storage = Storage(folder)
         infos = storage.filesystem.get_file_info([storage.path(path.rpartition("/")[2]) for path in members])
-        files += [_file(info, path) for path, info in zip(members, infos, strict=True) if info.type == fs.FileType.File]
+        files += [_file(info, path) for path, info in zip(members, infos, strict=True) if info.is_file]
     return files
 
 

@@ -170,6 +170,12 @@ def files_of_batch(storage: Storage, batch: int) -> list[str]:
         raise _unreadable_checkpoint(storage) from None
 
 
+def last_begun(storage: Storage) -> int:
+    """Return the last batch that Spark has numbered, whether it came to an end or not; -1 where there is none."""
+    names = (name.rpartition("/")[2] for name in storage.names(f"{CHECKPOINT}/offsets"))
+    return max(map(int, filter(str.isdigit, names)), default=-1)
+
+
 def plain_path(uri: str) -> str:
     """Return the path that our records have for what Spark calls a file.
 

@@ -41,7 +41,8 @@ def select_files(source: Stream, files: Iterable[Found]) -> list[str]:
     >>> select_files(Stream("s", "ts", 0), [Found(name, 0) for name in ("k=1/a.csv", "k=2/_b.csv", "k=2/c.csv")])
     ['k=1/a.csv', 'k=2/c.csv']
     """
-    names = [file.name for file in files if _is_data(source, file)]
+    has_options = not LISTING_OPTIONS.isdisjoint(source.options)
+    names = [file.name for file in files if _is_data(source, file, has_options)]
     if reads_below(source):
         return names
     members: dict[str, str] = {}  # the first file of every folder: there may be many files and few folders
@@ -104,11 +105,11 @@ def _are_alike(first: Folders, other: Folders) -> bool:
     return list(first.values) == list(other.values) and first.above.lower() == other.above.lower()
 
 
-def _is_data(source: Stream, file: Found) -> bool:
+def _is_data(source: Stream, file: Found, has_options: bool) -> bool:
     folder, _, name = file.name.rpartition("/")
     if _is_hidden(name) or (folder and _is_below_hidden(folder)):
         return False
-    if not LISTING_OPTIONS & source.options.keys():
+    if not has_options:
         return True
     pattern = source.options.get("pathGlobFilter")
     if pattern is not None and not glob_pattern(pattern).fullmatch(name):
