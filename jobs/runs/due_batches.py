@@ -5,6 +5,7 @@ Spark itself would list the folder three times for a batch, and look for each of
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import earlier_files, files_in_records, last_begun, load_records
-from jobs.engine.warehouse.lifecycle import CHECKPOINT
+from jobs.engine.warehouse.lifecycle import CHECKPOINT, DRAFT_SECONDS
 from jobs.engine.warehouse.manifest import Manifest
 from jobs.host.storage import Storage
 
@@ -47,8 +48,7 @@ def mark_batches(
     begun = last_begun(storage)
     is_open = begun > manifest.batch
     has_files = any(record.batch == begun for record in records)
-    if storage.local:  # no other run is under way: these marks are of runs that died
-        storage.remove_folder(DUE)
+    _forget_dead(storage)
     if not waiting and not is_open:
         yield DueBatches([], files_per_batch)
         return
@@ -64,3 +64,12 @@ def mark_batches(
         for name in names:
             storage.delete(name)
         storage.remove_folder(due.folder)
+
+
+def _forget_dead(storage: Storage) -> None:
+    """Remove the marks of runs that died: on a local disk no other run is under way, elsewhere those of old ones."""
+    if storage.local:
+        storage.remove_folder(DUE)
+        return
+    for name in list(storage.names(DUE, time.time() - DRAFT_SECONDS)):
+        storage.delete(name)

@@ -108,8 +108,9 @@ def choose_fold(sample: DataFrame, program: Program) -> FrameFold:
     reason, reason_in_one = why_not(program), why_not(program, in_one=True)
     if reason and reason_in_one:
         return FrameFold(reason)
-    table = in_utc(prepare_inputs(sample.limit(SAMPLE), program).toArrow())
-    events = events_from(frame_inputs(table, program), program)
+    looked_at = replace(program, values=(), unshared=())  # times, keys and predicates
+    table = in_utc(prepare_inputs(sample.limit(SAMPLE), looked_at).toArrow())
+    events = events_from(frame_inputs(table, looked_at), looked_at)
     count = len(events.times)
     (joint,) = (count_partials(events, aggregation) for aggregation in aggregations(program, in_one=True))
     if not reason_in_one and joint * FEWER <= count:
