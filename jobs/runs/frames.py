@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import uuid
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +39,7 @@ from jobs.measure.machine_prices import load_prices
 from jobs.measure.recent_events import MOST, RecentEvents, measuring_program
 from jobs.spark.choose_lane import frame_types
 from jobs.spark.executor import SparkExecutor
-from jobs.spark.frame_lane import choose_fold, frame_inputs, prepare_inputs
+from jobs.spark.frame_lane import choose_fold, frame_inputs, look_by_spark, prepare_inputs
 from jobs.spark.result_frame import answers_frame
 from jobs.spark.session import as_user_error
 from optimizer.catalog.model.catalog import Catalog
@@ -202,7 +203,7 @@ def _run_frame(catalog: Catalog, events: DataFrame, folder: str) -> dict[str, Da
     woven = replace(move_unfoldable(catalog, plan, types), unshared=())
     program = compile_program(catalog, woven, types)
     storage = Storage(folder or _temporary_folder())
-    tasks = choose_fold(events, program).tasks(events)
+    tasks = choose_fold(partial(look_by_spark, events), program).tasks(events)
     empty = Manifest(buckets=context.defaultParallelism)
     manifest = run_batch(storage, empty, _closing_all(program), 0, SparkExecutor(context, tasks), last=True)
     answered = {str(id) for tree in woven.trees for id in tree.queries}

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from jobs.engine.events.columns import Events, events_from
 from jobs.engine.events.expressions import NotExact
 from jobs.engine.events.file_types import reasons_in_catalog
-from jobs.engine.events.parquet import name_long_groups, splits_of
+from jobs.engine.events.parquet import EventReader, name_long_groups, split_of, splits_of, with_inputs
 from jobs.engine.program.program import Program
 from jobs.engine.program.queries import of_lane
 from jobs.engine.sources import list_input_files
@@ -26,7 +30,7 @@ from jobs.runs.run import Prepared
 from jobs.spark.choose_lane import choose_lanes, queries_by_lane
 from jobs.spark.executor import SparkExecutor
 from jobs.spark.feed_tasks import BothLanes, FeedTasks, FileTasks, PastTasks
-from jobs.spark.frame_lane import FrameFold, choose_fold
+from jobs.spark.frame_lane import SAMPLE, FrameFold, choose_fold, look_by_spark
 from jobs.spark.stream_frames import stream_frame
 from jobs.spark.unshared import UnsharedLane
 from optimizer.catalog.model.catalog import Catalog
@@ -189,6 +193,15 @@ class SparkLane:
         return self.frame_fold.tasks(self.reader.read(files))
 
 
+def _look(reader: FrameReader, file: File, program: Program) -> Events:
+    """Return the first events of a file: by our own reader where it evaluates keys and predicates, else by Spark."""
+    if reader.catalog.streams[reader.stream].in_parquet:
+        with suppress(HeddleError, NotExact, KeyError, pa.ArrowException, StopIteration):
+            first = next(EventReader(program).read(split_of(file)))
+            return events_from(with_inputs(first.slice(0, SAMPLE), program), program)
+    return look_by_spark(reader.read([file]), program)
+
+
 def _nothing_before(since: int) -> RawEvents:
     return RawEvents()
 
@@ -209,7 +222,8 @@ def prepare_on_spark(lane: SparkLane, plan: Plan, files: Sequence[File], forced:
     if not feeds_trees:
         return Prepared(lanes.program, chosen_lane, lanes.name, queries)
     by_spark = of_lane(lanes.program, "frame") if lanes.reads_files else lanes.program
-    fold = choose_fold(chosen_lane.reader.read([max(files, key=lambda file: file.size)]), by_spark)
+    largest = max(files, key=lambda file: file.size)
+    fold = choose_fold(partial(_look, chosen_lane.reader, largest), by_spark)
     aggregated = AGGREGATED_IN_ONE if fold.in_one else AGGREGATED
     note = f"{FOLDED}, since {fold.reason}" if fold.reason else aggregated
     return Prepared(lanes.program, replace(chosen_lane, frame_fold=fold), lanes.name, queries, (note,))

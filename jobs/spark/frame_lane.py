@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from jobs.engine.events.arrow import in_utc
-from jobs.engine.events.columns import FILE, POSITION, events_from
+from jobs.engine.events.columns import FILE, POSITION, Events, events_from
 from jobs.engine.feed.spark_partials import (
     EVENTS,
     LATE,
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 MESSAGE = "bucket int, kind string, content binary"
 SAMPLE = 1 << 16  # events that show whether partials are fewer
 FEWER = 2  # events to a partial, from which on aggregating pays
+Look = Callable[[Program], Events]  # at the first of some events: their times, keys and predicates
 Batches = Iterable[pa.RecordBatch]
 FeedResult = tuple[FeedReport, list[Parcel]]
 MOMENT = "__moment"  # the time of an event in microseconds
@@ -103,14 +104,12 @@ class FrameFold:
         return EventTasks(frame) if self.reason else AggregateTasks(frame, self.in_one)
 
 
-def choose_fold(sample: DataFrame, program: Program) -> FrameFold:
+def choose_fold(look: Look, program: Program) -> FrameFold:
     """Choose how partials are made, by the first of some events."""
     reason, reason_in_one = why_not(program), why_not(program, in_one=True)
     if reason and reason_in_one:
         return FrameFold(reason)
-    looked_at = replace(program, values=(), unshared=())  # times, keys and predicates
-    table = in_utc(prepare_inputs(sample.limit(SAMPLE), looked_at).toArrow())
-    events = events_from(frame_inputs(table, looked_at), looked_at)
+    events = look(replace(program, values=(), unshared=()))
     count = len(events.times)
     (joint,) = (count_partials(events, aggregation) for aggregation in aggregations(program, in_one=True))
     if not reason_in_one and joint * FEWER <= count:
@@ -121,6 +120,12 @@ def choose_fold(sample: DataFrame, program: Program) -> FrameFold:
         return FrameFold(reason)
     most = max(count_partials(events, aggregation) for aggregation in aggregations(program))
     return FrameFold(f"an event in {FEWER} would be a partial" if most * FEWER > count else "")
+
+
+def look_by_spark(sample: DataFrame, program: Program) -> Events:
+    """Return the first of some events as Spark reads them."""
+    table = in_utc(prepare_inputs(sample.limit(SAMPLE), program).toArrow())
+    return events_from(frame_inputs(table, program), program)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
+FAST_GROUPS = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"
+# Spark settles the plan before it runs, and its faster table of groups holds a million of them: 16 MB in a task
+WHILE_PLANNED = {ADAPTIVE: "false", FAST_GROUPS: "20"}
 AGGREGATE, WRAPPERS, EXCHANGE = "HashAggregate", ("WholeStageCodegen", "InputAdapter"), "Exchange"
 
 
@@ -55,10 +58,11 @@ def _unwrapped(plan: Any) -> Any:
 
 @contextmanager
 def _as_planned(session: SparkSession) -> Iterator[None]:
-    """Let Spark settle a plan before it runs."""
-    before = str(session.conf.get(ADAPTIVE))
-    session.conf.set(ADAPTIVE, "false")
+    before = {name: str(session.conf.get(name)) for name in WHILE_PLANNED}
+    for name, value in WHILE_PLANNED.items():
+        session.conf.set(name, value)
     try:
         yield
     finally:
-        session.conf.set(ADAPTIVE, before)
+        for name, value in before.items():
+            session.conf.set(name, value)

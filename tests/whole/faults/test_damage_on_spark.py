@@ -27,7 +27,7 @@ def test_an_input_file_that_cannot_be_read(spark: SparkSession, spark_world: Rea
     with harmed(world.path(number), cut if number == 3 else garble), pytest.raises(HeddleError, match=line):
         evaluate(spark, world.catalog, world.plan, warehouse, options)
     assert newest(stream_storage(warehouse, STREAM)).batch == number - 1
-    gone = shutil.copytree(warehouse, world.folder / "gone", dirs_exist_ok=True)
+    gone = shutil.copytree(warehouse, world.folder / f"gone {lane} {number}")
     evaluate(spark, world.catalog, world.plan, warehouse, options)
     if lane == "file":  # sums of floats are those of the file lane, bit for bit
         assert_same(world, warehouse, world.warehouse("spark_reference"))

@@ -109,7 +109,8 @@ def _number(number: Number) -> Node:
     kind = named_type(number.kind)
     if pa.types.is_decimal(kind):
         return Node(kind, value=constant(kind, int(number.text.replace(".", ""))))
-    return Node(kind, value=constant(kind, float(number.text) if kind == DOUBLE else int(number.text)))
+    value = float(number.text) if kind == DOUBLE else int(number.text)
+    return Node(kind, value=constant(kind, value), is_written=True)
 
 
 def _negative(builder: Builder, tree: Any) -> Node:

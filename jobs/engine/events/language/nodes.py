@@ -78,6 +78,7 @@ class Node:
     value: Vector | None = None
     text: str = ""  # of comparisons, which many predicates have in common
     is_open: bool = False  # whether Spark leaves the last digit to Java's Math
+    is_written: bool = False  # a number as it stands in the text, not computed of such
 
     @property
     def is_constant(self) -> bool:
@@ -230,8 +231,8 @@ def _constants(node: Node, chain: tuple[Kernel, ...]) -> int:
 
 
 def fit_literal(node: Node, other: Node) -> Node:
-    """Return a whole number written beside a decimal with just its own digits."""
-    if not (node.is_constant and whole(node) and pa.types.is_decimal(other.type)):
+    """Return a whole number written beside a decimal with just its own digits; one that is computed keeps its type."""
+    if not (node.is_written and whole(node) and pa.types.is_decimal(other.type)):
         return node
     value = literal_of(node)
     kind = pa.decimal128(len(str(abs(value))), 0)
@@ -250,6 +251,8 @@ def compare(zone: str, kind: type, a: Node, b: Node, text: Any = None) -> Node:
     require(not (a.is_open or b.is_open), CLOSED)
     if b.is_constant and whole(a) and pa.types.is_decimal(b.type) and kind in NEAREST and not a.is_constant:
         kind, b = _to_whole(kind, b)
+    if kind is exp.NullSafeEQ and (_never_equal(a, b) or _never_equal(b, a)):
+        return Node(TRUTH, value=constant(TRUTH, False))
     a, b = to_common(zone, fit_literal(a, b), fit_literal(b, a))
     require_kept_casts(zone, a, b)
     return apply(TRUTH, COMPARISONS[kind], a, b, text=text.sql("spark") if text is not None else "")
@@ -274,6 +277,14 @@ NEAREST: dict[type, tuple[type, bool]] = {  # how a whole number is compared ins
     exp.LT: (exp.LT, True),
     exp.LTE: (exp.LT, True),
 }
+
+
+def _never_equal(node: Node, other: Node) -> bool:
+    """Whether a whole number meets a constant that is none: Spark then does not look at the number at all."""
+    value = other.value
+    if value is None or value.valid is not None or node.is_constant:
+        return False
+    return whole(node) and pa.types.is_decimal(other.type) and int(value.values[0]) % 10**other.type.scale != 0
 
 
 def _to_whole(kind: type, literal: Node) -> tuple[type, Node]:

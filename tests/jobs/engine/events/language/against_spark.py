@@ -124,7 +124,8 @@ def _differences(case: Case, theirs: Any) -> list[str]:
 
 
 def _show(array: pa.Array, row: int) -> str:
-    return repr(array[row].as_py())[:60] if not pa.types.is_timestamp(array.type) else str(array[row].value)
+    is_time = pa.types.is_timestamp(array.type) or pa.types.is_date(array.type)
+    return str(array[row].value) if is_time else repr(array[row].as_py())[:60]
 
 
 def _bits(array: pa.Array) -> list[Any]:
@@ -134,4 +135,6 @@ def _bits(array: pa.Array) -> list[Any]:
             None if value is None else (value != value and "nan") or (value, str(value)) for value in array.to_pylist()
         ]
     plain = array.cast(pa.int64()) if pa.types.is_timestamp(array.type) else array
+    if pa.types.is_date(array.type):  # Python's own end in the year 9999
+        plain = array.cast(pa.int32())
     return list(plain.to_pylist())

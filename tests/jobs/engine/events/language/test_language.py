@@ -34,6 +34,18 @@ def test_clocks_of_a_zone(spark: SparkSession, zone: str) -> None:
     assert outcome.evaluated > 40
 
 
+def test_numbers_that_are_computed_are_no_literals(spark: SparkSession) -> None:
+    """Beside a decimal, a literal has the type of its digits, any other constant that of its own kind."""
+    divided = "pmod(0.01 + 0.01, 12.345 / q) <= "
+    texts = [f"{divided}{zero}" for zero in ("0", "1 * 0", "CAST(0 AS INT)", "CAST(FALSE AS INT) * ceil(2.5F)")]
+    texts += ["p * 2", "p * -2", "p * -(2)", "p + (1 + 1)", "p DIV CAST(3 AS BIGINT)", "greatest(p, 1 + 1)"]
+    # a whole number is never 1.5, so that Spark does not look at it
+    texts += [f"(i % 0) {comparison} 1.5" for comparison in ("<=>", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")]
+    outcome = compare(spark, odd_rows(48, 2), [*texts, "1.5 <=> (i % 0)", "(i % 0) <=> 3.0", "i <=> 1.5"])
+    assert not outcome.differences
+    assert outcome.evaluated > 10
+
+
 def test_case_of_letters(spark: SparkSession) -> None:
     letters = [chr(code) for code in range(1, 0x1F000) if not 0xD800 <= code < 0xE000 and chr(code).isprintable()]
     newer = [chr(code) for pair in texts.CAPITAL_TO_SMALL.items() for code in pair]
