@@ -26,7 +26,7 @@
 - sinks: What delivering a batch to a sink adds to evaluating it, in CPU and wall seconds.
 - sources: `heddle.run` on a pandas frame against pandas, polars and DuckDB, in CPU seconds, answers compared.
 - steady: What a steady micro-batch costs, whatever the ranges: batch after batch in this process, in CPU seconds.
-- tables: A Delta and an Iceberg stream against the same rows in a folder of Parquet files, in CPU seconds.
+- tables: A Delta and an Iceberg stream against a folder of the very same Parquet files, in CPU seconds.
 - topics: Landing a topic of a real Kafka broker and evaluating it against Spark's own copy of it, in CPU seconds.
 
 Their parts:
