@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
+from jobs.engine.events.arrow import to_array
 from jobs.host.stops import step
 from jobs.host.storage import Storage
 from jobs.sinks.contract import Place, Rows, SinkTable, TableRows, column_texts, refuse_columns, refuse_stranger
@@ -111,7 +112,7 @@ class DeltaSink:
         if head is None:
             self.storage.make_folder(table.name)
         with self.storage.filesystem.open_output_stream(path) as file:
-            pq.write_table(answers.unify_dictionaries(), file, **_encoding(table.schema))
+            pq.write_table(_with_required(answers.unify_dictionaries()), file, **_encoding(table.schema))
             size = file.tell()
         step("sink written")
         counted = json.dumps({"numRecords": answers.num_rows})
@@ -197,6 +198,32 @@ def _encoding(schema: pa.Schema) -> dict[str, Any]:
     times = {name: "DELTA_BINARY_PACKED" for name, kind in leaves if pa.types.is_timestamp(kind)}
     repeated = [name for name, kind in leaves if pa.types.is_string(kind)] + schema.names[-1:]  # the last is the batch
     return {"use_dictionary": repeated, "column_encoding": times, "write_statistics": False, "store_schema": False}
+
+
+def _with_required(rows: pa.Table) -> pa.Table:
+    """Return rows whose columns without nulls are required: to say of every value that it is there takes a quarter of
+    the time that a file takes. The table's own columns may be null as before."""
+    columns = [to_array(column) for column in rows.columns]
+    columns = [_with_required_parts(column) if pa.types.is_struct(column.type) else column for column in columns]
+    fields = [
+        pa.field(name, column.type, nullable=_has_nulls(column))
+        for name, column in zip(rows.schema.names, columns, strict=True)
+    ]
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _with_required_parts(column: pa.StructArray) -> pa.StructArray:
+    parts = [column.field(place) for place in range(column.type.num_fields)]
+    if column.null_count or any(part.null_count for part in parts):
+        return column
+    fields = [field.with_nullable(False) for field in column.type]
+    return pa.StructArray.from_arrays(parts, fields=fields)
+
+
+def _has_nulls(column: pa.Array) -> bool:
+    if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
+        return True
+    return bool(column.null_count)
 
 
 def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:

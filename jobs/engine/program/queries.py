@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -38,6 +39,7 @@ def align(window: Window) -> Window:
     return replace(window, offset=window.offset % window.slide)
 
 
+@lru_cache(maxsize=8_192)
 def label_of(query: Query) -> str:
     """Return what result files call a query: an answer belongs to a query as it was defined, not just to its id."""
     window = align(query.window)

@@ -182,6 +182,7 @@ def print_tree(tree: exp.Expr) -> str:
     return text
 
 
+@lru_cache(maxsize=8_192)
 def plain(name: str) -> bool:
     """Say whether a name may stand without backquotes.
 

@@ -83,6 +83,22 @@ def test_rows_come_once_in_order_with_their_batch(tmp_path: Path) -> None:
     assert [state.standing for state in states(catalog, tmp_path)] == [outbox.Standing(3, 0)] * len(EVERY)
 
 
+def test_files_of_delta_say_which_columns_have_nulls(tmp_path: Path) -> None:
+    """What is said of every value takes longer than the value; the table takes files of either kind."""
+    catalog = make_sinks_world(tmp_path, ("delta",))
+    arrive(tmp_path, *range(4))
+    deliver(catalog, STREAM, evaluate(tmp_path, catalog), pytest.fail)
+    assert_delivered(tmp_path, catalog, "delta")
+    said = set()
+    for path in (tmp_path / "lake").glob("*/*.parquet"):
+        with pq.ParquetFile(path) as file:
+            rows = file.read()
+            nullable = {field.name: field.nullable for field in file.schema_arrow}
+        assert nullable == {name: rows[name].null_count > 0 for name in rows.column_names}
+        said |= set(nullable.values())
+    assert said == {True, False}
+
+
 @pytest.mark.parametrize("format", EVERY)
 def test_killed_at_any_step_and_run_again(tmp_path: Path, format: str, kill_at: Callable[[str], None]) -> None:
     catalog = make_sinks_world(tmp_path, (format,))
