@@ -80,7 +80,7 @@ def engine_answers(
         first = since - max(in_time) if len(in_time) == len(members) and since > BEGINNING else BEGINNING
         parts = [_read(storage, file.name, labels, first) for file in files if file.grouping == grouping]
         if parts:
-            rows = pa.concat_tables(parts, promote_options="default")
+            rows = pa.concat_tables(parts, promote_options="permissive")
             keys = [key_column(key) for key in members[0].keys]
             tables[grouping] = keep_newest(rows, [QUERY, *keys, START])
     return EngineAnswers(tables, since, until)

@@ -270,14 +270,8 @@ def other_types(manifest: Manifest, program: Program) -> dict[str, tuple[pa.Data
 
 
 def may_go_on_wider(program: Program, other: Mapping[str, tuple[pa.DataType, pa.DataType]]) -> bool:
-    """Say whether a table's schema explains that some types are others now: all are wider, and none is of a key, by
-    whose values slices are kept."""
-    keys = {quote(name) for grouping in program.groupings for name in grouping.keys}
-    return (
-        program.table is not None
-        and keys.isdisjoint(other)
-        and all(can_widen(before, now) for before, now in other.values())
-    )
+    """Say whether a table's schema explains that some types are others now: all are wider."""
+    return program.table is not None and all(can_widen(before, now) for before, now in other.values())
 
 
 def _refuse_types(file: File, other: Mapping[str, tuple[pa.DataType, pa.DataType]]) -> HeddleError:

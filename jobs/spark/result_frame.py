@@ -8,17 +8,20 @@ from operator import and_
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from jobs.engine.program.program import key_column
-from jobs.engine.program.spark_types import INSTANT, narrower_types
+from jobs.engine.program.spark_types import INSTANT
 from jobs.engine.warehouse.read_answers import revision_column
-from jobs.engine.warehouse.result_files import FIRST, QUERY, REVISION, START, value_column
+from jobs.engine.warehouse.result_files import FIRST, QUERY, REVISION, START, value_column, value_types
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from optimizer.catalog.model.query import ColumnKind
 from optimizer.catalog.sql.expressions import in_backquotes
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
+NUMBERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64())
 
 
 def result_frame(
@@ -38,7 +41,7 @@ def result_frame(
         (QUERY, pa.string()),
         *((key_column(key), kind) for key, kind in keys.items()),
         (START, INSTANT),
-        *((value_column(kind), kind) for kind in dict.fromkeys(each for one in values for each in _kinds(one))),
+        *((value_column(kind), kind) for kind in dict.fromkeys(values)),
         *([(REVISION, pa.int64())] if revised else []),
     ]
     schema = from_arrow_schema(pa.schema(fields), prefer_timestamp_ntz=True)
@@ -86,10 +89,10 @@ def _rows_by_query(spark: SparkSession, published: PublishedFiles, revisions: bo
     statement = published.statement
     paths = [published.storage.uri(file.name) for file in published.files]
     revised = any(file.revised for file in published.files)
-    kinds = [statement.types[id] for id in statement.queries]
-    rows = result_frame(spark, paths, statement.key_types, kinds, revised)
+    kinds = {id: _kinds(published, statement.types[id]) for id in statement.queries}
+    rows = result_frame(spark, paths, statement.key_types, [each for some in kinds.values() for each in some], revised)
     answers = [
-        F.when(F.col(QUERY) == label, _value(statement.types[id])).alias(_answer_column(id))
+        F.when(F.col(QUERY) == label, _value(statement.types[id], kinds[id])).alias(_answer_column(id))
         for id, label in statement.labels.items()
     ]
     columns = [_quote_column(key_column(key)) for key in statement.keys]
@@ -122,17 +125,24 @@ def _answer_column(id: str) -> str:
     return f"answer {id}"
 
 
-def _value(kind: pa.DataType) -> Column:
-    """Return the column of a type; from a file, Spark takes any array to have nulls, until they are left out."""
+def _value(kind: pa.DataType, kinds: Sequence[pa.DataType]) -> Column:
+    """Return the answers of a type from the columns of some types, its own the last; from a file, Spark takes any array
+    to have nulls, until they are left out."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    column = F.coalesce(*(_quote_column(value_column(each)) for each in _kinds(kind)))
+    column = F.coalesce(*(_quote_column(value_column(each)) for each in kinds))
     return F.array_compact(column) if pa.types.is_list(kind) and not kind.value_field.nullable else column
 
 
-def _kinds(kind: pa.DataType) -> list[pa.DataType]:
-    """Return the types of the columns that may hold answers of a type."""
-    return [kind, *narrower_types(kind)]
+def _kinds(published: PublishedFiles, kind: pa.DataType) -> list[pa.DataType]:
+    """Return the types of the columns that may hold answers of a type, its own the last; only files tell which decimals
+    and lists there are."""
+    names = [value_column(number) for number in NUMBERS]
+    if pa.types.is_decimal(kind) or pa.types.is_list(kind):
+        paths = [published.storage.path(file.name) for file in published.files]
+        filesystem = published.storage.filesystem
+        names = sorted({name for path in paths for name in pq.read_schema(path, filesystem=filesystem).names})
+    return [*(each for each in value_types(kind, names) if each != kind), kind]
 
 
 def _quote_column(name: str) -> Column:

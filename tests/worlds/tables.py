@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import yaml
 from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog import load_catalog as load_iceberg
 from pyiceberg.table.snapshots import Operation
-from pyiceberg.types import LongType
+from pyiceberg.types import DecimalType, LongType
 
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
@@ -30,7 +31,14 @@ QUERIES = [
     {"id": "total", "stream": STREAM, "select": "sum(x)", "group_by": ["k"], **LENGTHS},
     {"id": "some", "stream": STREAM, "select": ["max(x) AS top", "count(*) AS n"], "where": "x > 3", **LENGTHS},
 ]
+KEYS_AND_DECIMALS = [
+    {"id": "by_number", "stream": STREAM, "select": ["sum(d) AS s", "avg(d) AS a"], "group_by": ["x"], **LENGTHS},
+    {"id": "by_both", "stream": STREAM, "select": ["count(*) AS n"], "group_by": ["k", "x"], **LENGTHS},
+    {"id": "of_all", "stream": STREAM, "select": ["max(d) AS top", "count(DISTINCT d) AS n"], **LENGTHS},
+    {"id": "by_decimal", "stream": STREAM, "select": "max(x)", "group_by": ["d"], **LENGTHS},
+]
 FORMATS = ["delta", "iceberg"]
+WIDER = {"long": LongType(), "decimal(12,2)": DecimalType(12, 2)}
 FEATURES = ("readerFeatures", "writerFeatures")
 SCHEMA = pa.schema([("ts", pa.timestamp("us", "UTC")), ("k", pa.string()), ("x", pa.int32())])
 
@@ -82,17 +90,17 @@ class TableWorld:
         else:
             self.iceberg().delete("x > 5")
 
-    def widen(self, column: str) -> None:
-        """Make a column of whole numbers one of 64 bits."""
+    def widen(self, column: str, kind: str = "long") -> None:
+        """Give a column a wider type: whole numbers of 64 bits, or longer decimals."""
         if self.format == "iceberg":
             with self.iceberg().update_schema() as update:
-                update.update_column(column, LongType())
+                update.update_column(column, WIDER[kind])
             return
         table = DeltaTable(self.path)
         schema = json.loads(table.schema().to_json())
         field = next(field for field in schema["fields"] if field["name"] == column)
-        change = {"fromType": field["type"], "toType": "long"}
-        field |= {"type": "long", "metadata": {"delta.typeChanges": [change]}}
+        change = {"fromType": field["type"], "toType": kind}
+        field |= {"type": kind, "metadata": {"delta.typeChanges": [change]}}
         features = ["typeWidening"]
         actions = [
             {"protocol": {"minReaderVersion": 3, "minWriterVersion": 7} | dict.fromkeys(FEATURES, features)},
@@ -191,3 +199,22 @@ def in_files(
     catalog = world.catalog(queries, {"format": "parquet", "path": str(folder)})
     world.evaluate(catalog, "plain_w", 1)
     return world.answers(catalog, "plain_w")
+
+
+def append_and_widen(world: TableWorld, evaluate: Callable[[], object]) -> list[pa.Table]:
+    """Evaluate rows before and after their key and their decimals become wider; return all rows in the wider types."""
+    narrow, wide = pa.decimal128(5, 2), pa.decimal128(12, 2)
+    small = pa.array([number % 7 - 3 for number in range(40)], pa.int32())
+    before = rows(0, d=small.cast(pa.decimal128(12, 2)).cast(narrow))
+    large = pa.array([1_000_000_000 if number % 3 else number for number in range(40)], pa.int64())
+    after = [rows(number, d=large.cast(pa.decimal128(21, 2)).cast(wide)) for number in (1, 2)]
+    after = [table.set_column(2, "x", pa.array([1 << 40, 7] * 20, pa.int64())) for table in after]
+    world.append(before)
+    evaluate()
+    world.widen("x")
+    world.widen("d", "decimal(12,2)")
+    for table in after:
+        world.append(table)
+        evaluate()
+    before = before.set_column(2, "x", before["x"].cast(pa.int64()))
+    return [before.set_column(3, "d", before["d"].cast(wide)), *after]

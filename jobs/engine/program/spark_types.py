@@ -125,22 +125,22 @@ def require_key(name: str, kind: pa.DataType) -> None:
 
 
 def can_widen(narrow: pa.DataType, wide: pa.DataType) -> bool:
-    """Return whether every value of one type is a value of the other, as Spark's own reader has it."""
+    """Return whether every value of one type is a value of the other, as Spark's own reader has it.
+
+    >>> can_widen(pa.int32(), pa.int64()), can_widen(pa.decimal128(9, 2), pa.decimal128(12, 4))
+    (True, True)
+    >>> can_widen(pa.decimal128(9, 2), pa.decimal128(12, 6))
+    False
+    """
+    if pa.types.is_list(narrow) and pa.types.is_list(wide):
+        return can_widen(narrow.value_type, wide.value_type)
+    if pa.types.is_decimal(narrow) and pa.types.is_decimal(wide):
+        whole, wider = (kind.precision - kind.scale for kind in (narrow, wide))
+        return bool(whole <= wider and narrow.scale <= wide.scale)
     for family in (pa.types.is_signed_integer, pa.types.is_floating):
         if family(narrow) and family(wide):
             return bool(narrow.bit_width <= wide.bit_width)
     return False
-
-
-@lru_cache(maxsize=1024)
-def narrower_types(kind: pa.DataType) -> tuple[pa.DataType, ...]:
-    """Return the other types whose values are all values of a type.
-
-    >>> narrower_types(pa.int32()), narrower_types(pa.string())
-    ((DataType(int16), DataType(int8)), ())
-    """
-    numbers = (pa.int64(), pa.int32(), pa.int16(), pa.int8(), pa.float64(), pa.float32())
-    return tuple(number for number in numbers if number != kind and can_widen(number, kind))
 
 
 def list_of(kind: pa.DataType) -> pa.DataType:

@@ -23,7 +23,8 @@ from jobs.engine.warehouse.result_files import (
     number_revisions,
     read_values,
     row_groups_of,
-    value_columns,
+    value_column,
+    value_types,
 )
 from jobs.engine.warehouse.statements import EvaluatedStatement, PublishedFiles
 from jobs.host.storage import Storage
@@ -183,12 +184,12 @@ def _read_file(published: PublishedFiles, name: str) -> pa.Table:
     """Read the statement's rows of one file, one row per query, its answer in the column of the query."""
     statement, storage, _ = published
     labels = statement.labels
-    values = dict.fromkeys(name for kind in statement.types.values() for name in value_columns(kind))
-    columns = [QUERY, START, *(key_column(key) for key in statement.keys), *values, REVISION]
+    columns = [QUERY, START, *(key_column(key) for key in statement.keys), REVISION]
     with pq.ParquetFile(storage.path(name), filesystem=storage.filesystem) as file:
-        groups = row_groups_of(file, labels.values())
+        groups, names = row_groups_of(file, labels.values()), file.schema_arrow.names
         # a file lacks the columns of the types that none of its queries has
-        table = file.read_row_groups(groups, [column for column in columns if column in file.schema_arrow.names])
+        columns += {value_column(each) for kind in statement.types.values() for each in value_types(kind, names)}
+        table = file.read_row_groups(groups, [name for name in names if name in columns])
     return _read_rows(statement, table.filter(pc.is_in(table[QUERY].cast(pa.string()), pa.array([*labels.values()]))))
 
 

@@ -21,13 +21,14 @@ import pyarrow.parquet as pq
 
 from jobs.engine.events.arrow import decode_dictionary
 from jobs.engine.program.program import key_column, set_apart
-from jobs.engine.program.spark_types import INSTANT, narrower_types
+from jobs.engine.program.spark_types import INSTANT, can_widen, parse_type
 from jobs.engine.warehouse.manifest import DataFile
 from jobs.host.storage import Storage
 from jobs.kernels.arrays import Bools, Ints
 
 FOLDER = "results"
 QUERY, START = "query", "window_start"
+VALUE = "value "  # begins the name of a column of answers, before their type
 REVISION = "revision"  # of files with revisions: the batch that corrected a row; null where none did
 ROW_GROUP = 1 << 18
 MOST_LABELS = 127  # of a row group: as many as a byte tells apart
@@ -49,22 +50,23 @@ def fresh_name(folder: str, batch: int, bucket: int, suffix: str) -> str:
 
 def value_column(kind: pa.DataType) -> str:
     """Name the column that holds values of a type."""
-    return f"value {kind}"
+    return f"{VALUE}{kind}"
 
 
-def value_columns(kind: pa.DataType) -> list[str]:
-    """Name the columns that may hold answers of a type: those that were made before a table's column was widened are
-    in the column of a narrower type.
+def value_types(kind: pa.DataType, names: Iterable[str]) -> list[pa.DataType]:
+    """Return the types of those columns of a file that may hold answers of a type: those that were made before a
+    table's column was widened are in the column of a narrower type.
 
-    >>> value_columns(pa.float64())
-    ['value double', 'value float']
+    >>> [str(kind) for kind in value_types(pa.float64(), ["query", "value float", "value double", "value string"])]
+    ['float', 'double']
     """
-    return [value_column(each) for each in (kind, *narrower_types(kind))]
+    kinds = [parse_type(name.removeprefix(VALUE)) for name in names if name.startswith(VALUE)]
+    return [each for each in kinds if each == kind or can_widen(each, kind)]
 
 
 def read_values(table: pa.Table, kind: pa.DataType) -> pa.ChunkedArray | pa.Array:
     """Return the answers of one query's rows in their type; a file lacks the columns of types that no query had."""
-    columns = [table[name].cast(kind) for name in value_columns(kind) if name in table.column_names]
+    columns = [table[value_column(each)].cast(kind) for each in value_types(kind, table.column_names)]
     if not columns:
         return pa.nulls(table.num_rows, kind)
     return pc.coalesce(*columns) if columns[1:] else columns[0]
