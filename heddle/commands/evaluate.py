@@ -119,7 +119,8 @@ def _show(report: RunReport, request: Request) -> None:
         estimate = f"; estimated {report.estimated_seconds:.2f}" if report.estimated_seconds is not None else ""
         console.print(f"CPU seconds in tasks: {sum(report.step_seconds.values()):.2f}{estimate} ({steps})")
     console.print(
-        f"{report.events:,} events in {_many(report.batches, 'batch', 'batches')}, {report.results:,} results, "
+        f"{report.events:,} events in {_many(report.batches, 'batch', 'batches')}, {report.results:,} results"
+        f"{f' and {report.revisions:,} corrected' if report.revisions else ''}, "
         f"{report.late:,} late events ({report.windows_missed:,} windows missed); "
         f"{report.wall_seconds:.1f} s, {report.cpu_seconds:.1f} CPU seconds"
     )

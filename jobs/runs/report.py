@@ -100,6 +100,7 @@ class RunCounts:
     results: int = 0
     late: int = 0
     windows_missed: int = 0
+    revisions: int = 0  # answers to emitted windows, made anew since late events came
     without_time: int = 0
     unshared: dict[str, int] = field(default_factory=dict)  # results of the queries that plain Spark answers
     trees: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -132,6 +133,7 @@ class RunReport(RunCost, RunCounts, RunFacts):
             self.numbers = [*self.numbers[:1], batch][:2] if self.numbers else [batch, batch]
         for name in COUNTED:
             setattr(self, name, getattr(self, name) + counts[name])
+        self.revisions += counts.get("revisions", 0)  # a batch without late events has none
         for name in ("partials", "operations"):
             for tree, count in counts[name].items():
                 figures = self.trees.setdefault(tree, {"partials": 0, "operations": 0})

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from jobs.engine.events.parquet_file import open_parquet
 from jobs.engine.sources import list_input_files, table_columns
-from jobs.engine.sources.contract import File, TableColumns, current_files, read_values
+from jobs.engine.sources.contract import File, TableColumns, current_files, name_absent, read_values
 from jobs.engine.warehouse.consumed_files import plain_path
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.model.query import Stream, Table
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "schema"
 NOT_FOR_READER = LISTING_OPTIONS | {"maxFilesPerTrigger"}
-FileLayout = tuple[str, tuple[tuple[str, str], ...]]  # the values beside a file, and what it calls its columns
+Names = tuple[tuple[str, str], ...]  # what files call columns, where it is another name
+Made = tuple[tuple[str, pa.DataType], ...]  # columns that are made of others, with the names that files have
+FileLayout = tuple[str, Names, Made]  # what tells files apart that are read in turn, first the values beside them
 
 
 def driver_of(catalog: Catalog, stream: str) -> Stream:
@@ -136,23 +138,20 @@ def table_frame(spark: SparkSession, source: Stream, files: Sequence[File]) -> D
     columns = table_columns(source) or TableColumns({})
     groups: dict[FileLayout, list[str]] = {}
     for file in files:
-        groups.setdefault((file.values, _names(columns, file)), []).append(literal_path(file.path))
+        groups.setdefault((file.values, *_names(columns, file)), []).append(literal_path(file.path))
     frames = [_group_frame(spark, columns, layout, paths) for layout, paths in groups.items()]
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 
-def _names(columns: TableColumns, file: File) -> tuple[tuple[str, str], ...]:
-    """Return what a file calls the columns: the same for all files, unless ids count before names."""
+def _names(columns: TableColumns, file: File) -> tuple[Names, Made]:
+    """Return what a file calls the columns and their parts: the same for all files, unless ids count before names."""
     if not columns.ids:
-        return tuple(columns.names.items())
+        return tuple(columns.names.items()), tuple(columns.made.items())
     with open_parquet(file.path) as opened:
-        physical = columns.find(opened.schema_arrow)
-    return tuple((name, physical.get(name, _absent(name))) for name in columns.types if physical.get(name) != name)
-
-
-def _absent(name: str) -> str:
-    """Return a name that no file has: a column that a file lacks may be called as another was, and is null."""
-    return f"{name} of no file"
+        schema = opened.schema_arrow
+    physical = columns.find(schema)
+    names = ((name, physical.get(name, name_absent(name))) for name in columns.types if physical.get(name) != name)
+    return tuple(names), tuple(columns.made_in(schema).items())
 
 
 def _group_frame(spark: SparkSession, columns: TableColumns, layout: FileLayout, paths: Sequence[str]) -> DataFrame:
@@ -162,19 +161,21 @@ def _group_frame(spark: SparkSession, columns: TableColumns, layout: FileLayout,
     from pyspark.sql.types import StructField, StructType
 
     schema = from_arrow_schema(pa.schema(list(columns.types.items())), prefer_timestamp_ntz=True)
-    values, names = read_values(layout[0]), dict(layout[1])
-    beside = {name for name in values if not columns.ids or names.get(name) == _absent(name)}
+    values, names, made = read_values(layout[0]), dict(layout[1]), dict(layout[2])
+    in_files = from_arrow_schema(pa.schema(list(({**columns.types, **made}).items())), prefer_timestamp_ntz=True)
+    beside = {name for name in values if not columns.ids or names.get(name) == name_absent(name)}
     physical = [
-        StructField(names.get(each.name, each.name), each.dataType) for each in schema if each.name not in beside
+        StructField(names.get(each.name, each.name), each.dataType) for each in in_files if each.name not in beside
     ]
     read = spark.read.schema(StructType(physical)).parquet(*paths)
 
     def column(name: str) -> Column:
         if name in beside:
             return F.lit(values[name]).cast(schema[name].dataType).alias(name)
-        return F.col(in_backquotes(names.get(name, name))).alias(name)
+        own = F.col(in_backquotes(names.get(name, name)))
+        return (own.cast(schema[name].dataType) if name in made else own).alias(name)  # by the places of its parts
 
-    return read if not names and not beside else read.select(*(column(name) for name in columns.types))
+    return read if not names and not beside and not made else read.select(*(column(name) for name in columns.types))
 
 
 def arrived_files(spark: SparkSession, source: Stream) -> list[File]:

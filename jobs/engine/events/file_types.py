@@ -89,7 +89,7 @@ def _exact_types(
     table = table_columns(stream)
     columns: dict[str, pa.Array | None]
     if table is not None:
-        _require_read(stream, table, (*values, *predicates, *map(quote, names)))
+        _require_read(table, (*values, *predicates, *map(quote, names)))
         columns = {name: pa.array([], kind) for name, kind in table.types.items()}
     else:
         with open_parquet(path) as file:
@@ -98,19 +98,21 @@ def _exact_types(
     return _types_of_columns(stream, columns, values, predicates, names, knows_clocks)
 
 
-def _require_read(stream: Stream, table: TableColumns, texts: Sequence[str]) -> None:
-    """Refuse expressions over columns that nobody reads of a table: not Spark either, which knows not what files call
-    their fields."""
-    if not table.unread:
-        return
+def _require_read(table: TableColumns, texts: Sequence[str]) -> None:
+    """Refuse expressions over columns that a table lacks, or that nobody reads of it: not Spark either, which has no
+    type for them."""
+    own = {name.lower() for name in (*table.types, *table.unread)}
     for text in texts:
-        for column in parse_cached(text).find_all(exp.Column):
+        tree = parse_cached(text)
+        has_variables = tree.find(exp.Lambda) is not None  # they look like columns
+        for column in tree.find_all(exp.Column):
             name = column.parts[0].name
+            if name.lower() not in own and not has_variables:
+                raise HeddleError(f"{text}: the table has no column {name}; it has {', '.join(table.types)}")
             if name in table.unread:
-                tables = "Delta tables under column mapping" if stream.format == "delta" else "Iceberg tables"
                 raise HeddleError(
-                    f"{text}: the column {name} is a {table.unread[name]}, and only plain columns of {tables} are "
-                    "read; add one to the table"
+                    f"{text}: the column {name} is a {table.unread[name]}, for which Spark has no type; add another "
+                    "column to the table"
                 )
 
 

@@ -33,12 +33,14 @@ SOURCES: dict[str, Source] = {
 
 
 def land_events(stream: Stream) -> None:
-    """Land what has arrived at a source that is no set of files; refuse a folder of files that is not there."""
+    """Land what has arrived at a source that is no set of files; refuse a folder or a table that is not there."""
     source = SOURCES.get(stream.format)
     if source and source.land:
         source.land(stream)
     elif source and source.list_files is list_files:
         require_folder(stream)
+    else:
+        table_columns(stream)
 
 
 def tend_landed(stream: Stream, offset: str) -> list[str]:

@@ -35,6 +35,10 @@ ARROW: dict[str, pa.DataType] = {  # Spark's names of the types that columns of 
 }
 
 
+FIELD_ID = b"PARQUET:field_id"
+LEAVES = {*ARROW.values(), pa.large_string(), pa.binary(), pa.large_binary()}  # of what is made of others
+
+
 class File(NamedTuple):
     """A file as it was listed. One that has another size or time now is another file."""
 
@@ -136,7 +140,11 @@ class TableColumns:
     types: Mapping[str, pa.DataType]
     names: Mapping[str, str] = field(default_factory=dict)  # in the files, where they are not the table's
     ids: Mapping[str, int] = field(default_factory=dict)  # of the fields in the files, where they count before names
-    unread: Mapping[str, str] = field(default_factory=dict)  # columns that are made of others, with their types
+    made: Mapping[str, pa.DataType] = field(
+        default_factory=dict
+    )  # of columns that are made of others: their types, the
+    # parts by the names, and with the ids as metadata, that files have; left out where those are the table's names
+    unread: Mapping[str, str] = field(default_factory=dict)  # columns of types that Spark lacks
 
     def find(self, schema: pa.Schema) -> dict[str, str]:
         """Return what a file calls those of the columns that it has.
@@ -152,10 +160,62 @@ class TableColumns:
         physical_names = {name: self.names.get(name, name) for name in self.types}
         return {name: physical for name, physical in physical_names.items() if physical in own}
 
+    def made_in(self, schema: pa.Schema) -> dict[str, pa.DataType]:
+        """Return the types of columns that are made of others, their parts by the names that a file has."""
+        if not (self.ids and _field_ids(schema)):
+            return dict(self.made)
+        own = self.find(schema)
+        types = {name: schema.field(own[name]).type if name in own else None for name in self.made}
+        return {name: _with_names_of(kind, types[name]) for name, kind in self.made.items()}
 
-def _field_ids(schema: pa.Schema) -> list[tuple[int, str]]:
-    fields = [(field, (field.metadata or {}).get(b"PARQUET:field_id")) for field in schema]
+
+def _field_ids(schema: Iterable[pa.Field]) -> list[tuple[int, str]]:
+    fields = [(field, (field.metadata or {}).get(FIELD_ID)) for field in schema]
     return [(int(id), field.name) for field, id in fields if id is not None]
+
+
+def _with_names_of(kind: pa.DataType, there: pa.DataType | None) -> pa.DataType:
+    """Return a type with the names that a file has of parts with the same ids; what it lacks is called as no part is.
+
+    >>> def part(name: str, id: int) -> pa.Field:
+    ...     return pa.field(name, pa.int64(), metadata={FIELD_ID: str(id)})
+    >>> str(_with_names_of(pa.struct([part("a", 1), part("b", 2)]), pa.struct([part("b", 1)])))
+    'struct<b: int64, b of no file: int64>'
+    """
+    if pa.types.is_map(kind):
+        own = there if there is not None and pa.types.is_map(there) else None
+        parts = ((kind.key_type, own and own.key_type), (kind.item_type, own and own.item_type))
+        return pa.map_(*(_with_names_of(*both) for both in parts))
+    if pa.types.is_list(kind):
+        own = there if there is not None and pa.types.is_list(there) else None
+        return pa.list_(_with_names_of(kind.value_type, own and own.value_type))
+    if not pa.types.is_struct(kind):
+        return kind
+    fields = {id: there.field(name) for id, name in _field_ids(there)} if there and pa.types.is_struct(there) else {}
+    both = [(part, fields.get(int(part.metadata[FIELD_ID]))) for part in kind]
+    return pa.struct(
+        [
+            pa.field(own.name if own else name_absent(part.name), _with_names_of(part.type, own and own.type))
+            for part, own in both
+        ]
+    )
+
+
+def name_absent(name: str) -> str:
+    """Return a name that no file has: what a file lacks may be called as something else was, and is null."""
+    return f"{name} of no file"
+
+
+def has_spark_type(kind: pa.DataType) -> bool:
+    """Say whether Spark has a type for values that are made of others.
+
+    >>> has_spark_type(pa.list_(pa.int64())), has_spark_type(pa.struct([("at", pa.time64("us"))]))
+    (True, False)
+    """
+    parts = [kind.field(place).type for place in range(kind.num_fields)]
+    if parts:
+        return all(map(has_spark_type, parts))
+    return kind in LEAVES or pa.types.is_decimal(kind) or pa.types.is_fixed_size_binary(kind)
 
 
 def chain_snapshots(before: str, versions: Sequence[tuple[str, Sequence[File]]]) -> list[Snapshot]:

@@ -10,13 +10,21 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.sources.contract import File, Snapshot, TableColumns, chain_snapshots, write_values
+from jobs.engine.sources.contract import (
+    FIELD_ID,
+    File,
+    Snapshot,
+    TableColumns,
+    chain_snapshots,
+    has_spark_type,
+    write_values,
+)
 from jobs.host.storage import Storage
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 
 PHYSICAL = "delta.columnMapping.physicalName"
-FIELD_ID = "delta.columnMapping.id"
+NUMBER = "delta.columnMapping.id"
 ANEW = "evaluate into a new --warehouse, which begins with the table as it is then"
 
 
@@ -26,17 +34,37 @@ def list_files(stream: Stream) -> list[File]:
 
 
 def read_columns(stream: Stream) -> TableColumns:
-    """Return the columns of the table as it is now; under column mapping, those that are no structures."""
+    """Return the columns of the table as it is now, under column mapping with what files call them and their parts."""
     table = _open(stream)
     schema, mode = pa.schema(table.schema().to_arrow()), _mode(table)
     if mode == "none":
         return TableColumns(_types(schema))
-    flat = {name: kind for name, kind in _types(schema).items() if not pa.types.is_nested(kind)}
-    unread = {name: str(kind) for name, kind in _types(schema).items() if name not in flat}
-    facts = {entry["name"]: entry["metadata"] for entry in json.loads(table.schema().to_json())["fields"]}
-    names = {name: str(facts[name][PHYSICAL]) for name in flat}
-    ids = {name: int(facts[name][FIELD_ID]) for name in flat} if mode == "id" else {}
-    return TableColumns(flat, names, ids, unread)
+    types = {
+        name: kind for name, kind in _types(schema).items() if not pa.types.is_nested(kind) or has_spark_type(kind)
+    }
+    unread = {name: str(kind) for name, kind in _types(schema).items() if name not in types}
+    entries = {entry["name"]: entry for entry in json.loads(table.schema().to_json())["fields"]}
+    names = {name: str(entries[name]["metadata"][PHYSICAL]) for name in types}
+    ids = {name: int(entries[name]["metadata"][NUMBER]) for name in types} if mode == "id" else {}
+    made = {n: _with_names(kind, entries[n]["type"]) for n, kind in types.items() if pa.types.is_nested(kind)}
+    return TableColumns(types, names, ids, made, unread)
+
+
+def _with_names(kind: pa.DataType, entry: Any) -> pa.DataType:
+    """Return a type with the names and the ids that files have of its parts, by the table's schema."""
+    if pa.types.is_map(kind):
+        return pa.map_(_with_names(kind.key_type, entry["keyType"]), _with_names(kind.item_type, entry["valueType"]))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_with_names(kind.value_type, entry["elementType"]))
+    if not pa.types.is_struct(kind):
+        return kind
+    facts = [(part, own["type"], own["metadata"]) for part, own in zip(kind, entry["fields"], strict=True)]
+    return pa.struct(
+        [
+            pa.field(own[PHYSICAL], _with_names(part.type, below), metadata={FIELD_ID: str(own[NUMBER])})
+            for part, below, own in facts
+        ]
+    )
 
 
 def list_snapshots(stream: Stream, offset: str) -> list[Snapshot]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any
 
 import pyarrow as pa
 
-from jobs.engine.sources.contract import File, Snapshot, TableColumns, chain_snapshots, write_values
+from jobs.engine.sources.contract import (
+    FIELD_ID,
+    File,
+    Snapshot,
+    TableColumns,
+    chain_snapshots,
+    has_spark_type,
+    write_values,
+)
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 
@@ -26,12 +34,13 @@ def list_files(stream: Stream) -> list[File]:
 
 
 def read_columns(stream: Stream) -> TableColumns:
-    """Return the columns of the table as it is now, by the ids of their fields; those that are no structures."""
+    """Return the columns of the table as it is now, by the ids of their fields."""
     from pyiceberg.io.pyarrow import schema_to_pyarrow
 
     table = _open(stream)
     schema = schema_to_pyarrow(table.schema())
-    types = {field.name: _plain(field.type) for field in schema if not pa.types.is_nested(field.type)}
+    read = [field for field in schema if not pa.types.is_nested(field.type) or has_spark_type(field.type)]
+    types = {field.name: _plain(field.type) for field in read}
     fields = {field.name: field for field in table.schema().fields if field.name in types}
     absent = [name for name, field in fields.items() if getattr(field, "initial_default", None) is not None]
     if absent:
@@ -40,7 +49,10 @@ def read_columns(stream: Stream) -> TableColumns:
         )
     unread = {field.name: str(field.type) for field in schema if field.name not in types}
     ids = {name: field.field_id for name, field in fields.items()}
-    return TableColumns(types, _names_without_ids(table, fields), ids, unread)
+    names = {entry.field_id: entry.names[0] for entry in _mapped(table.name_mapping() or ()) if entry.names}
+    by_name = {name: names[id] for name, id in ids.items() if id in names}
+    made = {name: _with_names(kind, names) for name, kind in types.items() if pa.types.is_nested(kind)}
+    return TableColumns(types, by_name, ids, made, unread)
 
 
 def list_snapshots(stream: Stream, offset: str) -> list[Snapshot]:
@@ -94,11 +106,23 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return large.get(kind, kind)
 
 
-def _names_without_ids(table: Any, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return what files without ids call the columns, by the table's name mapping."""
-    mapping = table.name_mapping()
-    by_id = {entry.field_id: entry.names[0] for entry in (mapping or ()) if entry.names}
-    return {name: by_id[field.field_id] for name, field in fields.items() if field.field_id in by_id}
+def _mapped(entries: Iterable[Any]) -> Iterator[Any]:
+    """Yield the entries of a name mapping, which says what files without ids call columns and their parts."""
+    for entry in entries:
+        yield entry
+        yield from _mapped(entry.fields)
+
+
+def _with_names(kind: pa.DataType, names: Mapping[int, str]) -> pa.DataType:
+    """Return a type with the names that files without ids have of its parts; they keep their ids."""
+    if pa.types.is_map(kind):
+        return pa.map_(_with_names(kind.key_type, names), _with_names(kind.item_type, names))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_with_names(kind.value_type, names))
+    if not pa.types.is_struct(kind):
+        return _plain(kind)
+    parts = [(part, names.get(int(part.metadata[FIELD_ID]), part.name)) for part in kind]
+    return pa.struct([part.with_name(name).with_type(_with_names(part.type, names)) for part, name in parts])
 
 
 def _since(stream: Stream, table: Any, head: Any, last_read: int) -> list[Any]:

@@ -26,6 +26,7 @@ from jobs.runs import on_spark, run
 from jobs.runs.backfill import past_of, repair
 from jobs.runs.frames import run_table
 from jobs.runs.in_process import evaluate_local
+from jobs.runs.report import RunReport
 from jobs.runs.request import Options
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.write import print_stream
@@ -60,9 +61,9 @@ def arrivals(seed: int, batches: int) -> list[list[Row]]:
     return [rows[low:high] for low, high in zip([0, *cuts], [*cuts, 300], strict=True)]
 
 
-def evaluate(folder: Path, catalog: Catalog, files: int) -> None:
+def evaluate(folder: Path, catalog: Catalog, files: int) -> RunReport:
     plan = plan_stream(catalog, STREAM, 10.0, "shared", "two_stacks_block")
-    evaluate_local(catalog, plan, str(folder / "warehouse"), Options(files_per_batch=files, buckets=2))
+    return evaluate_local(catalog, plan, str(folder / "warehouse"), Options(files_per_batch=files, buckets=2))
 
 
 def arrive(folder: Path, batches: list[list[Row]]) -> None:
@@ -103,10 +104,12 @@ def test_the_newest_revision_has_every_event_within_the_allowance(tmp_path: Path
     batches = arrivals(seed, 5 if seed else 19)  # some are merged
     catalog = make_catalog(folder, LATENESS, corrections="20 seconds")
     waits, without = make_catalog(patient, LATENESS + CORRECTIONS), make_catalog(plain, LATENESS)
+    revisions = []
     for world, each in ((folder, catalog), (patient, waits), (plain, without)):
         arrive(world, batches)
-        evaluate(world, each, 1)
+        revisions.append(evaluate(world, each, 1).revisions)
     assert_corrected(folder, patient, batches)
+    assert revisions[0] > 0 == revisions[1] == revisions[2]
     warehouse = str(folder / "warehouse")
     for id in catalog.statements:
         name = "heddle_revision" if id == "both" else "revision"

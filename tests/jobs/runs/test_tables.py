@@ -3,9 +3,10 @@ fall between the batches; what takes rows back is refused in one line."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
+from expectations.check import Choice, check
 from jobs.engine.sources import SOURCES
 from jobs.engine.sources.contract import File
 from jobs.engine.warehouse.consumed_files import add_record, load_records
@@ -30,7 +32,17 @@ from jobs.runs.report import RunReport
 from optimizer.catalog.model.query import Stream
 from optimizer.errors import HeddleError
 from optimizer.planning.stream import plan_stream
-from tests.worlds.tables import FORMATS, LENGTHS, QUERIES, STREAM, TableWorld, in_files, rows
+from tests.worlds.tables import (
+    FORMATS,
+    KEYS_AND_DECIMALS,
+    LENGTHS,
+    QUERIES,
+    STREAM,
+    TableWorld,
+    append_and_widen,
+    in_files,
+    rows,
+)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -156,6 +168,17 @@ def test_a_column_that_is_widened_between_runs(tmp_path: Path, format: str) -> N
     assert results_table(str(tmp_path / "w"), catalog, "some").schema.field("top").type == pa.int64()
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_keys_and_decimals_that_are_widened_between_runs(tmp_path: Path, format: str) -> None:
+    world = TableWorld(tmp_path, format)
+    world.append(rows(0, d=pa.array([None] * 40, pa.decimal128(5, 2))).slice(0, 0))
+    catalog = world.catalog(KEYS_AND_DECIMALS)
+    wide = append_and_widen(world, lambda: world.evaluate(catalog))
+    assert world.answers(catalog) == in_files(world, wide, KEYS_AND_DECIMALS)
+    kinds = results_table(str(tmp_path / "w"), catalog, "by_number").schema
+    assert (kinds.field("x").type, kinds.field("s").type) == (pa.int64(), pa.decimal128(22, 2))
+
+
 def test_columns_of_iceberg_are_known_by_their_ids(tmp_path: Path) -> None:
     """A renamed column is the same, and a new one with its old name is another."""
     world = TableWorld(tmp_path, "iceberg")
@@ -206,8 +229,7 @@ def test_column_mapping_of_delta(tmp_path: Path) -> None:
     world = TableWorld(tmp_path, "delta")
     physical = rows(0).rename_columns(["ts", "col-k", "col-x"])
     write_deltalake(world.path, physical, partition_by=["col-k"])
-    log = Path(world.path) / "_delta_log" / "00000000000000000000.json"
-    log.write_text("\n".join(json.dumps(_map_columns(json.loads(line))) for line in log.read_text().splitlines()))
+    map_columns(world.path)
     catalog = world.catalog()
     world.evaluate(catalog)
     assert world.answers(catalog) == in_files(world, [rows(0)])
@@ -234,7 +256,7 @@ def test_structures_beside_the_columns_that_are_read(tmp_path: Path, format: str
 
 @pytest.mark.parametrize("select", ["sum(s.a)", "count(s)", {"where": "s.a > 1"}])
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_asked_of_structures_is_spark_s_or_refused_in_one_line(
+def test_what_is_asked_of_structures_is_left_to_spark_in_one_line(
     tmp_path: Path, format: str, select: str | dict[str, str]
 ) -> None:
     world = TableWorld(tmp_path, format)
@@ -243,8 +265,7 @@ def test_what_is_asked_of_structures_is_spark_s_or_refused_in_one_line(
     catalog = world.catalog([{"id": "total", "stream": STREAM, **LENGTHS, **asked}])
     with pytest.raises(HeddleError) as error:
         world.evaluate(catalog)
-    line = "only Spark evaluates that" if format == "delta" else "only plain columns of Iceberg tables are read"
-    assert line in str(error.value)
+    assert "only Spark evaluates that" in str(error.value)
     assert len(str(error.value).splitlines()) == 1
     assert not (tmp_path / "w").exists()
 
@@ -263,19 +284,69 @@ def test_a_field_of_a_structure_is_evaluated_by_spark(tmp_path: Path, spark: Spa
     assert sorted(map(str, field)) == sorted(str([*row[:-1], -row[-1]]) for row in column)
 
 
+def map_columns(path: str) -> None:
+    """Give the columns of a table's first version, and their parts, the names without `col-` that files have."""
+    log = Path(path) / "_delta_log" / "00000000000000000000.json"
+    log.write_text("\n".join(json.dumps(_map_columns(json.loads(line))) for line in log.read_text().splitlines()))
+
+
 def _map_columns(action: dict[str, Any]) -> dict[str, Any]:
     if "protocol" in action:
         return {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}}
     if "metaData" not in action:
         return action
     schema = json.loads(action["metaData"]["schemaString"])
-    for number, column in enumerate(schema["fields"], 1):
-        held = column["name"]
-        column["name"] = held.removeprefix("col-")
-        column["metadata"] = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": held}
-    settings = {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "3"}
-    changed = {"schemaString": json.dumps(schema), "configuration": settings, "partitionColumns": ["k"]}
+    _map_fields(schema["fields"], itertools.count(1))
+    settings = {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "9"}
+    partitions = [name.removeprefix("col-") for name in action["metaData"]["partitionColumns"]]
+    changed = {"schemaString": json.dumps(schema), "configuration": settings, "partitionColumns": partitions}
     return {"metaData": {**action["metaData"], **changed}}
+
+
+def _map_fields(fields: list[dict[str, Any]], numbers: Iterator[int]) -> None:
+    for field in fields:
+        held = field["name"]
+        field["name"] = held.removeprefix("col-")
+        field["metadata"] = {"delta.columnMapping.id": next(numbers), "delta.columnMapping.physicalName": held}
+        if isinstance(field["type"], dict) and field["type"]["type"] == "struct":
+            _map_fields(field["type"]["fields"], numbers)
+
+
+def _rename_parts(world: TableWorld) -> None:
+    """Write rows whose structure has the parts b and x; files call them otherwise, and x as another was called."""
+    if world.format == "delta":
+        table = with_structures(rows(0))
+        parts = pa.StructArray.from_arrays(table["s"].combine_chunks().flatten(), names=["col-x", "col-b"])
+        columns = [f"col-{name}" for name in table.column_names]
+        write_deltalake(world.path, table.set_column(0, "s", parts).rename_columns(columns))
+        map_columns(world.path)
+        return
+    world.append(with_structures(rows(0)))
+    with world.iceberg().update_schema() as update:
+        update.rename_column("s.x", "b")
+    with world.iceberg().update_schema() as update:
+        update.rename_column("s.a", "x")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_parts_of_structures_are_known_by_the_table_s_names(tmp_path: Path, spark: SparkSession, format: str) -> None:
+    world = TableWorld(tmp_path, format)
+    _rename_parts(world)
+    asked = {
+        "plain": "sum(x)",
+        "same": "sum(s.x)",
+        "other": "sum(-s.b)",
+        "there": "sum(x) FILTER (WHERE m IS NOT NULL AND l IS NOT NULL)",
+    }
+    queries = [
+        {"id": id, "stream": STREAM, "select": select, "group_by": ["k"], **LENGTHS} for id, select in asked.items()
+    ]
+    catalog = world.catalog(queries)
+    evaluate(spark, catalog, plan_stream(catalog, STREAM, 10.0), str(tmp_path / "w"))
+    assert check(spark, catalog, STREAM, str(tmp_path / "w"), Choice(everything=True)).audit.passed
+    plain, *others = ([list(row.values()) for row in answers] for answers in world.answers(catalog))
+    assert len(plain) > 0
+    assert others == [plain] * 3
 
 
 def test_deletion_vectors_are_refused_in_one_line(tmp_path: Path) -> None:
@@ -297,6 +368,17 @@ def test_deletion_vectors_are_refused_in_one_line(tmp_path: Path) -> None:
     log.write_text("\n".join(map(json.dumps, actions)))
     with pytest.raises(HeddleError, match=r"version 1 has deletion vectors: .*REORG TABLE"):
         world.evaluate(catalog)
+
+
+@pytest.mark.parametrize("asked", [{"select": "sum(zzz)"}, {"where": "zzz > 1"}, {"group_by": ["zzz"]}])
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_column_that_the_table_lacks_is_one_line(tmp_path: Path, format: str, asked: dict[str, Any]) -> None:
+    world = TableWorld(tmp_path, format)
+    world.append(rows(0))
+    catalog = world.catalog([{"id": "total", "stream": STREAM, "select": "sum(X)", **LENGTHS, **asked}])
+    with pytest.raises(HeddleError, match=r"the table has no column zzz; it has ts, k, x$"):
+        evaluate_local(catalog, plan_stream(catalog, STREAM, 10.0), str(tmp_path / "w"))
+    assert not (tmp_path / "w").exists()
 
 
 @pytest.mark.parametrize("format", FORMATS)
