@@ -108,7 +108,7 @@ def _require_read(table: TableColumns, texts: Sequence[str]) -> None:
         for column in tree.find_all(exp.Column):
             name = column.parts[0].name
             if name.lower() not in own and not has_variables:
-                raise HeddleError(f"{text}: the table has no column {name}; it has {', '.join(table.types)}")
+                raise HeddleError(f"{text}: the events have no column {name}; they have {', '.join(table.types)}")
             if name in table.unread:
                 raise HeddleError(
                     f"{text}: the column {name} is a {table.unread[name]}, for which Spark has no type; add another "

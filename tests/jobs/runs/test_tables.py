@@ -376,7 +376,7 @@ def test_a_column_that_the_table_lacks_is_one_line(tmp_path: Path, format: str, 
     world = TableWorld(tmp_path, format)
     world.append(rows(0))
     catalog = world.catalog([{"id": "total", "stream": STREAM, "select": "sum(X)", **LENGTHS, **asked}])
-    with pytest.raises(HeddleError, match=r"the table has no column zzz; it has ts, k, x$"):
+    with pytest.raises(HeddleError, match=r"the events have no column zzz; they have ts, k, x$"):
         evaluate_local(catalog, plan_stream(catalog, STREAM, 10.0), str(tmp_path / "w"))
     assert not (tmp_path / "w").exists()
 
