@@ -40,7 +40,7 @@ from optimizer.planning.stream import plan_stream
 from optimizer.workloads import workload
 
 STRATEGIES = ("shared", "weave_share", "tri_weave", "cascade", "factor_windows")
-REPEATS, MOST_REPEATS = 3, 12
+REPEATS, MOST_REPEATS = 3, 20
 ENOUGH = 2.0  # CPU seconds of all plans of a setting together: shorter ones are run more often
 ROUNDS = 3  # of the calibration
 SELECTS = ("sum(value)", "max(value)", "avg(other)", "min(other)", "var_samp(value)", "count(*)")

@@ -21,7 +21,9 @@
 import os
 
 from jobs.host.cache import use_kernel_cache
+from jobs.host.memory import keep_freed_memory
 
 use_kernel_cache()  # before numba is imported anywhere below
 # Arrow's own pool gives memory back after every table: to read a batch then takes up to three times the CPU, in faults
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+keep_freed_memory()

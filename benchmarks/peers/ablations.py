@@ -1,5 +1,8 @@
 """One idea off at a time: CPU seconds of the same answers with the idea, and without it.
 
+Plans are those of the default strategy by this machine's prices, as the commands make them; where one tree is the
+cheapest, whose grid folds coarser slices from finer ones by itself, there are no levels to leave out.
+
 Sharing is off where every query has a tree of its own, levels where there is one tree for all, the block kernel where
 another technique takes its place, columns of files where Spark reads the events (the frame lane). Shards of predicates
 and the roll-up of groupings are off where the plan knows nothing of recent events, and have catalogs of their own.
@@ -26,20 +29,25 @@ from benchmarks.engine_world import (
 from benchmarks.evidence.figure import Figure, Points, Progress, Size
 from benchmarks.frame_lane import frame_lane
 from jobs.generate.draws import Options
+from jobs.measure.machine_prices import load_prices, save_prices
 from jobs.measure.stream import measure_stream
+from jobs.runs.calibrate import calibrate
 from optimizer.catalog.model.catalog import Catalog
+from optimizer.plan.prices import Prices
+from optimizer.planning.choices import STRATEGY
 from optimizer.planning.stream import plan_stream
 
 TITLE = "Ablations"
 KEYS = 10
+TIMES = 3  # of every plan; the least CPU seconds count
 BLOCK = "two_stacks_block"
 ALL = "all ideas on"
 IDEAS = {  # what is off: the strategy and the technique that do without it
-    ALL: ("weave_share", BLOCK),
+    ALL: (STRATEGY, BLOCK),
     "sharing": ("no_share", BLOCK),
     "levels": ("shared", BLOCK),
-    "block kernel: flat_fit": ("weave_share", "flat_fit"),
-    "block kernel: two_stacks": ("weave_share", "two_stacks"),
+    "block kernel: flat_fit": (STRATEGY, "flat_fit"),
+    "block kernel: two_stacks": (STRATEGY, "two_stacks"),
 }
 
 
@@ -49,10 +57,18 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
     points: Points = {_line(idea): [] for idea in (*IDEAS, "the file lane")}
     for count in counts:
         with world(events, KEYS, middle_point(count)) as place:
-            for idea, (strategy, technique) in IDEAS.items():
-                progress(f"{count:,} queries, {_line(idea)}")
-                here = replace(place, plan=plan_stream(place.catalog, "events", RATE, strategy, technique))
-                points[_line(idea)].append((count, _cpu_seconds(here)))
+            known = measure_stream(place.catalog, "events")
+            prices = machine_prices(progress).for_run(events, known.rate)
+            plans = {
+                idea: plan_stream(
+                    place.catalog, "events", RATE, *names, known.planned_keys, recent=known.recent, prices=prices
+                )
+                for idea, names in IDEAS.items()
+            }
+            progress(f"{count:,} queries, all ideas in turn")
+            runs = [replace(place, plan=plan).local for plan in plans.values()]
+            for idea, seconds in zip(plans, measured(*runs, times=TIMES, warm=1, clear=place.clear), strict=True):
+                points[_line(idea)].append((count, seconds))
             if count in (counts[0], counts[-1]):  # a Spark of its own, warmed up, every time
                 progress(f"{count:,} queries without the file lane")
                 points["without the file lane"].append((count, frame_lane(place.root)))
@@ -64,6 +80,15 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
     )
     title, axes = "CPU seconds with one idea off", ("queries", "CPU seconds")
     return [Figure("ablations", title, *axes, points, note=note), recent_figure(size, progress)]
+
+
+def machine_prices(progress: Progress) -> Prices:
+    """Return this machine's prices; measure them where nobody has."""
+    prices = load_prices()
+    if prices is None:
+        prices = calibrate(progress)
+        save_prices(prices)
+    return prices
 
 
 def recent_figure(size: Size, progress: Progress) -> Figure:

@@ -11,7 +11,7 @@ from jobs.host.machine import machine_facts, machine_fingerprint
 from optimizer.errors import HeddleError
 from optimizer.plan.prices import Prices
 
-FORMAT = 9  # another where counts get other names or meanings, or the engine becomes faster
+FORMAT = 10  # another where counts get other names or meanings, or the engine becomes faster
 FOLDER = "HEDDLE_PRICES"
 COSTS = ("seconds", "operations")
 

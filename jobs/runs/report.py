@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.work import tally
 from jobs.host.machine import CpuMeter, machine_facts
 from jobs.measure.machine_prices import load_prices
+from optimizer.plan.counters import WORKER
 from optimizer.plan.definition import Plan
 from optimizer.plan.prices import counts_by_tree, operations_for, schedule_for
 from optimizer.windows.window import BEGINNING
@@ -55,13 +57,15 @@ def format_time(ticks: int) -> str:
         return f"{ticks} µs"
 
 
-def estimate_seconds(plan: Plan, events: int, batches: int, buckets: int = 1) -> float | None:
-    """Return the CPU seconds that a plan should take for so many events; None where the machine is not calibrated."""
+def estimate_seconds(plan: Plan, events: int, batches: int, buckets: int = 1, workers: int = 0) -> float | None:
+    """Return the CPU seconds that a plan should take for so many events; None where the machine is not calibrated.
+
+    So many processes of Spark's are new."""
     prices = load_prices()
     operations = operations_for(plan, events, max(batches, 1), buckets) if prices and events else None
     if prices is None or operations is None or not prices.knows(operations):
         return None
-    return round(prices.seconds(operations, max(batches, 1)), 3)
+    return round(prices.seconds(operations, max(batches, 1)) + workers * prices.each.get(WORKER, 0.0), 3)
 
 
 def estimate_counts(plan: Plan, events: int, batches: int, buckets: int = 1) -> dict[str, dict[str, int]]:
@@ -73,6 +77,7 @@ def estimate_counts(plan: Plan, events: int, batches: int, buckets: int = 1) -> 
 
 
 COUNTED = ("events", "results", "late", "windows_missed", "without_time")
+ALONE = "local"  # the master of the engine without Spark
 LISTED = 1000  # batches whose seconds are kept one by one
 
 
@@ -87,7 +92,7 @@ class RunFacts:
     numbers: list[int] = field(default_factory=list)  # the first and the last batch
     started: float = field(default_factory=time.time)  # seconds since 1970
     ended: float = 0.0
-    master: str = "local"  # Spark's, or none: the engine alone
+    master: str = ALONE  # Spark's, or none: the engine alone
     machine: dict[str, str] = field(default_factory=dict)  # what makes the machine fast or slow
 
 
@@ -157,7 +162,8 @@ class RunReport(RunCost, RunCounts, RunFacts):
         self.ended = time.time()
         self.machine = {**machine_facts(), "master": self.master}
         self.estimated_cost = plan.cost
-        self.estimated_seconds = estimate_seconds(plan, self.events, self.batches, buckets)
+        workers = 0 if self.master == ALONE else min(buckets, os.cpu_count() or 1)
+        self.estimated_seconds = estimate_seconds(plan, self.events, self.batches, buckets, workers)
         if self.events and self.batches:
             self.estimated = estimate_counts(plan, self.events, self.batches, buckets)
         self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}

@@ -22,19 +22,24 @@ from optimizer.plan.counters import (
     FOLDED,
     FOLDED_QUERY,
     FOLDED_WIDE,
+    RAGGED,
+    RAGGED_FOLD,
     ROW,
     STEP,
     STEP_ANSWER,
     TICK,
+    VALUE,
+    WALKED,
 )
 from optimizer.plan.definition import Demand, Measure, Tree, omega_of
 from optimizer.plan.forest import Forest
-from optimizer.windows.window import FloatArray, IntArray, WindowSet
+from optimizer.windows.window import FloatArray, IntArray, Window, WindowSet
 
 EVERYTHING = ("*",)
 # components that no grid takes
 WIDE = ("moments", "central_moments", "co_moments", "registers", "value_counts", "first", "last", "argmin", "argmax")
 LONG, ROOMY = 1024, 2  # jobs/kernels/columns/grid.py: when a grid pays
+BREAKS = 2  # windows of a key that do not follow evenly, whatever its slices: the first ones
 PIECES = 16  # of the time before a stream's first full windows
 
 
@@ -74,7 +79,6 @@ class Answers:
     def __init__(self, tree: Tree, forest: Forest) -> None:
         self.tree, self.forest = tree, forest
         self.ticks, self.slices = forest.ticks(tree), forest.slices(tree)
-        self.rates = forest.rates(tree)
         # of the few that are looked at, also those in which none of these windows happens to end: rates count them
         self.batches = [batch for batch in forest.batches(tree) if batch.step.answers]
         self.dense = [] if tree.windows.rows else [batch for batch in self.batches if self._pays(batch)]
@@ -83,7 +87,9 @@ class Answers:
         """Yield the counts, per second of the stream."""
         windows, queries = self.tree.windows, self.tree.askers
         yield ANSWER, float(self._count_ended(windows.range, windows.slide) @ queries)
-        yield ROW, float(self._rows() @ queries)
+        rows = float(self._rows() @ queries)
+        yield ROW, rows
+        yield VALUE, rows * (len(self.tree.group_by) + self.forest.types[self.tree.group_by])
         slides = windows.slide / self.ticks
         answered = self._sum(lambda batch: float(np.minimum(batch.step.ends / slides, 1) @ queries))
         yield ANSWERED, answered * self.forest.buckets(self.tree)
@@ -91,8 +97,7 @@ class Answers:
         by_step = [demand for demand in demands if demand.technique != BLOCK]
         dense = [] if by_step else self.dense
         sparse = [batch for batch in self.batches if batch not in dense]
-        ends = self._sum(lambda batch: batch.step.ends)
-        share = self._sum(lambda batch: batch.step.ends, dense) / ends if ends else 0.0
+        share = self._share(dense)
         for demand in by_step:
             yield from self._by_step(demand)
         blocks = [demand for demand in demands if demand.technique == BLOCK]
@@ -102,18 +107,42 @@ class Answers:
                 yield from self._on_grid(demand, dense)
             ended = float(self._count_ended(demand.windows.range, demand.windows.slide).sum())
             yield FOLDED_WIDE if wide else FOLDED, ended * (1.0 if wide else 1 - share)
+            if demand.measure.component != "count":  # whose folds are differences of sums
+                yield RAGGED_FOLD, self._ragged(demand.windows, self.batches if wide else sparse)
             yield FOLDED_QUERY, self._folds(demand.windows, self.batches if wide else sparse)
             yield f"{FINAL}{BLOCK}", self._joins(demand.windows, self.batches if wide else sparse)
-        yield BOUND, self._bounds(blocks, 0.0 if by_step else share)
+        yield from self._lookups(blocks, dense)
 
-    def _bounds(self, blocks: Sequence[Demand], share: float) -> float:
-        """Return how many windows have their slices looked up by bounds: all that are not on a grid, and on it those of
-        wide measures. `share` is the part of the batches that are on a grid."""
+    def _lookups(self, blocks: Sequence[Demand], dense: Sequence[Handled]) -> Iterator[tuple[str, float]]:
+        """Yield what it takes to look up the slices of windows: on a grid, of those of wide measures alone."""
         windows = self.tree.windows
-        ended = self._count_ended(windows.range, windows.slide)
+        yield from self._looked_up(windows, [batch for batch in self.batches if batch not in dense])
         wide = {window for demand in blocks if demand.measure.component in WIDE for window in demand.windows.tuples()}
-        places = np.array([window in wide for window in windows.tuples()], np.bool_)
-        return float((1 - share) * ended.sum() + share * ended[places].sum())
+        if dense and wide:
+            yield from self._looked_up(WindowSet.of([Window(*window) for window in sorted(wide)]), dense)
+
+    def _looked_up(self, windows: WindowSet, batches: Sequence[Handled]) -> Iterator[tuple[str, float]]:
+        share = self._share(batches)
+        yield BOUND, share * float(self._count_ended(windows.range, windows.slide).sum())
+        yield RAGGED, self._ragged(windows, batches)
+        yield WALKED, self._sum(lambda batch: self._answered(windows, batch) * self._columns(batch), batches)
+
+    def _share(self, batches: Sequence[Handled]) -> float:
+        """Return the part of the windows that end in some of the batches."""
+        ends = self._sum(lambda batch: batch.step.ends)
+        return self._sum(lambda batch: batch.step.ends, batches) / ends if ends else 0.0
+
+    def _ragged(self, windows: WindowSet, batches: Sequence[Handled]) -> float:
+        """Return how many windows of some batches do not follow the one before them evenly: by chance, and where the
+        slices of a key begin and end."""
+        uneven = self.forest.ragged(self.tree, windows.slide.astype(float))
+        ended = self._share(batches) * self._count_ended(windows.range, windows.slide)
+
+        def count_breaks(batch: Handled) -> float:
+            of_key = batch.step.ends * self.ticks / windows.slide
+            return float((1 - uneven) @ np.minimum(of_key, BREAKS * np.minimum(of_key, 1))) * self._groups(batch)
+
+        return float(ended @ uneven) + self._sum(count_breaks, batches)
 
     def _sum(self, value: Callable[[Handled], float], batches: Sequence[Handled] | None = None) -> float:
         """Return what is done in some of the batches, or in all that answer, per second of the stream."""
@@ -170,7 +199,11 @@ class Answers:
         gap = self.forest.traffic.longest_gap(self.tree.group_by, span)
         long = windows.slide[windows.range / self.ticks >= gap] / self.ticks
         certain = float((ends / long).sum()) * groups
-        return self._grid_ticks(batch) * groups <= ROOMY * batch.read(self.rates) + certain
+        return self._grid_ticks(batch) * groups <= ROOMY * self._columns(batch) + certain
+
+    def _columns(self, batch: Handled) -> float:
+        """Return the slices, or what they are combined to, that a batch reads."""
+        return self.forest.columns(self.tree, batch)
 
     def _span(self, batch: Handled) -> float:
         """Return the seconds that a batch reads slices of."""
@@ -202,7 +235,7 @@ class Answers:
         if measure.component == "count" or share >= 1:
             return False
         keys, passing = (self.forest.keys_in_slice(self.tree, part) for part in (self.forest.share(self.tree), share))
-        return (1 - passing / keys) * batch.read(self.rates) > 1
+        return (1 - passing / keys) * self._columns(batch) > 1
 
     def _answered(self, windows: WindowSet, batch: Handled) -> float:
         """Return how many of these windows (a range and a slide each) end at least once in a batch."""
@@ -222,7 +255,7 @@ class Answers:
         """Return the operations of every window in one batch."""
         if not len(batch.spans):
             return np.zeros(len(windows))
-        times, rows = batch.rows_until(self.rates)
+        times, rows = self.forest.columns_until(self.tree, batch)
         after, until = max(batch.step.after * self.ticks, batch.low), batch.step.until * self.ticks
         in_batch = (until - after) / windows.slide
         flips = np.maximum(in_batch / np.ceil(windows.range / windows.slide), np.minimum(in_batch, 1))
@@ -244,7 +277,7 @@ class Answers:
 
     def _by_step(self, demand: Demand) -> Iterator[tuple[str, float]]:
         """Yield the work of a technique of the papers, which takes every slice that a window may hold."""
-        slices = self._sum(lambda batch: batch.read(self.rates))
+        slices = self._sum(lambda batch: self._columns(batch))
         yield f"{FINAL}{demand.technique}", slices * omega_of(demand, float(self.tree.edge_rate))
         yield f"{STEP}{demand.technique}", slices
         yield (

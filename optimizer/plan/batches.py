@@ -11,15 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from optimizer.plan.levels import Level, Span, cover_windows
+from optimizer.plan.levels import Level, Span, cover_windows, window_times
 from optimizer.windows.window import FloatArray, IntArray
 
 MOST_BATCHES = 512  # of a run that are told apart
+MOST_SHELVED = 128  # of which state files are followed
 MOST_STEPS = 24  # batches that are looked at one by one; those between them are like their neighbours
 STEADY_STEPS = 4  # batches of an endless stream that are looked at
+ROOMY = 8  # slices and chunks to a time at which a window starts or ends, from which on the engine combines them
+FEW_FILES, SMALL_FILE, PART_OF_SHELF, OWN_FILE = 4, 1 << 13, 4, 1 << 11  # jobs/engine/warehouse/state_files.py
 FAR = 8  # ranges before the first event that a stream's first batch begins at
 
 
@@ -94,6 +98,16 @@ class Schedule:
             span *= files
         return total
 
+    def rewrites(self, rows: float, reach: float) -> float:
+        """Return how often a row of the state is written again, if every batch adds so many that are kept for `reach`.
+
+        >>> Schedule(10, 8).rewrites(100, 1000), Schedule(10, 8).rewrites(5000, 1000)  # large ones have their own files
+        (1.0, 0.0)
+        """
+        kept = min(math.ceil(reach / self.batch), MOST_SHELVED) if math.isfinite(reach) else MOST_SHELVED
+        count = round(min(self.batches, 2 * kept + FEW_FILES**2, MOST_SHELVED))
+        return _rewrites(float(f"{max(rows, 1.0):.2g}"), kept, count, not math.isfinite(self.batches))
+
     def _steps(self, reach: float) -> Iterator[Step]:
         length, count = self.batch, min(self.batches, MOST_BATCHES)
         if self.batches == 1:
@@ -105,6 +119,36 @@ class Schedule:
         else:
             for number in range(min(MOST_BATCHES, math.ceil(reach / length)) + STEADY_STEPS):
                 yield Step(number * length, (number + 1) * length, (number + 1) * length, length)
+
+
+@lru_cache(4096)
+def _rewrites(rows: float, kept: int, batches: int, is_endless: bool) -> float:
+    """Add the files of so many batches, of which each is dropped after some, and merge them as the engine does."""
+    added: list[tuple[int, float]] = []  # the newest batch of every file, and its rows
+    shelf: list[tuple[int, float]] = []
+    rewritten, counted = 0.0, 0.0
+    for number in range(batches):
+        (shelf if rows > OWN_FILE else added).append((number, rows))
+        added, shelf = ([file for file in files if file[0] + kept >= number] for files in (added, shelf))
+        group = added if len(added) >= FEW_FILES else _mergeable(shelf)
+        since = max(number - kept, 0)
+        merged = sum(min(size, rows * (newest - since + 1)) for newest, size in group)
+        if group:
+            shelf = [file for file in shelf if file not in group] + [(group[-1][0], merged)]
+            added = [] if group is added else added
+        if not is_endless or 2 * number >= batches:
+            rewritten, counted = rewritten + merged, counted + rows
+    return rewritten / counted if counted else 0.0
+
+
+def _mergeable(shelf: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return files of about the same size that the engine makes one of."""
+    most = max(SMALL_FILE, sum(size for _, size in shelf) // PART_OF_SHELF)
+    by_size: dict[int, list[tuple[int, float]]] = {}
+    for file in sorted(shelf):
+        by_size.setdefault(max(0, (4 * int(file[1]) // SMALL_FILE).bit_length() + 1) // 2, []).append(file)
+    groups = [files[:FEW_FILES] for files in by_size.values() if len(files) >= FEW_FILES]
+    return next((group for group in groups if sum(size for _, size in group) <= most), [])
 
 
 STEADY = Schedule(300.0, math.inf)  # as the DAG's schedule has it
@@ -119,6 +163,9 @@ class Handled:
     folded: FloatArray  # into chunks of the next level
     loaded: FloatArray
     saved: FloatArray
+    windows: IntArray  # that are answered, as `cover_windows` takes them
+    clock: Span  # those end in it
+    chunks: Sequence[int] = ()  # where chunks begin and end that close now
 
     def read(self, rates: FloatArray) -> float:
         """Return the rows that are read for the windows that end, at so many rows per tick of every level."""
@@ -134,6 +181,14 @@ class Handled:
     def high(self) -> float:
         """The last time that is read."""
         return float(self.spans[:, 1].max()) if len(self.spans) else 0.0
+
+    def bounds(self, rates: FloatArray) -> IntArray | None:
+        """Return the times between which what is read is combined at once, since no window starts or ends there; None
+        where it holds no chunks, or little is to be saved."""
+        if not (self.spans[:, 2] > 0).any():
+            return None
+        times = window_times(self.windows, *self.clock, int(self.read(rates)) // ROOMY)
+        return None if times is None else np.union1d(times, np.array(self.chunks, np.int64))
 
     def rows_until(self, rates: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return times in order, and how many rows begin before each of them."""
@@ -179,7 +234,9 @@ def _handle(levels: Sequence[Level], windows: IntArray, step: Step, ticks: float
     for number, level in enumerate(levels):
         saved[number] = _length(fresh[number : number + 1], max(level.since(until), 0), high)
     read = [(max(low, 0), min(end, high), n) for n, of_level in enumerate(spans) for low, end in of_level]
-    return Handled(step, np.array([s for s in read if s[0] < s[1]], float).reshape(-1, 3), folded, loaded, saved)
+    closed = range(*fresh[1], levels[1].edges[0][0]) if levels[1:] else range(0)
+    spanned = np.array([s for s in read if s[0] < s[1]], float).reshape(-1, 3)
+    return Handled(step, spanned, folded, loaded, saved, windows, (began, until), (*closed, *fresh[-1][1:]))
 
 
 def _length(spans: Sequence[Span], low: int, high: int) -> float:

@@ -37,14 +37,19 @@ DENSE = "window.dense"  # a window of one measure folded on a grid
 DENSE_KEY = "key.dense"  # all such windows of a key, of one range and slide in a batch
 DENSE_QUERY = "query.dense"  # all windows of a range and slide in a batch that are folded so, for one measure
 BOUND = "window.bound"  # a window whose slices are looked up, where there is no grid
+WALKED = "slice.walked"  # a slice that is passed while the windows of one range and slide are looked up
+RAGGED = "window.ragged"  # such a window whose bounds are not as far from the last ones as those were before
+RAGGED_FOLD = "window.folded.ragged"  # such a window folded for one measure: the processor guesses wrong
 FOLDED = "window.folded"  # such a window folded for one measure
 FOLDED_QUERY = "query.folded"  # all windows of a range and slide in a batch that are folded so, for one measure
 FOLDED_WIDE = "window.folded.wide"  # the same for moments, and for values that a selective measure carries
 STEP = "slice.step."  # before a technique's name: a slice that it takes, for one measure
 STEP_ANSWER = "window.step."  # before a technique's name: a window that it answers
+WORKER = "worker"  # a process of Spark's that is new, and loads compiled code
 FINAL = "final."  # before a technique's name: a combine operation of it
 ANSWER = "answer"  # a window of a query that ends with a value
 ROW = "row"  # such a window that is written
+VALUE = "row.value"  # a key or an answer of such a row: a column of its file
 ROW_MERGED = "row.merged"  # a row that is written again when result files are merged
 ANSWERED = "query"  # a query answered in a batch
 
@@ -57,16 +62,31 @@ STEPS = {  # what takes time in every step of a run
     "exchange": (SLICE, MADE, ROLLED, "root", "batch"),
     "finals": (
         *(LOADED, MERGED, CHUNKED, UNFOLDED, LEVEL, LEVELLED, TICK, DENSE, DENSE_KEY, DENSE_QUERY),
-        *(BOUND, FOLDED, FOLDED_WIDE, FOLDED_QUERY, ANSWER, ANSWERED, "root", "tree", "batch"),
+        *(
+            BOUND,
+            WALKED,
+            RAGGED,
+            RAGGED_FOLD,
+            FOLDED,
+            FOLDED_WIDE,
+            FOLDED_QUERY,
+            ANSWER,
+            ANSWERED,
+            "root",
+            "tree",
+            "batch",
+        ),
     ),
-    "write": (ROW, ROW_MERGED, SAVED, REWRITTEN, CHUNKED, ANSWERED, "root", "batch"),
+    "write": (ROW, VALUE, ROW_MERGED, SAVED, REWRITTEN, CHUNKED, ANSWERED, "root", "batch"),
     "commit": ("batch",),
 }
 TYPICAL = {  # seconds, in every step that a thing takes time in
     **dict.fromkeys((READ, TESTED, KEYED, PARTIAL, CHAINED, MASKED, FOLDED, ANSWER, f"{FINAL}{BLOCK}"), 2e-9),
-    **dict.fromkeys((CELL, SIGNED, GUESSED, FOLDED_WIDE, DENSE, LEVEL, LEVELLED), 5e-9),
-    **dict.fromkeys((EVENT, MERGED, TICK, SLICE, MADE), 1.5e-8),
-    **dict.fromkeys((SORTED, BOUND, ROLLED, ROW, ROW_MERGED, UNFOLDED, SAVED, REWRITTEN, LOADED), 3e-8),
+    **dict.fromkeys((CELL, SIGNED, GUESSED, FOLDED_WIDE, DENSE, LEVEL, LEVELLED, VALUE, BOUND), 5e-9),
+    **dict.fromkeys((EVENT, MERGED, TICK, SLICE, MADE, ROW), 1.5e-8),
+    **dict.fromkeys((RAGGED, RAGGED_FOLD), 1e-8),
+    WALKED: 1e-9,
+    **dict.fromkeys((SORTED, ROLLED, ROW_MERGED, UNFOLDED, SAVED, REWRITTEN, LOADED), 3e-8),
     DENSE_KEY: 2e-7,
     **dict.fromkeys((ANSWERED, DENSE_QUERY, FOLDED_QUERY), 5e-5),
     "tree": 1e-4,

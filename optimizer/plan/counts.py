@@ -27,6 +27,8 @@ from optimizer.plan.counters import (
     MERGED,
     OPENED,
     PARTIAL,
+    RAGGED,
+    RAGGED_FOLD,
     READ,
     REWRITTEN,
     ROLLED,
@@ -40,7 +42,7 @@ from optimizer.plan.counters import (
 from optimizer.plan.definition import EVENTS, Tree
 from optimizer.plan.forest import Forest
 
-RESULT_FILES, STATE_FILES = 16, 4  # that are merged: MERGE_AT of jobs/engine/warehouse
+RESULT_FILES = 16  # that are merged: MERGE_AT of jobs/engine/warehouse/result_files.py
 
 
 def most_dense_cells(entries: float) -> float:
@@ -82,10 +84,16 @@ def count_tree(tree: Tree, forest: Forest) -> dict[str, float]:
 
 def _level(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
     """Yield what it takes to fold a level: a slice of the feeder is folded in every batch that it takes part in."""
-    rates = forest.rates(forest.trees[tree.feed])
-    read = forest.per_second(tree, [batch.read(rates) for batch in forest.batches(tree)])
+    feeder, demands = forest.trees[tree.feed], folded_demands(tree)
+    read, made = (
+        forest.per_second(tree, [forest.columns(each, batch) for batch in forest.batches(tree)])
+        for each in (feeder, tree)
+    )
+    ragged = made * float(forest.ragged(feeder, np.array([1 / float(tree.edge_rate)]))[0])
     yield LEVELLED, read
-    yield LEVEL, read * len(folded_demands(tree))
+    yield LEVEL, read * len(demands)
+    yield RAGGED, ragged
+    yield RAGGED_FOLD, ragged * sum(demand.measure.component != "count" for demand in demands)
 
 
 def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
@@ -107,7 +115,10 @@ def _root(tree: Tree, forest: Forest) -> Iterator[tuple[str, float]]:
     yield MERGED, columns * (read + forest.per_second(tree, [float(batch.folded @ rates) for batch in batches]))
     yield SAVED, columns * forest.per_second(tree, [float(batch.saved @ rates) for batch in batches])
     reaches = [level.reach / forest.ticks(tree) for level in forest.levels_of(tree)]
-    rewrites = np.array([forest.schedule.merges(STATE_FILES, reach) for reach in reaches])
+    kept = sum(batch.step.weight for batch in batches)
+    added = sum((batch.step.weight * batch.saved * rates for batch in batches), np.zeros(len(rates)))
+    added /= max(kept, 1e-300) * forest.buckets(tree)
+    rewrites = np.array([forest.schedule.rewrites(rows, reach) for rows, reach in zip(added, reaches, strict=True)])
     yield REWRITTEN, columns * forest.per_second(tree, [float(batch.saved * rewrites @ rates) for batch in batches])
     chunked = len(reaches) - 1
     closing = forest.per_second(tree, [float(chunked * (len(batch.spans) > 0)) for batch in batches])

@@ -17,6 +17,7 @@ from optimizer.windows.window import FloatArray, Window
 MOST_SAMPLED = 64  # trees whose slices are looked at; beyond, all of a tree are taken to be equally long
 SAMPLED = 1024  # slices
 MOST_LIKELY = 1e6  # signatures
+WAVES = 256
 
 
 class Forest:
@@ -27,6 +28,7 @@ class Forest:
         self.traffic, self.schedule = traffic, schedule
         self._slices: dict[str, float] = {}
         self._lengths: dict[str, FloatArray] = {}  # of some slices, in ticks
+        self._columns: dict[tuple[str, int], tuple[FloatArray, FloatArray]] = {}
 
     def feeder(self, tree: Tree) -> Tree | None:
         """Return the tree that feeds a tree."""
@@ -45,6 +47,14 @@ class Forest:
             if (root := self.root(tree)) is not tree:
                 levels[root.id].append(tree)
         return levels
+
+    @cached_property
+    def types(self) -> dict[tuple[str, ...], int]:
+        """How many types the answers of every grouping have."""
+        by_grouping: dict[tuple[str, ...], list[Tree]] = defaultdict(list)
+        for tree in self.trees.values():
+            by_grouping[tree.group_by].append(tree)
+        return {group_by: count_types(trees) for group_by, trees in by_grouping.items()}
 
     def ticks(self, tree: Tree) -> float:
         """Return the ticks per second of a tree's clock, by key where it counts rows."""
@@ -92,6 +102,29 @@ class Forest:
         root = self.root(tree)
         chunks = [self._chunks(root, number) for number in range(1, len(self.levels_of(root)))]
         return np.minimum([np.inf, *chunks], self.slices(tree) / self.ticks(tree))
+
+    def columns_until(self, tree: Tree, batch: Handled) -> tuple[FloatArray, FloatArray]:
+        """Return times in order, and how many columns of a tree that a batch reads begin before each of them: slices
+        and chunks, or what they are combined to."""
+        known = self._columns.get((tree.id, id(batch)))
+        if known is None:
+            known = self._columns[tree.id, id(batch)] = self._combine(tree, batch)
+        return known
+
+    def _combine(self, tree: Tree, batch: Handled) -> tuple[FloatArray, FloatArray]:
+        rates, seconds = self.rates(tree), float(self.ticks(tree))
+        bounds = batch.bounds(self.rates(self.root(tree)))
+        if bounds is None or not len(batch.spans):
+            return batch.rows_until(rates)
+        times = np.union1d(bounds[(bounds > batch.low) & (bounds < batch.high)], [batch.low, batch.high]).astype(float)
+        plain, rows = batch.rows_until(rates)
+        active = self.traffic.active_keys_in(tree.group_by, np.diff(times) / seconds * self.share(tree))
+        fewer = np.minimum(active, np.diff(np.interp(times, plain, rows)))
+        return times, np.concatenate([[0.0], np.cumsum(fewer)])
+
+    def columns(self, tree: Tree, batch: Handled) -> float:
+        """Return how many columns of a tree a batch reads."""
+        return float(self.columns_until(tree, batch)[1][-1]) if len(batch.spans) else 0.0
 
     def kept_rates(self, root: Tree) -> FloatArray:
         """Return what is kept of a root: shards of its slices and chunks where predicates share them."""
@@ -157,15 +190,58 @@ class Forest:
 
     def keys_in_slice(self, tree: Tree, share: float) -> float:
         """Return how many keys have an event in a slice, on average, if so many of the events count."""
+        seconds = share * self._slice_lengths(tree) / self.traffic.ticks
+        return float(self.traffic.active_keys_in(tree.group_by, seconds).mean())
+
+    def ragged(self, tree: Tree, slides: FloatArray) -> FloatArray:
+        """Return the share of the windows of some slides, in ticks, that do not follow the one before them as that one
+        did: events are missing in some of the slices, and slices are not equally long."""
+        keys = self.traffic.active_keys(tree.group_by, math.inf)
+        seconds = self.share(tree) * self._slice_lengths(tree) / self.traffic.ticks
+        occupied = np.minimum(self.traffic.active_keys_in(tree.group_by, seconds) / keys, 1.0)
+        slides, places = np.unique(slides, return_inverse=True)
+        by_chance = ragged_share(slides * float(tree.edge_rate), float((occupied * (1 - occupied)).mean()))
+        ends = np.cumsum(self._slice_lengths(tree))
+        shares: FloatArray = 1 - (1 - by_chance) * (1 - uneven_share(ends, slides)) ** 2
+        return shares[places]
+
+    def _slice_lengths(self, tree: Tree) -> FloatArray:
         if tree.id not in self._lengths:
             by_rate = np.array([1 / float(tree.edge_rate)])
             self._lengths[tree.id] = by_rate if len(self.trees) > MOST_SAMPLED else sample_slices(tree)
-        seconds = share * self._lengths[tree.id] / self.traffic.ticks
-        return float(self.traffic.active_keys_in(tree.group_by, seconds).mean())
+        return self._lengths[tree.id]
 
     def slices_or_shards(self, root: Tree) -> float:
         """Return the slices, or shards, that a root makes in a second."""
         return root.shards.shards if root.sharded and root.shards else self.slices(root)
+
+
+def ragged_share(slots: FloatArray, variance: float) -> FloatArray:
+    """Return how often one of two numbers of slices, those that a window loses and those that it gains, differs from
+    the one before it, if each has so many slots, which hold a slice at random with this variance.
+
+    >>> ragged_share(np.array([1.0, 20.0]), 0.25).round(2).tolist(), ragged_share(np.array([1.0, 20.0]), 0.0).tolist()
+    ([0.75, 0.98], [0.0, 0.0])
+    """
+    waves = (np.arange(WAVES) + 0.5) * math.pi / WAVES
+    equal = np.power(1 - 2 * variance * (1 - np.cos(waves)), slots[:, None]).mean(axis=1)  # by Parseval's theorem
+    share: FloatArray = 1 - equal**2
+    return share
+
+
+def uneven_share(ends: FloatArray, slides: FloatArray) -> FloatArray:
+    """Return how often the number of slices that end within a slide differs from that of the slide before.
+
+    >>> ends = np.cumsum([2.0, 3.0] * 100)
+    >>> uneven_share(ends, np.array([5.0, 10.0, 6.0])).round(2).tolist()  # 6: 2, 3, 2, 2, 3, ...
+    [0.0, 0.0, 0.8]
+    """
+    shares = np.zeros(len(slides))
+    for number, slide in enumerate(slides.tolist()):
+        counts = np.diff(np.searchsorted(ends, np.arange(0, ends[-1] + 1e-9, slide), side="right"))
+        if len(counts) > 1:
+            shares[number] = np.mean(counts[1:] != counts[:-1])
+    return shares
 
 
 def equally_likely(distinct: float, draws: float) -> float:
@@ -197,3 +273,31 @@ def sample_slices(tree: Tree) -> FloatArray:
     edges, span = tree.edges(), round(SAMPLED / float(tree.edge_rate))
     places = np.unique(np.concatenate([np.arange(residue, span, period) for period, residue in edges]))
     return np.diff(places).astype(float) if len(places) > 1 else np.array([1 / float(tree.edge_rate)])
+
+
+def count_types(trees: Sequence[Tree]) -> int:
+    """Return how many columns the answers of trees take: those of counts are of another type than others.
+
+    >>> from fractions import Fraction
+    >>> from optimizer.plan.definition import EVENTS, Demand, Measure
+    >>> from optimizer.windows.window import Window, WindowSet
+    >>> windows = WindowSet.of([Window(10, 10)])
+    >>> sums, counts = (Demand(Measure(name, ("x",)), "daba", windows) for name in ("sum", "count"))
+    >>> def answered(*demands: Demand) -> int:
+    ...     return count_types([Tree("t1", ("a",), windows, Fraction(1, 10), demands, EVENTS, (), 0.0)])
+    >>> answered(counts), answered(sums, counts)  # an average
+    (1, 1)
+    >>> answered(sums, Demand(Measure("count", ("*",)), "daba", windows))
+    2
+    """
+    demands = [demand for tree in trees for demand in tree.demands if demand.technique]
+    others: dict[tuple[tuple[str, ...], str], set[tuple[int, int, int]]] = defaultdict(set)
+    for demand in demands:
+        if demand.measure.component != "count":
+            others[demand.measure.arguments, demand.measure.where].update(demand.windows.tuples())
+    has_counts = any(
+        demand.measure.component == "count"
+        and not others[demand.measure.arguments, demand.measure.where].issuperset(demand.windows.tuples())
+        for demand in demands
+    )
+    return max(bool(any(others.values())) + has_counts, 1)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.engine.finals.tree_columns import Bounds, Columns, TreeColumns
+from jobs.engine.finals.tree_columns import Bounds, Columns, TreeColumns, count_ragged
 from jobs.engine.program.program import MeasureProgram, TreeProgram
 from jobs.kernels.algebra.operators import SUM_INT, VALUE_COLUMNS, lower
 from jobs.kernels.arrays import Bools, Column, Ints, Rows
@@ -32,9 +32,12 @@ from optimizer.plan.counters import (
     FOLDED,
     FOLDED_QUERY,
     FOLDED_WIDE,
+    RAGGED,
+    RAGGED_FOLD,
     STEP,
     STEP_ANSWER,
     TICK,
+    WALKED,
 )
 from optimizer.windows.window import Window
 
@@ -50,6 +53,7 @@ class Finals:
         self.operations: dict[str, int] = {}
         self._counts: dict[str, int] = {}
         self._ranges: dict[Window, WindowBounds] = {}
+        self._ragged: dict[Window, int] = {}
         self._folded: dict[tuple[str, Window], Folded] = {}
         self.distinct: dict[tuple[str, Window], Ints] = {}  # values of the windows, by measure
 
@@ -63,8 +67,9 @@ class Finals:
     def ranges(self, window: Window) -> WindowBounds:
         """Return the slices of every window that ends and holds some."""
         if window not in self._ranges:
-            self._ranges[window] = self._find_ranges(self.slices, window)
-            self.tally({BOUND: len(self._ranges[window].start)})
+            windows = self._ranges[window] = self._find_ranges(self.slices, window)
+            ragged = self._ragged[window] = count_ragged(windows.lo, windows.hi)
+            self.tally({BOUND: len(windows.start), WALKED: len(self.slices.start), RAGGED: ragged})
         return self._ranges[window]
 
     def root_ranges(self, window: Window) -> WindowBounds:
@@ -121,6 +126,7 @@ class Finals:
             self._count(measure.key, operations)
             folds = len(windows.lo)
             self.tally({_name_of_folds(measure): folds, FOLDED_QUERY: folds > 0, f"{FINAL}{BLOCK}": operations})
+            self.tally({RAGGED_FOLD: 0 if measure.component == "count" else self._ragged[window]})
 
     def _count(self, key: str, operations: int) -> None:
         self.operations[key] = self.operations.get(key, 0) + operations

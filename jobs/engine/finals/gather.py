@@ -22,7 +22,17 @@ from jobs.engine.slices.shards import TreeShards
 from jobs.engine.slices.slices import Slices, fold_into, to_table
 from jobs.engine.warehouse.state_files import ROWS, KeptTable, StateFiles, shelf_name
 from jobs.kernels.arrays import Ints
-from optimizer.plan.counters import CHUNKED, LEVEL, LEVELLED, LOADED, MERGED, SAVED, UNFOLDED
+from optimizer.plan.counters import (
+    CHUNKED,
+    LEVEL,
+    LEVELLED,
+    LOADED,
+    MERGED,
+    RAGGED,
+    RAGGED_FOLD,
+    SAVED,
+    UNFOLDED,
+)
 from optimizer.plan.definition import EVENTS
 from optimizer.plan.levels import Span, cover_windows, window_times
 
@@ -86,7 +96,9 @@ def _unfold(grouping: Grouping, tree: TreeProgram, slices: Slices) -> tuple[Root
 def _level_of(tree: TreeProgram, feeder: TreeColumns, bounds: Bounds | None) -> TreeSlices:
     level = LevelColumns(tree.edges, feeder)
     folds = len(feeder.start) * len(tree.measures)
-    return TreeSlices(level, len(level.start), folds, {LEVELLED: len(feeder.start), LEVEL: folds}, {}, {}, bounds)
+    uneven = sum(measure.component != "count" for measure in tree.measures)
+    counts = {LEVELLED: len(feeder.start), LEVEL: folds, RAGGED: level.ragged, RAGGED_FOLD: level.ragged * uneven}
+    return TreeSlices(level, len(level.start), folds, counts, {}, {}, bounds)
 
 
 def _gather_rows(

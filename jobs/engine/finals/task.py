@@ -37,7 +37,7 @@ from jobs.engine.warehouse.state_files import (
 from jobs.engine.work import BucketReport, Stopwatch, Tally, Work, tally
 from jobs.host.stops import step
 from jobs.host.storage import Storage
-from optimizer.plan.counters import ANSWERED, REWRITTEN, ROW, ROW_MERGED
+from optimizer.plan.counters import ANSWERED, REWRITTEN, ROW, ROW_MERGED, VALUE
 from optimizer.plan.levels import Level
 from optimizer.windows.window import BEGINNING
 
@@ -97,7 +97,7 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     watch.lap("exchange")
     all_trees: list[TreeSlices] = []
     for grouping in program.groupings:
-        answered: list[tuple[pa.Table, list[Answer]]] = []
+        answered: dict[str, tuple[pa.Table, list[Answer]]] = {}
         slices_by_tree: dict[str, TreeSlices] = {}
         for tree in grouping.trees:
             gathered = gather(grouping, tree, slices_by_tree, state, incoming, (work.emitted, work.until))
@@ -111,14 +111,15 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
             if gathered.slices:
                 finals = Finals(gathered.slices, tree, work.emitted, work.until, gathered.bounds)
                 complete = [without_early_windows(answer, work) for answer in answers(finals)]
-                answered.append((gathered.slices.keys, complete))
+                answered[tree.id] = gathered.slices.keys, complete
                 report.operations[tree.id] += sum(finals.operations.values())
                 row_count = sum(len(answer.group) for answer in complete)
                 tally(report.counts, tree.id, {**finals.counts, ROW: row_count, ANSWERED: len(complete)})
         step("finals")
         watch.lap("finals")
-        if any(answers_of_tree for _, answers_of_tree in answered):
-            tables = result_tables(grouping, answered)
+        if any(answers_of_tree for _, answers_of_tree in answered.values()):
+            tables = result_tables(grouping, list(answered.values()))
+            _tally_values(report.counts, grouping, answered)
             if work.touched:
                 own = [file for file in work.touched if file.bucket == bucket and file.grouping == grouping.name]
                 tables = revise_tables(storage, own, work.batch, tables)
@@ -134,6 +135,15 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     step("merged")
     watch.lap("write")
     return report
+
+
+def _tally_values(counts: Tally, grouping: Grouping, answered: Mapping[str, tuple[pa.Table, list[Answer]]]) -> None:
+    """Count the values of the rows that the trees of a grouping write: keys, and a column of every type."""
+    columns = len(grouping.columns) if grouping.keys else 0
+    types = len({answer.value.type for _, of_tree in answered.values() for answer in of_tree})
+    for tree, (_, of_tree) in answered.items():
+        rows = sum(len(answer.group) for answer in of_tree)
+        tally(counts, tree, {VALUE: rows * (columns + types)})
 
 
 def without_early_windows(answer: Answer, work: Work) -> Answer:

@@ -39,6 +39,7 @@ from jobs.kernels.tallies.values import RankedTally, rank_entries
 from optimizer.windows.edges import Edges
 
 COUNT = "count"
+FEW, SOME = 256, 512  # windows that are not worth a look; those that are looked at
 
 
 class Columns(NamedTuple):
@@ -121,6 +122,7 @@ class LevelColumns:
         self._feeder = feeder
         self.keys = feeder.keys
         self.offsets, self.start, self._lo, self._hi = level_bounds(edges, feeder.offsets, feeder.start)
+        self.ragged = count_ragged(self._lo, self._hi)
         self._columns: dict[str, Columns] = {}
         self._picked: dict[str, Ints] = {}
 
@@ -183,6 +185,21 @@ def _rows(op: int, partials: Columns) -> Rows:
         rows[:, number] = column
     rows[:, VALID] = 1 if partials.valid is None else partials.valid
     return rows
+
+
+def count_ragged(lo: Ints, hi: Ints) -> int:
+    """Count the bounds that do not follow the ones before them as those did, by a look at some of them; few are none.
+
+    >>> lo = np.arange(2000)
+    >>> count_ragged(lo, lo + 5), count_ragged(lo + lo % 2, lo + 5)  # steps of 2, 0, 2, 0, ...
+    (0, 2000)
+    """
+    if len(lo) < FEW:
+        return 0
+    middle = slice(len(lo) // 2, len(lo) // 2 + SOME)
+    by_lo, by_hi = (bounds[middle][1:] - bounds[middle][:-1] for bounds in (lo, hi))
+    ragged = (by_lo[1:] != by_lo[:-1]) | (by_hi[1:] != by_hi[:-1])
+    return round(len(lo) * np.count_nonzero(ragged) / len(ragged))
 
 
 class Bounds(NamedTuple):

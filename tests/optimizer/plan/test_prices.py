@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -9,7 +10,16 @@ import pytest
 from optimizer.errors import HeddleError
 from optimizer.plan.batches import Schedule
 from optimizer.plan.counters import STEP, STEP_ANSWER, TYPICAL
-from optimizer.plan.prices import Measured, Operations, Prices, fit_prices, fit_steps, operations_of
+from optimizer.plan.definition import Traffic
+from optimizer.plan.prices import (
+    Measured,
+    Operations,
+    Prices,
+    count_operations,
+    fit_prices,
+    fit_steps,
+    operations_of,
+)
 from optimizer.planning.windows import optimize
 from optimizer.windows.window import Window
 
@@ -105,3 +115,15 @@ def test_windows_that_seldom_end_are_counted_by_how_often_they_do() -> None:
     windows = [Window(5_000_000, 90_000), Window(4_000_000, 100_000)]
     run = operations_of(optimize(windows, 10.0, "shared", "two_stacks_block"))
     assert run.handled["query"] == pytest.approx(1 / 90_000 + 1 / 100_000)
+
+
+def test_windows_of_keys_that_miss_slices_take_longer() -> None:
+    """They do not follow each other evenly, as those of keys that have an event in every slice do."""
+    prices = Prices({"window.ragged": 1.0, "window.folded.ragged": 1.0})
+    plan = optimize([Window(2000, 20), Window(1200, 40)], 5.0, "shared", "two_stacks_block")
+    (tree,) = plan.trees
+    tree = replace(tree, group_by=("machine",))
+    often, seldom = (
+        prices.seconds(count_operations([tree], Traffic(rate, keys=200.0), Schedule(1e5))) for rate in (1000.0, 1.0)
+    )
+    assert seldom > 10 * often
