@@ -34,8 +34,8 @@ from optimizer.plan.prices import Measured, Prices, fit_steps, operations_of
 from optimizer.planning.stream import plan_stream
 
 SECOND = 1_000_000
-REPEATS = 3  # rounds of all trials; the least seconds count
-SHORT = 0.03  # CPU seconds of a run up to which it is run twice in a row: the second one finds its code in the caches
+REPEATS = 2  # rounds of all trials; the least seconds count
+SHORT = 0.1  # CPU seconds of a run up to which it is run twice in a row: the second one finds its code in the caches
 REGULAR = ((60, 10), (300, 10), (120, 20), (600, 60), (1200, 120), (900, 300))  # seconds of range and slide
 DENSE = ((60, 1), (30, 1), (20, 2))  # many answers
 IRREGULAR = ((47, 7), (90, 11), (130, 13), (333, 29), (200, 17), (61, 5))

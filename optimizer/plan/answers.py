@@ -140,7 +140,8 @@ class Answers:
 
         def count_breaks(batch: Handled) -> float:
             of_key = batch.step.ends * self.ticks / windows.slide
-            return float((1 - uneven) @ np.minimum(of_key, BREAKS * np.minimum(of_key, 1))) * self._groups(batch)
+            breaks = BREAKS if batch.step.after else 2 * BREAKS  # where slices begin, windows do not lose any yet
+            return float((1 - uneven) @ np.minimum(of_key, breaks * np.minimum(of_key, 1))) * self._groups(batch)
 
         return float(ended @ uneven) + self._sum(count_breaks, batches)
 

@@ -31,7 +31,7 @@ def test_trials_give_prices_of_every_technique() -> None:
     assert "daba" in prices.techniques
     assert all(price >= 0 for price in prices.each.values())
     assert any(prices.each.values())
-    assert lines[-1].startswith("calibrating: round 3 of 3")
+    assert lines[-1].startswith("calibrating: round 2 of 2")
 
 
 def test_prices_are_kept_for_this_machine() -> None:
