@@ -13,6 +13,7 @@ from itertools import product
 from math import ceil
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -29,6 +30,8 @@ NAIVE_COLUMNS = (*COLUMNS, OPEN, SCALE)
 ACCURACY = 10_000  # of percentile_approx, where none is written
 UNORDERED = ("collect_list", "collect_set", "listagg")  # what is in them is theirs, in which order is not
 BY_ORDER_OF_ROWS = ("histogram_numeric",)  # which bins are made depends on the order in which rows come
+SKETCHES = ("hll_sketch_agg",)  # whose bytes depend on that order, too, but not what they have counted
+HLL_MODE = 2  # of a sketch with a register for every bucket; before, it is a list (0) or a set (1) of hashes
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
@@ -101,13 +104,25 @@ def texts(column: Column) -> list[str | None]:
 
 def answer_texts(query: Query, column: Column) -> list[str | None]:
     """Return answers as text. Of lists whose order Spark leaves open, it is that of the sorted list; of texts made
-    from such lists, that of their sorted letters; of answers that depend on the order of addition, whether there is
-    one."""
+    from such lists, that of their sorted letters; of sketches, what they have counted; of answers that depend on the
+    order of addition, whether there is one."""
     if query.aggregate in UNORDERED:
         return [None if value is None else text_of(sorted(value, key=str)) for value in column.to_pylist()]
+    if query.aggregate in SKETCHES:
+        return [None if value is None else sketch_text(value) for value in column.to_pylist()]
     if query.aggregate in BY_ORDER_OF_ROWS:
         return [None if value is None else "an answer" for value in column.to_pylist()]
     return texts(column)
+
+
+def sketch_text(sketch: bytes) -> str:
+    """Return what a sketch of distinct values has counted: its hashes in order, or its registers. What it keeps beside
+    them, and where hashes stand, depends on the order in which rows came."""
+    precision, mode = sketch[3], sketch[7] & 3
+    if mode == HLL_MODE:
+        return f"{precision}: registers {sketch[40:].hex()}"
+    hashes = np.frombuffer(sketch, "<u4", offset=8 + 4 * mode)  # 0 where none stands
+    return f"{precision}: hashes {np.unique(hashes[hashes > 0]).tolist()}"
 
 
 def text_of(value: Any) -> str | None:
