@@ -50,8 +50,27 @@ def add_tallies(parts: Iterable[Tally]) -> Tally:
     return total
 
 
+@dataclass(frozen=True, kw_only=True)
+class FilesAtHand:
+    """The live files that a batch's tasks read, and may make few large ones of."""
+
+    state: tuple[DataFile, ...] = ()
+    results: tuple[DataFile, ...] = ()
+    late: tuple[DataFile, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateRules:
+    """What tasks do about events whose windows are out already."""
+
+    joined: dict[str, int] = field(default_factory=dict)  # labels of later queries: windows ending after it are theirs
+    finds_late: bool = True  # whether feed tasks look for late events; else they count those before the watermark
+    corrected_after: int | None = None  # late events correct the windows that end after it; None: they correct none
+    touched: tuple[DataFile, ...] = ()  # kind "correct": the rows that late events fell into; without any, all count
+
+
 @dataclass(frozen=True)
-class Work:
+class Work(FilesAtHand, LateRules):
     """What the driver asks of every task of a batch, or of the adoption of a new plan between two batches."""
 
     root: str
@@ -59,18 +78,11 @@ class Work:
     emitted: int  # windows that end at or before it are out already
     until: int  # windows that end at or before it are emitted now
     buckets: int
-    state: tuple[DataFile, ...] = ()
-    results: tuple[DataFile, ...] = ()
-    late: tuple[DataFile, ...] = ()
-    joined: dict[str, int] = field(default_factory=dict)  # labels of later queries: windows ending after it are theirs
     kind: Kind = "batch"
     adopted_from: dict[str, tuple[str, ...]] = field(default_factory=dict)  # kind "adopt": by tree, old slices by level
     is_last: bool = False  # of its run: windows that its own events let end are emitted, too
     lateness: int = 0  # by how much the watermark of its own events is behind the latest of them
     counts: bool = True  # whether feed tasks count the events: where both lanes read them, only one does
-    finds_late: bool = True  # whether feed tasks look for late events; else they count those before the watermark
-    corrected_after: int | None = None  # late events correct the windows that end after it; None: they correct none
-    touched: tuple[DataFile, ...] = ()  # kind "correct": the rows that late events fell into; without any, all count
 
     @property
     def buckets_awaiting_latest(self) -> range:

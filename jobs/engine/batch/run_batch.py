@@ -89,10 +89,19 @@ def _run(
     public = mergeable_files(storage, newest_ledger(storage).public(before.results))
     if not before.standing:
         before = replace(before, standing=save_retained(storage, retained_from_start(program)))
-    joined = joined_queries(storage, before)
-    files = (before.state, public, before.late)
-    span = (before.watermark, until)
-    work = Work(storage.root, batch, *span, before.buckets, *files, joined, is_last=last, lateness=program.lateness)
+    work = Work(
+        storage.root,
+        batch,
+        emitted=before.watermark,
+        until=until,
+        buckets=before.buckets,
+        is_last=last,
+        lateness=program.lateness,
+        state=before.state,
+        results=public,
+        late=before.late,
+        joined=joined_queries(storage, before),
+    )
     if corrections:
         work, outcome = corrections.evaluate(storage, before, program, work, execute)
     else:
