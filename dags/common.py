@@ -33,7 +33,7 @@ def schedule(cron: str, assets: list[Asset], grace: timedelta) -> Any:
 
 
 def deadline(setting: str, default: float) -> DeadlineAlert:
-    """Return an alert for a run that has not ended so many minutes after it was queued: what it answers grows old."""
+    """Return an alert for a run that has not ended so many minutes after it was queued."""
     from jobs.host.settings import number_setting
 
     minutes = number_setting(setting, default)

@@ -237,7 +237,7 @@ def examine(
 
 @contextmanager
 def _planned_once(spark: SparkSession) -> Iterator[None]:
-    """Switch adaptive planning off: a sample is small, and would be planned anew after every stage."""
+    """Switch adaptive planning off: it would plan a small sample anew after every stage."""
     before = spark.conf.get(ADAPTIVE)
     spark.conf.set(ADAPTIVE, "false")
     try:

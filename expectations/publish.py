@@ -170,7 +170,7 @@ def settle_batch(warehouse: str, stream: str, batch: int, publish_it: bool) -> s
 def publish_or_quarantine(
     storage: Storage, ledger: Ledger, manifest: Manifest, passed: bool
 ) -> tuple[list[int], list[int]]:
-    """Act on the batches that wait; return those that are published now, and all that are quarantined."""
+    """Publish or quarantine the batches that wait; return those published now, and all that are in quarantine."""
     waited = [file.name for file in ledger.pending(manifest.results)]
     if ledger.in_use:
         ledger = settle(storage, ledger, manifest, passed)

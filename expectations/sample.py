@@ -151,7 +151,7 @@ def late_watermarks(storage: Storage, manifest: Manifest) -> dict[int, int]:
 
 
 def drop_missed_events(events: DataFrame, late: DataFrame, time: str, barrier: int) -> DataFrame:
-    """Return the events without those that the windows before a barrier missed; of equal events, only as many go."""
+    """Return the events without those that the windows before a barrier missed, each as often as it was missed."""
     names = [name for name in events.columns if late_column(name) in late.columns]
     columns = [F.col(in_backquotes(name)) for name in names]
     plain = events.select(*columns)
@@ -174,7 +174,7 @@ def late_frame(spark: SparkSession, storage: Storage, manifest: Manifest) -> Dat
 
 @dataclass(frozen=True)
 class Scope:
-    """The windows that end after `since`, up to the watermark; all of them, or so many of each statement."""
+    """The windows that an audit looks at: those that end after `since`, all of them or a number of each statement."""
 
     since: int
     until: int

@@ -294,7 +294,7 @@ def _scale(statement: EvaluatedStatement, query: Query) -> str:
 
 
 def numbered_columns(answered: DataFrame) -> DataFrame:
-    """Return a frame whose columns have names that are told apart."""
+    """Return a frame with columns named by their places, since Spark's own names may be equal."""
     return answered.toDF(*(f"c{number}" for number in range(len(answered.columns))))
 
 

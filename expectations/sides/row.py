@@ -168,7 +168,7 @@ def _most_frequent(events: list[dict[str, Any]]) -> list[str | None]:
 
 
 def near_shares(arguments: Sequence[str], events: list[dict[str, Any]]) -> list[str | None]:
-    """Return the values whose ranks are as near to the shares as the accuracy promises, or all lists of such values."""
+    """Return the values whose ranks are as near to the shares as Spark promises, or all lists of such values."""
     values = sorted((event["value"] for event in events if event["value"] is not None), key=_order)
     if not values:
         return [None]
@@ -185,7 +185,7 @@ def _near(values: Sequence[Any], place: int, error: int) -> list[Any]:
 
 
 def about(query: Query) -> str:
-    """Return what a query looks at: the answers of min, avg and max over the same events bound one another."""
+    """Return which events a query looks at: answers of min, avg and max about the same events bound one another."""
     return repr((query.group_by, query.where, query.arguments, query.window.rows))
 
 

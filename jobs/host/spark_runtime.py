@@ -76,7 +76,7 @@ def prefer_installed_spark() -> None:
 
 
 def without_archive(places: Sequence[str]) -> list[str]:
-    """Return the places without archives of a pyspark that is found in another of the places; other ones stay."""
+    """Return the places on Python's path without an archive of pyspark whose code is in another of the places."""
     packages = [os.path.join(os.path.realpath(place), "pyspark") for place in places]
     archives = {os.path.join(each, ARCHIVE) for each in packages if os.path.isfile(os.path.join(each, "__init__.py"))}
     return [place for place in places if os.path.realpath(place) not in archives]

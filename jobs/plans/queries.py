@@ -92,7 +92,7 @@ def preview_weave(store: Store, catalog: Catalog, stream: str, say: Say) -> None
 
 
 def drift_text(deviation: float) -> str:
-    """Say how a plan that queries have joined and left compares with one that is made anew.
+    """Say how much dearer a plan is, after queries joined and left, than one made anew.
 
     >>> drift_text(0.062), drift_text(-0.1)
     ('6.2% more than a new one should', '10.0% less than a new one should')

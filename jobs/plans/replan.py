@@ -84,7 +84,7 @@ def candidates(
 
 
 def _techniques(technique: str, prices: Prices | None) -> list[str]:
-    """Return the techniques to try: the named one, or the default and those that past runs have prices for."""
+    """Return the techniques to try: the named one; or the default one, and those whose prices past runs have told."""
     if technique != MEASURED:
         return [technique]
     return list(dict.fromkeys([TECHNIQUE, *(prices.techniques if prices else ())]))

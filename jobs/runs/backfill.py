@@ -124,7 +124,7 @@ class Past:
 
 
 def _no_batches_before(since: int) -> RawEvents:
-    """Return nothing: every file of the past is in the batch that is computed anew."""
+    """Return no files: the batch that is computed anew has all files of the past."""
     return RawEvents()
 
 
@@ -174,7 +174,7 @@ def _fresh(target: Storage, live: Manifest, program: Program, span: Span) -> Man
 
 
 def repair(past: Past) -> dict[str, Any]:
-    """Compute the quarantined batches anew. They wait for their audit like any others; the state stays as it is."""
+    """Compute the quarantined batches anew, in place. They wait for their audit once more; the state is not touched."""
     with only_run(past.storage):
         past = replace(past, manifest=newest(past.storage))
         listing = list_data(past.storage, past.manifest)

@@ -63,7 +63,7 @@ class OneProcess:
         return in_process(_splits(files))
 
     def execute_alone(self, files: Sequence[File]) -> Executor:
-        """Return an executor for these files: it never reads any but its own."""
+        """Return an executor for these files alone; no batch of the past is read beside them."""
         return self.execute(files)
 
     def replay(self, batches: Sequence[PastBatch]) -> Executor:

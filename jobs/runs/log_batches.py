@@ -82,7 +82,7 @@ def list_snapshots(source: Stream, offset: str) -> list[Snapshot]:
 def cut_batches(
     snapshots: Sequence[Snapshot], consumed: Container[str], files_per_batch: int
 ) -> Iterator[tuple[list[File], str]]:
-    """Yield batches of so many files (0: all at once), each with the offset that it leads to.
+    """Yield batches of `files_per_batch` files (0: all at once), each with the offset that is reached after it.
 
     A batch that ends within a snapshot keeps the offset before it: what it has read of it is on record.
 

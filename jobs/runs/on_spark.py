@@ -256,7 +256,7 @@ class Change:
 
 @dataclass
 class CatalogFollower:
-    """Looks at a catalog's folder before every batch; a mistake in it is told once, and the old queries go on."""
+    """Looks at a catalog's folder before every batch; a mistake there is reported once, and the old queries go on."""
 
     folder: Path
     tell: Callable[[str], None]

@@ -58,9 +58,10 @@ def format_time(ticks: int) -> str:
 
 
 def estimate_seconds(plan: Plan, events: int, batches: int, buckets: int = 1, workers: int = 0) -> float | None:
-    """Return the CPU seconds that a plan should take for so many events; None where the machine is not calibrated.
+    """Return the CPU seconds that a plan should take for this many events; None on a machine without prices.
 
-    So many processes of Spark's are new."""
+    `workers` processes of Spark's have to be started for it.
+    """
     prices = load_prices()
     operations = operations_for(plan, events, max(batches, 1), buckets) if prices and events else None
     if prices is None or operations is None or not prices.knows(operations):

@@ -64,7 +64,7 @@ class Lanes:
 def frame_types(
     catalog: Catalog, plan: Plan, frame: DataFrame, only: Collection[str] | None = None
 ) -> dict[str, pa.DataType]:
-    """Return the types of all expressions and columns by their SQL, or only of some, from Spark's own analysis."""
+    """Return the types of expressions and columns by their SQL, from Spark's own analysis."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     values, predicates = expressions(catalog, plan)
@@ -146,7 +146,7 @@ def _frame_lane(
 def _both_lanes(
     spark: SparkSession, catalog: Catalog, plan: Plan, file: File, file_types: FileTypes, reasons: Mapping[str, str]
 ) -> Lanes:
-    """Compile the program of queries that the file lane evaluates, beside those that only Spark does, if any."""
+    """Compile one program for both lanes: the queries of the file lane, and those that only Spark evaluates, if any."""
     types, schema = file_types.types, None
     if reasons or plan.unshared:
         frame = _first_frame(spark, driver_of(catalog, plan.stream), [file])

@@ -160,7 +160,7 @@ def spark_session(master: str | None = None, settings: dict[str, str] | None = N
 
 
 def in_zone(spark: SparkSession, zone: str) -> SparkSession:
-    """Return a session of the same Spark that evaluates times in a zone; the one that is given stays as it is."""
+    """Return another session of the same Spark, whose clocks show a zone; the given session does not change."""
     if spark.conf.get(ZONE) == zone:
         return spark
     session = spark.newSession()
@@ -173,7 +173,7 @@ UNREADABLE = re.compile(r"\[FAILED_READ_FILE[.](\w+)\] Encountered error while r
 
 
 def as_user_error(spark: SparkSession, error: Exception) -> Exception:
-    """Return an error as the one line that its user needs; any other error as it is."""
+    """Return one line that says what an error of Spark means to its user; return other errors unchanged."""
     from pyspark.errors import AnalysisException, ArithmeticException, DateTimeException, NumberFormatException
 
     if isinstance(error, HeddleError):

@@ -75,7 +75,7 @@ def _check_joins(stream: str, tree: exp.Expr, driver: str) -> None:
 def file_frame(
     spark: SparkSession, source: Stream | Table, files: Sequence[File], schema: StructType | None = None
 ) -> DataFrame:
-    """Return the rows of some files; those of later batches in the types of the first.
+    """Return the rows of some files; a later batch is read in the types that the first one had.
 
     Which files a stream has is decided before: Spark is handed each of them, and no pattern."""
     if isinstance(source, Stream) and source.has_log:
@@ -100,7 +100,7 @@ def stream_frame(
 
 
 def events_of(spark: SparkSession, catalog: Catalog, stream: str, arrived: DataFrame) -> DataFrame:
-    """Return a stream's events, made from those of its driver."""
+    """Return a stream's events, by its SQL from those of the stream that brings the files."""
     sql = catalog.streams[stream].sql
     if not sql:
         return arrived

@@ -47,7 +47,7 @@ def days_to_keep() -> int:
 
 
 def forget_old_runs(store: Store, stream: str, days: int) -> int:
-    """Mark runs of a stream older than so many days as deleted; return how many. `mlflow gc` frees the disk."""
+    """Mark the runs of a stream that are older than so many days as deleted, for `mlflow gc`; return how many."""
     if not days:
         return 0
     registered = {version.run for version in history(store, stream)}

@@ -50,14 +50,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a stream comes in: in one run of some batches, or endlessly in runs of one batch each."""
+    """How a stream comes in: in one run of several batches, or endlessly, a run for every batch."""
 
     batch: float  # seconds
     batches: float = 1.0  # of one run; infinitely many for an endless stream, whose every run is one batch
     buckets: int = 1  # tasks that the keys of a batch are spread over
 
     def buckets_of(self, keys: float) -> float:
-        """Return how many buckets have one of so many keys, on average.
+        """Return how many buckets hold at least one of so many keys, on average.
 
         >>> Schedule(10, buckets=2).buckets_of(1), Schedule(10, buckets=2).buckets_of(2)
         (1.0, 1.5)
@@ -199,7 +199,7 @@ class Handled:
 
 
 def handle_batches(levels: Sequence[Level], windows: IntArray, steps: Sequence[Step], ticks: float) -> list[Handled]:
-    """Return what batches do with the levels of a tree whose clock has so many ticks in a second.
+    """Return what batches read, fold and save of the levels of a tree; `ticks` is how fast its clock runs, per second.
 
     Windows of 100 every 10 over slices of 1 and chunks of 10, in batches of 20: a batch reads 100 ticks as chunks and
     the last 10 as slices, since a window ends there, folds two chunks, and keeps them and some of its slices.

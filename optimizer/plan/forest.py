@@ -261,7 +261,7 @@ def equally_likely(distinct: float, draws: float) -> float:
 
 
 def sample_slices(tree: Tree) -> FloatArray:
-    """Return the lengths of some slices of a tree, in ticks.
+    """Return the lengths of some of the slices of a tree, in ticks.
 
     >>> from fractions import Fraction
     >>> from optimizer.plan.definition import EVENTS

@@ -30,7 +30,7 @@ FEW_TREES = 64  # below it one pass over the labels per tree is quicker than sor
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Queries that may share trees, because they have one clock and the same group-by columns."""
+    """Queries that may share trees: they have one clock and the same group-by columns."""
 
     rows: Rows
     ids: Sequence[str] | Ids

@@ -156,7 +156,7 @@ class RunningPlan:
         return self._posed
 
     def adopt(self, trees: Sequence[Mapping[str, Member]], levels: Levels | None = None) -> None:
-        """Take over the trees of an earlier plan as they are."""
+        """Take over the trees of an earlier plan, unchanged."""
         for tree in trees:
             self.members |= tree
         self.trees = [frozenset(tree) for tree in trees]
@@ -223,7 +223,7 @@ class RunningPlan:
         return exact_cost(now, problem, posed.model) / exact_cost(built, problem, posed.model) - 1
 
     def rebuild(self) -> bool:
-        """Weave anew; return whether that made the plan cheaper. The plan never becomes dearer."""
+        """Weave all queries anew, and keep that if it is cheaper; return whether it is."""
         posed, now = self.posed, self.search_cost
         forest = self._build()
         is_cheaper = posed.cost(forest) < now
@@ -233,7 +233,7 @@ class RunningPlan:
         return is_cheaper
 
     def remember_build(self) -> None:
-        """Take the plan as it is for what a build gives: a point of the performance slope."""
+        """Record the present plan as what a build gives: a point of the performance slope."""
         self.drift.remember_build(len(self.members), self.search_cost)
 
     def plan(self, stream: str = "") -> Plan:

@@ -37,7 +37,7 @@ Members = Mapping[str, list[Query]]  # the queries of every statement
 
 
 def choose_covers(plan: Plan, members: Members, sources: Mapping[str, str]) -> Covers:
-    """Choose for every statement the one whose windows it reads least of; keep what pays for windows that are kept."""
+    """Choose whose windows each statement folds, by the fewest reads, where that pays for keeping them."""
     order = sorted(sources, key=lambda name: (window_of(members, name), name))
     covering: dict[str, str] = {}
     available = {name: set(slice_measures(plan.tree(tree))) for name, tree in sources.items()}

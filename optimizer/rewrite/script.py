@@ -132,7 +132,7 @@ def _with_having(statement: Statement, sql: str) -> str:
 
 
 def with_demands(catalog: Catalog, plan: Plan) -> Plan:
-    """Return the plan whose trees, and those that feed them, hold all that queries with a FILTER ask for."""
+    """Return the plan whose trees, and their feeders, hold the counts that queries with a FILTER ask for."""
     trees = {tree.id: tree for tree in plan.trees}
     for tree in plan.trees:
         measures = {measure for id in tree.queries for measure in demands_of(catalog.query(str(id)))}

@@ -162,7 +162,7 @@ Merge = Callable[[str, list[pa.Table]], KeptTable]  # by label: what is still ne
 
 
 def tidy_files(state: StateFiles, batch: int, bucket: int, watermark: int, merge: Merge) -> list[DataFile]:
-    """Drop the files whose time is over, and merge those that have become too many. Files of ROWS are left alone."""
+    """Drop the files whose time is over, and merge where there are too many; the shelf ROWS is left alone."""
     files = [file for file in state.files if file.expires > watermark]
     for group in mergeable(files):
         tables: dict[str, list[pa.Table]] = {}

@@ -64,7 +64,7 @@ class EvaluatedStatement:
 
 
 class PublishedFiles(NamedTuple):
-    """A statement and the published files that hold its answers, among those of other statements."""
+    """A statement, and the published files that hold its answers (and those of other statements)."""
 
     statement: EvaluatedStatement
     storage: Storage

@@ -308,7 +308,7 @@ def lift(op: int, values: Rows, valid: Bools | None = None, payload: Rows | None
 
 
 def _spread(values: Rows) -> Rows:
-    """Return x - x: of an infinity it is no number, as Spark computes it."""
+    """Return x - x: 0, or NaN of an infinity, as Spark computes it."""
     return np.where(np.isfinite(values), 0.0, np.nan)
 
 

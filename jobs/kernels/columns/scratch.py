@@ -64,7 +64,7 @@ def _new_block(size: int) -> mmap.mmap:
 
 
 def _advise(memory: mmap.mmap, advice: str) -> None:
-    """Give the system advice, if it knows of it; the memory is as good without."""
+    """Tell the system how a block will be used, where it can be told; the memory works without."""
     with suppress(AttributeError, OSError):
         memory.madvise(getattr(mmap, advice))
 

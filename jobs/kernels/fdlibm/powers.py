@@ -51,7 +51,7 @@ LARGEST: Final = float(np.finfo(np.float64).max)
 
 @njit(cache=True, error_model="numpy")
 def _whole_exponent(y: float) -> Word:
-    """Return 2 of an even number, 1 of an odd one, 0 of one that is not whole."""
+    """Return 2 for an even whole number, 1 for an odd one, and 0 for a number that is not whole."""
     size = abs(y)
     if size >= 2.0**53:
         return 2

@@ -75,7 +75,7 @@ def cut_low_word(x: float) -> float:
 
 @njit(cache=True, inline="always")
 def scale_exponent(x: float, by: Word) -> float:
-    """Return a double times a power of two, where neither of both is subnormal.
+    """Return a double times a power of two; neither the number nor the result may be subnormal.
 
     >>> scale_exponent(1.5, 3)
     12.0

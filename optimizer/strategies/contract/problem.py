@@ -99,7 +99,7 @@ class Problem:
         return (1 << len(self.classes)) - 1
 
     def bundle(self, bundle_of: IntArray) -> tuple[Problem, IntArray]:
-        """Return the same windows with classes bundled, a bundle's edges as one class, and the order of the windows.
+        """Return the same windows with classes put into bundles, each one class with all their edges; and their order.
 
         `bundle_of` numbers the bundle of every class.
         """

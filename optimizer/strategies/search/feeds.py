@@ -142,7 +142,7 @@ class Cascades:
         return min((self._choose_feeds(table, numbers) for numbers in choices), key=lambda choice: choice[0])
 
     def _choose_feeds(self, table: TreeTable, numbers: IntArray) -> tuple[float, IntArray, IntArray]:
-        """Give every tree the cheapest of the raw events and the trees whose edges contain its own."""
+        """Let every tree read what is cheapest: the raw events, or a tree whose edges contain its own."""
         as_root = table.as_root[numbers]
         reads = np.where(table.containment(numbers), table.as_feeder[numbers][:, None], np.inf)
         feeders = reads.argmin(axis=0)
