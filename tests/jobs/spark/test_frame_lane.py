@@ -56,7 +56,7 @@ def questions(seed: int, windows: list[Window]) -> dict[str, Question]:
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize(
     ("seed", "strategy", "shards"),
-    [pytest.param(5, "weave_share", False, marks=pytest.mark.long), (6, "cascade", True)],
+    [(5, "weave_share", False), (6, "cascade", True)],
 )
 def test_all_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, strategy: str, shards: bool

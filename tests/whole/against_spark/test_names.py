@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
@@ -31,7 +30,6 @@ NAMES = {
 }
 
 
-@pytest.mark.long
 def test_any_names(spark: SparkSession, tmp_path: Path) -> None:
     plain, world = named_world(tmp_path / "plain", {}), named_world(tmp_path / "odd", NAMES, unshared=True)
     evaluate_local(plain.catalog, forced(plain.plan("shared")), str(tmp_path / "plain" / "local"), Options("auto", 2))

@@ -23,7 +23,6 @@ def test_both_engines_give_the_same_rows(spark_world: Readings) -> None:
 WORKERS = {"1": ("read", "merged"), "2": ("feed", "finals"), "3": ("parcels", "results"), "4": ("state",)}
 
 
-@pytest.mark.long
 def test_killed_workers_are_replaced_and_a_killed_java_is_not(spark: SparkSession, spark_world: Readings) -> None:
     """One Spark sees a warehouse after the other; at last its Java dies, too, and that run is carried on."""
     assert sorted(step for steps in WORKERS.values() for step in steps) == sorted(TASK_STEPS)
@@ -37,7 +36,7 @@ def test_killed_workers_are_replaced_and_a_killed_java_is_not(spark: SparkSessio
     assert_same(spark_world, spark_world.warehouse("jvm"), spark_world.warehouse("spark_reference"))
 
 
-@pytest.mark.parametrize("step", ["state", pytest.param("committed", marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", ["state", "committed"])
 def test_a_killed_run_is_carried_on(spark: SparkSession, spark_world: Readings, step: str) -> None:
     assert run_apart(spark_world, {step: {step: "driver"}}).returncode == -signal.SIGKILL
     evaluate(spark, spark_world, spark_world.warehouse(step))

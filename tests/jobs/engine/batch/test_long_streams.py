@@ -35,7 +35,7 @@ def rows(seed: int) -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize("keys", [["b"], pytest.param([], marks=pytest.mark.long)])
+@pytest.mark.parametrize("keys", [["b"], []])
 def test_all_rows(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: list[str]) -> None:
     folded: list[str] = []
     fold = OnGrid.folded
