@@ -80,7 +80,6 @@ def test_the_example_loads_with_its_links() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.long
 def test_a_stream_is_planned_and_evaluated_by_two_operators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = home(tmp_path)
     Path(place.home, "data").mkdir()
