@@ -41,7 +41,7 @@ TESTS = Path(__file__).parent
 MARKED_PLACES = {
     "dags": "airflow",
     "whole/browser": "browser long",
-    "whole/cluster": "spark long",
+    "whole/cluster": "spark slow",
     "whole/production": "slow",
     "whole/stores": "long",
     "jobs/tracking": "slow",  # MLflow alone takes seconds to import, and to make a database
