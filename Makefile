@@ -23,7 +23,7 @@ test: .venv/ready ## set up, then pass every check, and every test that takes no
 suite: warm
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
 
-long: warm ## pass the tests that take minutes each: a browser, a cluster, kills, more seeds
+long: warm ## pass the tests that take minutes: a browser, stores that fail, docs followed to the letter, more seeds
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m long
 
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow, no browser and few seconds each
