@@ -25,7 +25,7 @@ Sample = Annotated[int, typer.Option(help="Emitted windows of each sampled state
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditRequest:
     """Whose results are audited, and how many of the emitted windows of each sampled statement."""
 
     folder: Path
@@ -34,28 +34,28 @@ class Audited:
     sample: int
 
 
-def make_audited(
+def make_audit_request(
     folder: Folder,
     stream: Annotated[str, typer.Option(help="The stream to audit.")],
     warehouse: Annotated[str, typer.Option(metavar="DIR", help="Where heddle evaluate keeps its results.")],
     sample: Sample = 5,
-) -> Audited:
+) -> AuditRequest:
     """Return what a command line asks to audit."""
-    return Audited(folder, stream, warehouse, sample)
+    return AuditRequest(folder, stream, warehouse, sample)
 
 
 VerdictFile = Annotated[str, typer.Option(metavar="FILE", help="Where the verdict goes, as JSON.")]
 Statements = Annotated[int, typer.Option(help="Statements that are looked at: those not audited for the longest.")]
 
 
-@takes(make_audited)
-def audit(audited: Audited, verdict: VerdictFile, statements: Statements = 40) -> None:
+@takes(make_audit_request)
+def audit(request: AuditRequest, verdict: VerdictFile, statements: Statements = 40) -> None:
     """Recompute a sample of the emitted windows on plain Spark, and write the verdict."""
     from expectations.check import Choice
     from jobs.spark.session import spark_session
 
-    choice = Choice(audited.sample, statements=statements)
-    write_verdict(spark_session(), str(audited.folder), audited.stream, audited.warehouse, choice, verdict)
+    choice = Choice(request.sample, statements=statements)
+    write_verdict(spark_session(), str(request.folder), request.stream, request.warehouse, choice, verdict)
 
 
 def write_verdict(spark: SparkSession, folder: str, stream: str, warehouse: str, choice: Choice, verdict: str) -> None:

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from expectations.audit import Audited, make_audited
+from expectations.audit import AuditRequest, make_audit_request
 from heddle.commands.evaluate import MASTER, Master
 from heddle.commands.results import deliver_published
 from jobs.host.command_line import say_next, takes
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 NAMED = 10  # failing rows that are shown of each check; the page has more
 
 
-@takes(make_audited)
+@takes(make_audit_request)
 def check(
-    audited: Audited,
+    audited: AuditRequest,
     seed: Annotated[int | None, typer.Option(help="Another seed, another sample.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every window of every query.")] = False,
     docs: Annotated[str, typer.Option(metavar="DIR", help="Where the page of the audit goes.")] = "",
@@ -61,7 +61,7 @@ def check(
         say_next(results)
 
 
-def _audit(audited: Audited, catalog: Catalog, how: tuple[int | None, bool, str], master: str) -> Outcome:
+def _audit(audited: AuditRequest, catalog: Catalog, how: tuple[int | None, bool, str], master: str) -> Outcome:
     """Audit what has been emitted, on a Spark that is started for it, and say how far it is."""
     from expectations.check import Choice
     from expectations.check import check as audit

@@ -268,11 +268,11 @@ def write_queries(folder: Path, queries: Iterable[ReadingsQuery]) -> Catalog:
     """Write a catalog of queries over readings, and load it."""
     lines = ["streams:", "  events: {source: {format: parquet, path: data}, time: ts, lateness: 0 seconds}", "queries:"]
     for number, query in enumerate(queries):
-        asked = f"select: {query.select}"
-        asked += f', where: "{query.where}"' if query.where else ""
-        asked += f", group_by: [{query.keys}]" if query.keys else ""
+        fields = f"select: {query.select}"
+        fields += f', where: "{query.where}"' if query.where else ""
+        fields += f", group_by: [{query.keys}]" if query.keys else ""
         clock = f"range: {query.range} seconds, slide: {query.slide} seconds"
-        lines.append(f"  - {{id: q{number:03d}, stream: events, {asked}, {clock}}}")
+        lines.append(f"  - {{id: q{number:03d}, stream: events, {fields}, {clock}}}")
     (folder / "catalog").mkdir()
     (folder / "catalog" / "catalog.yaml").write_text("\n".join(lines))
     return load_catalog(folder / "catalog")

@@ -8,7 +8,7 @@ from optimizer.cost.tree_cost import RAW
 from optimizer.strategies.contract.problem import Problem, Watch
 from optimizer.strategies.contract.strategy import Draft
 from optimizer.strategies.contract.units import CostModel, Pricing, Units
-from optimizer.strategies.weave_share import woven
+from optimizer.strategies.weave_share import weave_units
 from optimizer.windows.window import BoolArray, FloatArray
 
 
@@ -32,7 +32,7 @@ class TriPricing(Pricing):
 
 def tri_weave(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     """Weave under TriWeave's cost; where events are rarer than edges, every class reads the raw events instead."""
-    pricing, forest = woven(problem, model, TriPricing, watch)
+    pricing, forest = weave_units(problem, model, TriPricing, watch)
     classes = Pricing(Units.classes(problem), model)
     alone = [1 << unit for unit in range(len(classes.units))]
     union_rate, measures = np.array(pricing.rate(pricing.units.everything)), np.array(float(len(problem.measures)))

@@ -23,11 +23,11 @@ Pricer = Callable[[Units, CostModel], Pricing]
 
 def weave_share(problem: Problem, model: CostModel, watch: Watch) -> Draft:
     """Return the cheaper of the forests that the two starts lead to, refined."""
-    pricing, forest = woven(problem, model, Pricing, watch)
+    pricing, forest = weave_units(problem, model, Pricing, watch)
     return Draft.of_forest(pricing.units, forest)
 
 
-def woven(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> tuple[Pricing, list[int]]:
+def weave_units(problem: Problem, model: CostModel, pricer: Pricer, watch: Watch) -> tuple[Pricing, list[int]]:
     """Weave under any cost that is a sum over trees."""
     classes = Units.classes(problem)
     pricing = pricer(classes, model)

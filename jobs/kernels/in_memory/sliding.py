@@ -138,12 +138,12 @@ def _answers(column: InputColumn, windows: list[Window], aggregate: Aggregate, t
     inputs = [make_input(need, column.numbers, column.valid) for need in aggregate.needs]
     if technique == BLOCK and _folds_are_answers(aggregate, inputs[0], windows):
         folds = fold_windows(inputs[0].op, inputs[0].values, windows)
-        return [_typed(column, aggregate, answers) for answers in folds]
+        return [_to_type(column, aggregate, answers) for answers in folds]
     folded = [_fold(component, windows, technique) for component in inputs]
     finished = [_check_range(aggregate, finish(aggregate.name, parts)) for parts in zip(*folded, strict=True)]
     if aggregate.name in BY_TICK:
         return [column.values_at(answers.values) for answers in finished]
-    return [_typed(column, aggregate, mask_nulls(answers.values, answers.valid)) for answers in finished]
+    return [_to_type(column, aggregate, mask_nulls(answers.values, answers.valid)) for answers in finished]
 
 
 def _folds_are_answers(aggregate: Aggregate, component: ComponentInput, windows: list[Window]) -> bool:
@@ -153,7 +153,7 @@ def _folds_are_answers(aggregate: Aggregate, component: ComponentInput, windows:
     return component.op != SUM_INT or surely_fits(component.values, max(window.range for window in windows))
 
 
-def _typed(column: InputColumn, aggregate: Aggregate, answers: NDArray[Any]) -> NDArray[Any]:
+def _to_type(column: InputColumn, aggregate: Aggregate, answers: NDArray[Any]) -> NDArray[Any]:
     """Return the answers in their type: extremes have the column's, bool_and and bool_or are true or false."""
     if aggregate.name in ("min", "max"):
         return column.restore_type(answers)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from optimizer.catalog.model.table import QueryTable, Shape, Windows
 from optimizer.catalog.read.draft import ID_RIGHT, REPORTED, Draft, at_line, check_keys, unknown_stream
 from optimizer.catalog.read.entries import default_parsed_columns, group_keys
-from optimizer.catalog.read.selects import Selected, parse_selected
+from optimizer.catalog.read.selects import SelectedAggregate, parse_selected
 from optimizer.catalog.sql.durations import LONGEST, NAMES, make_window, parse_length
 from optimizer.catalog.sql.expressions import expression
 from optimizer.errors import Mistake, did_you_mean, show
@@ -191,7 +191,7 @@ class _Bulk:
         return np.where(empty, otherwise[0], ticks), np.where(empty, otherwise[1], rows)
 
 
-def _shape(stream: str, where: str, keys: tuple[str, ...], selected: Selected | None) -> Shape:
+def _shape(stream: str, where: str, keys: tuple[str, ...], selected: SelectedAggregate | None) -> Shape:
     if selected is None:
         raise Mistake("there is no aggregate", "select one, as in max(x)", "select")
     if not stream:

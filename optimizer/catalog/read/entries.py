@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from optimizer.catalog.read.draft import Draft, Origin, at_line, check_id
 from optimizer.catalog.read.expect import FIELD, parse_query_expectations
-from optimizer.catalog.read.selects import Selected, parse_selected
+from optimizer.catalog.read.selects import SelectedAggregate, parse_selected
 from optimizer.catalog.read.statements import Parsed, ParsedColumn, bind_condition, check_names, parse_statement
 from optimizer.catalog.read.streams import make_stream, make_table
 from optimizer.catalog.read.yaml_file import (
@@ -75,7 +75,7 @@ def add_yaml(draft: Draft, file: Path) -> None:
         return
     if not isinstance(source.content, dict):
         raise Mistake("the file is not a mapping", "begin with streams: or queries:")
-    shape = checked(FileModel, source.content, draft, source.origin(), "")
+    shape = check_content(FileModel, source.content, draft, source.origin(), "")
     if shape is None:
         return
     for name, entry in (shape.streams or {}).items():
@@ -86,7 +86,7 @@ def add_yaml(draft: Draft, file: Path) -> None:
         add_query_entry(draft, entry, source.origin("queries", index))
 
 
-def checked(model: type[M], content: Any, draft: Draft, origin: Origin, name: str) -> M | None:
+def check_content(model: type[M], content: Any, draft: Draft, origin: Origin, name: str) -> M | None:
     """Return the content in its model, or None after noting its problems."""
     try:
         return model.model_validate(content)
@@ -113,7 +113,7 @@ def _shape_mistake(model: type[BaseModel], field: str, entry: Any) -> Mistake:
 
 
 def _add_stream(draft: Draft, name: str, entry: Any, origin: Origin) -> None:
-    model = checked(StreamModel, entry, draft, origin, name)
+    model = check_content(StreamModel, entry, draft, origin, name)
     try:
         _check_name(draft, name)
         draft.places[name] = origin
@@ -124,7 +124,7 @@ def _add_stream(draft: Draft, name: str, entry: Any, origin: Origin) -> None:
 
 
 def _add_table(draft: Draft, name: str, entry: Any, origin: Origin) -> None:
-    model = checked(TableModel, entry, draft, origin, name)
+    model = check_content(TableModel, entry, draft, origin, name)
     try:
         _check_name(draft, name)
         draft.places[name] = origin
@@ -146,7 +146,7 @@ def add_query_entry(draft: Draft, entry: Any, origin: Origin) -> None:
         draft.refuse(origin, "", Mistake(f"{show(entry)} is not a query", "write {id: ..., stream: ..., select: ...}"))
         return
     name = entry.get("id") if isinstance(entry.get("id"), str) else ""
-    model = checked(SqlQueryModel if "sql" in entry else QueryModel, entry, draft, origin, name or "")
+    model = check_content(SqlQueryModel if "sql" in entry else QueryModel, entry, draft, origin, name or "")
     if model is None:
         return
     try:
@@ -181,7 +181,7 @@ def from_fields(model: Any) -> Parsed:
     return Parsed(model.stream, "", window, where, keys, selected, columns, having)
 
 
-def default_parsed_columns(keys: tuple[str, ...], selected: tuple[Selected, ...]) -> tuple[ParsedColumn, ...]:
+def default_parsed_columns(keys: tuple[str, ...], selected: tuple[SelectedAggregate, ...]) -> tuple[ParsedColumn, ...]:
     """Return the columns of a statement in their default order: keys, window, aggregates."""
     leading = (*(ParsedColumn(key, key, "key") for key in keys), ParsedColumn("window", "window", "window"))
     columns = (*leading, *(ParsedColumn(aggregate.name, index, "answer") for index, aggregate in enumerate(selected)))

@@ -17,7 +17,7 @@ from optimizer.errors import Mistake, did_you_mean, show
 LEAST_DEVIATION, MOST_DEVIATION = 0.0022, 0.39
 
 
-class Selected(NamedTuple):
+class SelectedAggregate(NamedTuple):
     """An aggregate as the user selected it."""
 
     aggregate: str
@@ -26,16 +26,16 @@ class Selected(NamedTuple):
 
 
 @lru_cache(maxsize=65_536)
-def parse_selected(text: str) -> Selected:
+def parse_selected(text: str) -> SelectedAggregate:
     """Parse an aggregate with an optional AS name.
 
     >>> parse_selected("max(price) AS top").name
     'top'
     """
-    return selected(parse(text))
+    return read_aggregate(parse(text))
 
 
-def selected(tree: exp.Expr) -> Selected:
+def read_aggregate(tree: exp.Expr) -> SelectedAggregate:
     """Return the aggregate of a tree, with an optional AS name and FILTER."""
     inner, name = unalias(tree)
     whole = inner.unnest()
@@ -46,7 +46,7 @@ def selected(tree: exp.Expr) -> Selected:
         arguments = _filter_arguments(aggregate, arguments, only)
     elif aggregate == "sum" and (counted := split_count(arguments[0])):
         aggregate, arguments = "count", (add_filter("*", counted),)
-    return Selected(aggregate, arguments, name or spark_name(whole))
+    return SelectedAggregate(aggregate, arguments, name or spark_name(whole))
 
 
 def _filter_arguments(aggregate: str, arguments: tuple[str, ...], only: exp.Expr) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlglot import exp
 
 from optimizer.catalog.model.query import ColumnKind
-from optimizer.catalog.read.selects import Selected, selected, unalias
+from optimizer.catalog.read.selects import SelectedAggregate, read_aggregate, unalias
 from optimizer.catalog.sql.durations import make_window, parse_duration
 from optimizer.catalog.sql.expressions import AGGREGATE_NAMES, NAME, canonical, check, parse
 from optimizer.errors import Mistake, show
@@ -46,7 +46,7 @@ class Parsed:
     window: Window
     where: str
     group_by: tuple[str, ...]
-    selected: tuple[Selected, ...]
+    selected: tuple[SelectedAggregate, ...]
     columns: tuple[ParsedColumn, ...]
     having: str = ""  # a condition over the names of the columns
     alert: str = ""  # likewise
@@ -154,8 +154,8 @@ def _length(tree: exp.Expr) -> int:
 
 def _columns(
     tree: exp.Select, keys: tuple[str, ...], window: Window
-) -> tuple[tuple[Selected, ...], tuple[ParsedColumn, ...]]:
-    aggregates: list[Selected] = []
+) -> tuple[tuple[SelectedAggregate, ...], tuple[ParsedColumn, ...]]:
+    aggregates: list[SelectedAggregate] = []
     columns: list[ParsedColumn] = []
     for item in tree.expressions:
         inner, name = unalias(item)
@@ -164,7 +164,7 @@ def _columns(
         elif key := _selected_key(inner, keys):
             columns.append(ParsedColumn(name or inner.name, key, "key"))
         else:
-            aggregates.append(selected(item))
+            aggregates.append(read_aggregate(item))
             columns.append(ParsedColumn(aggregates[-1].name, len(aggregates) - 1, "answer"))
     if not aggregates:
         raise Mistake("there is no aggregate", SHAPE)
@@ -211,11 +211,11 @@ def _selected_key(tree: exp.Expr, keys: tuple[str, ...]) -> str:
     raise Mistake(f"{show(tree.sql('spark'))} is selected but not grouped by", "add it to GROUP BY or aggregate it")
 
 
-def bind_condition(text: str, aggregates: Sequence[Selected], columns: Columns) -> str:
+def bind_condition(text: str, aggregates: Sequence[SelectedAggregate], columns: Columns) -> str:
     """Return a condition over the names of a statement's columns; aggregates in it become the columns that hold them.
 
     >>> columns = [("k", "k", "key"), ("peak", 0, "answer")]
-    >>> bind_condition("max(x) > 90 AND k <> 'a'", [Selected("max", ("x",), "peak")], columns)
+    >>> bind_condition("max(x) > 90 AND k <> 'a'", [SelectedAggregate("max", ("x",), "peak")], columns)
     "peak > 90 AND k <> 'a'"
     """
     if not text:
@@ -240,12 +240,12 @@ def _replace_aggregates(tree: exp.Expr, names: dict[tuple[str, tuple[str, ...]],
         called = node.this if isinstance(node, exp.Filter) else node
         name = str(called.this).lower() if isinstance(called, exp.Anonymous) else ""
         if name in AGGREGATE_NAMES or name == "count_if" or isinstance(called, exp.WithinGroup):
-            aggregate = selected(node)
+            aggregate = read_aggregate(node)
             if aggregate[:2] not in names:
                 raise Mistake(f"{show(node.sql('spark'))} is not selected", "select it, too")
         elif name == "exp" or isinstance(called, exp.Sub):  # which may be one aggregate, or be made of several
             try:
-                aggregate = selected(node)
+                aggregate = read_aggregate(node)
             except Mistake:
                 return node
         else:

@@ -34,7 +34,7 @@ _SPARK = PlainSpark()
 _KEYWORDS = frozenset(PlainSpark.Tokenizer.KEYWORDS)
 
 
-def guarded(parse: Callable[[str], Node]) -> Callable[[str], Node]:
+def as_mistake(parse: Callable[[str], Node]) -> Callable[[str], Node]:
     """Turn whatever a parser trips over into one line for the user."""
 
     def parse_or_refuse(text: str) -> Node:
@@ -81,7 +81,7 @@ def _depth(text: str) -> int:
     return deepest
 
 
-@guarded
+@as_mistake
 def parse(text: str) -> exp.Expr:
     """Parse one expression or statement, without checking it against the allow list."""
     trees = _SPARK.parse(text)
