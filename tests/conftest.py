@@ -43,7 +43,8 @@ MARKED_PLACES = {
     "whole/browser": "browser long",
     "whole/cluster": "spark slow",
     "whole/production": "slow",
-    "whole/stores": "long",
+    "whole/stores": "slow",
+    "whole/stores/test_stores_on_spark.py": "long",
     "jobs/tracking": "slow",  # MLflow alone takes seconds to import, and to make a database
     "plugins": "slow",
     # Random catalogs, kills and long searches, in process: seconds each. `make quick` leaves them to `make test`.

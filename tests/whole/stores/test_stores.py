@@ -25,9 +25,10 @@ from tests.worlds.store import Store
 
 FILES = range(5)
 STORES: dict[str, Callable[..., AbstractContextManager[Store]]] = {"s3": bucket_server, "hdfs": name_node}
+KINDS = ["s3", pytest.param("hdfs", marks=pytest.mark.long)]  # waiting for HDFS takes minutes
 
 
-@pytest.fixture(scope="module", params=STORES)
+@pytest.fixture(scope="module", params=KINDS)
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     """A store that does its work at once."""
     with STORES[request.param]() as store:
@@ -83,6 +84,7 @@ def test_a_killed_run_is_carried_on(tmp_path: Path, store: Store, reference: tup
     assert_same_rows(world, warehouse, reference)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", STORES)
 def test_a_store_that_is_slow_and_fails(tmp_path: Path, reference: tuple[Readings, str], kind: str) -> None:
     """100 ms an operation, and 5% of them fail, half of these after they are done."""
@@ -93,7 +95,7 @@ def test_a_store_that_is_slow_and_fails(tmp_path: Path, reference: tuple[Reading
         assert_same_rows(world, warehouse, reference)
 
 
-@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_store_that_fails_always_is_one_line(tmp_path: Path, kind: str) -> None:
     with STORES[kind]() as store:
         world, warehouse = store.make_world(tmp_path, "down"), store.place("down", "warehouse")
@@ -105,7 +107,7 @@ def test_a_store_that_fails_always_is_one_line(tmp_path: Path, kind: str) -> Non
     assert "\n" not in said
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_runs_at_once(tmp_path: Path, store: Store, reference: tuple[Readings, str], seed: int) -> None:
     """Nothing locks them out: whoever is late is refused, and no window is lost, doubled or made of a mixture."""
     name, pick = f"at_once_{seed}", random.Random(seed)
