@@ -84,29 +84,36 @@ class Running:
 
 
 @dataclass
-class Page:
-    """What the page of a stream shows."""
+class PlanOnPage:
+    """The plan in force or of a version, what changed with it, and the plans before it with their measurements."""
 
-    at: datetime
-    streams: list[str]
-    stream: str = ""
     plan: PlanView | None = None
     planned: PlanVersion | None = None  # the version that `plan` is, with its run
     change: PlanChange | None = None  # from the plan before it
     history: list[PlanVersion] = field(default_factory=list)
     measurements: list[Measurement] = field(default_factory=list)
-    audits: list[AuditRecord] = field(default_factory=list)
+
+
+@dataclass
+class BatchesOnPage:
+    """How far the stream is, what its batches brought and what became of them, and who has got their answers."""
+
     progress: Progress | None = None
     until: int = BEGINNING  # every window that ends up to then is published
     batches: list[Batch] = field(default_factory=list)
+    audits: list[AuditRecord] = field(default_factory=list)
     unpublished: list[UnpublishedBatch] = field(default_factory=list)
     backfills: list[Backfill] = field(default_factory=list)
     late: LateEvents = field(default_factory=LateEvents)
     sinks: list[SinkState] = field(default_factory=list)
+
+
+@dataclass
+class QueriesOnPage:
+    """Every query of the stream, and what each owner's cost together."""
+
     queries: list[QueryRow] = field(default_factory=list)
     owners: list[OwnerRow] = field(default_factory=list)
-    running: Sequence[Running] = ()
-    notes: list[str] = field(default_factory=list)
 
     @property
     def covered(self) -> int:
@@ -114,11 +121,22 @@ class Page:
         return sum(query.audit is not None for query in self.queries)
 
 
+@dataclass(kw_only=True)
+class Page(PlanOnPage, BatchesOnPage, QueriesOnPage):
+    """What the page of a stream shows. Templates name its parts' fields as its own."""
+
+    at: datetime
+    streams: list[str]
+    stream: str = ""
+    running: Sequence[Running] = ()
+    notes: list[str] = field(default_factory=list)
+
+
 def read_page(settings: Settings, stream: str | None = None, version: int | None = None) -> Page:
     """Read all about a stream, the first one when none is named; raise an error when there is none of the name."""
     catalog, notes = catalog_of(settings)
     streams = streams_of(settings, catalog)
-    page = Page(datetime.now(UTC), streams, notes=notes)
+    page = Page(at=datetime.now(UTC), streams=streams, notes=notes)
     if stream is None and not streams:
         return page
     page.stream = stream or streams[0]
