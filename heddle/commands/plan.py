@@ -54,14 +54,9 @@ def plan(
     """
     from jobs.runs.lanes import expected_long_groups, expected_rows
     from optimizer.catalog.read.load import load_catalog
-    from optimizer.errors import HeddleError
 
-    options = _options(edges, slicing, factor_windows)
-    catalog = load_catalog(folder)
-    streams = _streams(catalog, stream)
-    if len(streams) > 1 and (out or picture or as_json):
-        raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
-    for name in streams:
+    options, catalog = _options(edges, slicing, factor_windows), load_catalog(folder)
+    for name in _streams(catalog, stream, is_one=bool(out or picture or as_json)):
         started = time.perf_counter()
         new_plan, stopped, how_known = _make_plan(catalog, name, rate, strategy, technique, keys, master, cost, options)
         seconds = time.perf_counter() - started
@@ -70,11 +65,15 @@ def plan(
         if as_json:
             typer.echo(json.dumps(_as_json(new_plan, seconds, stopped) | {"lanes": lanes}, indent=1))
         else:
-            ending = ", stopped before the end" if stopped else ""
-            known = f"{new_plan.rate:.4g} events per second, {how_known}"
-            show_plan(new_plan, {"rate": known, "planned in": f"{seconds:.2f} s{ending}"})
+            _explain(new_plan, how_known, seconds, stopped)
             _show_lanes(lanes, expected_long_groups(catalog, new_plan))
             _next(folder, new_plan, out, picture)
+
+
+def _explain(new_plan: Plan, how_known: str, seconds: float, stopped: bool) -> None:
+    ending = ", stopped before the end" if stopped else ""
+    known = f"{new_plan.rate:.4g} events per second, {how_known}"
+    show_plan(new_plan, {"rate": known, "planned in": f"{seconds:.2f} s{ending}"})
 
 
 def _options(edges: str, slicing: str, factor_windows: str) -> SearchOptions:
@@ -86,8 +85,8 @@ def _options(edges: str, slicing: str, factor_windows: str) -> SearchOptions:
     return SearchOptions(edges, slicing, factor_windows == "on")
 
 
-def _streams(catalog: Catalog, stream: str) -> list[str]:
-    """Return the stream that was named, or every stream that has queries."""
+def _streams(catalog: Catalog, stream: str, is_one: bool) -> list[str]:
+    """Return the stream that was named, or every stream that has queries; refuse several where one is wanted."""
     from optimizer.errors import HeddleError
 
     if stream:
@@ -96,6 +95,8 @@ def _streams(catalog: Catalog, stream: str) -> list[str]:
     streams = [name for name in catalog.streams if len(catalog.of_stream(name))]
     if not streams:
         raise HeddleError("the catalog has no queries to plan; add one, as heddle catalog check shows them")
+    if is_one and len(streams) > 1:
+        raise HeddleError(f"the catalog has the streams {', '.join(streams)}; name one of them with --stream")
     return streams
 
 

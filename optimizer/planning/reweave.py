@@ -53,12 +53,11 @@ def reweave(
     >>> from optimizer.windows.window import Window
     >>> def catalog_of(**slides):
     ...     queries = TableBuilder()
-    ...     for name, seconds in slides.items():
-    ...         window = Window(6 * seconds * 10**6, seconds * 10**6)
-    ...         queries.add(name, name, Shape("s", "max", ("x",), "", (), name), window)
+    ...     for name, slide in slides.items():
+    ...         queries.add(name, name, Shape("s", "max", ("x",), "", (), name), Window(6 * slide, slide))
     ...     return Catalog({"s": Stream("s", "ts", 0)}, queries.table(), {})
-    >>> plan = plan_stream(catalog_of(a=10, b=20), "s", 1000.0, "weave_share")
-    >>> [tree.queries for tree in reweave(plan, catalog_of(b=20, c=40)).plan.trees]  # a left, c joined
+    >>> plan = plan_stream(catalog_of(a=10**7, b=2 * 10**7), "s", 1000.0, "weave_share")
+    >>> [tree.queries for tree in reweave(plan, catalog_of(b=2 * 10**7, c=4 * 10**7)).plan.trees]  # a left, c joined
     [('b', 'c')]
     """
     queries = {query.id: query for query in catalog.of_stream(plan.stream)}
