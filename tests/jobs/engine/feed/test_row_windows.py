@@ -97,38 +97,34 @@ def spark_rows(seed: int) -> dict[str, RowQuestion]:
     return asked
 
 
-def test_lanes(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark is asked once for what both lanes have to answer."""
-    batches = some_batches(21)
-    asked = spark_rows(21)
+@pytest.mark.parametrize(("lane", "seed"), [("file", 21), ("frame", 22)])
+def test_lanes(spark: SparkSession, tmp_path: Path, lane: str, seed: int) -> None:
+    batches = some_batches(seed)
+    asked = spark_rows(seed)
     beside = query("beside", "sum(x)", 10 * SECOND, group_by=["k"])
     world = make_world(tmp_path, batches, [*(q.entry(id) for id, q in asked.items()), beside], LATENESS)
     plan = world.plan("cascade")
-    ours = {}
-    for lane in ("file", "frame"):
-        storage, manifest, report = run_on_spark(spark, world, plan, lane)
-        assert report.lane == lane
-        ours[lane] = answers_in(world, storage, manifest, plan)
-        check_rows(asked, in_order(batches, until(batches)), ours[lane])
+    storage, manifest, report = run_on_spark(spark, world, plan, lane)
+    assert report.lane == lane
+    ours = answers_in(world, storage, manifest, plan)
+    check_rows(asked, in_order(batches, until(batches)), ours)
     events = spark.read.parquet(str(tmp_path / "data")).where(f"unix_micros(ts) <= {until(batches)} OR ts IS NULL")
     events.coalesce(1).cache().createOrReplaceTempView(STREAM)
     for id, question in asked.items():
-        theirs = spark.sql(world.catalog.statements[id].sql)
-        collected = theirs.collect()
-        for lane, answers in ours.items():
-            warehouse = str(tmp_path / f"warehouse_{lane}")
-            read = read_results(spark, warehouse, world.catalog, id)
-            assert [(f.name, f.dataType) for f in read.schema] == [(f.name, f.dataType) for f in theirs.schema], id
-            compare(read.collect(), collected, question, answers[id])
-            assert results_table(warehouse, world.catalog, id).num_rows == len(collected)
+        compare(spark, str(tmp_path / f"warehouse_{lane}"), world.catalog, id, question, ours[id])
     spark.catalog.clearCache()
 
 
-def compare(read: list[Any], theirs: list[Any], question: Question, ours: dict[Any, Any]) -> None:
-    """Places of the user's own statement; values of those that have one exact value."""
-    values = {(*(row[key] for key in question.group_by), row.window.start): row[-1] for row in theirs}
-    assert len(values) == len(theirs)
-    assert {(*key, start) for key, start in ours} == values.keys(), question
-    assert {tuple(row)[:-1] for row in read} == {tuple(row)[:-1] for row in theirs}, question
+def compare(
+    spark: SparkSession, warehouse: str, catalog: Any, id: str, question: Question, ours: dict[Any, Any]
+) -> None:
+    """Columns, types and places of the user's own statement; values of those that have one exact value."""
+    theirs = spark.sql(catalog.statements[id].sql)
+    read = read_results(spark, warehouse, catalog, id)
+    assert [(f.name, f.dataType) for f in read.schema] == [(f.name, f.dataType) for f in theirs.schema], id
+    found = {(*(row[key] for key in question.group_by), row.window.start): row[-1] for row in theirs.collect()}
+    assert {(*key, start) for key, start in ours} == found.keys(), id
+    assert {tuple(row)[:-1] for row in read.collect()} == {tuple(row)[:-1] for row in theirs.collect()}, id
+    assert results_table(warehouse, catalog, id).num_rows == len(found)
     if question.aggregate in ("count", "min", "max"):
-        assert all(same(ours[place[:-1], place[-1]], value) for place, value in values.items()) or question.x == "ts"
+        assert all(same(ours[place[:-1], place[-1]], value) for place, value in found.items()) or question.x == "ts"
