@@ -41,6 +41,8 @@ from optimizer.plan.counters import ANSWERED, REWRITTEN, ROW, ROW_MERGED, VALUE
 from optimizer.plan.levels import Level
 from optimizer.windows.window import BEGINNING
 
+AnswersByTree = dict[str, tuple[pa.Table, list[Answer]]]  # with the keys that the answers' groups are rows of
+
 
 def run_bucket(program: Program, work: Work, bucket: int, contents: Iterable[bytes]) -> BucketReport:
     """Do the work of one bucket, whose parcels hold the contents."""
@@ -97,34 +99,13 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     watch.lap("exchange")
     all_trees: list[TreeSlices] = []
     for grouping in program.groupings:
-        answered: dict[str, tuple[pa.Table, list[Answer]]] = {}
-        slices_by_tree: dict[str, TreeSlices] = {}
-        for tree in grouping.trees:
-            gathered = gather(grouping, tree, slices_by_tree, state, incoming, (work.emitted, work.until))
-            if gathered is None:
-                continue
-            slices_by_tree[tree.id] = gathered
-            all_trees.append(gathered)
-            report.partials[tree.id] = gathered.partials
-            report.operations[tree.id] = gathered.folded
-            tally(report.counts, tree.id, gathered.counts)
-            if gathered.slices:
-                finals = Finals(gathered.slices, tree, work.emitted, work.until, gathered.bounds)
-                complete = [without_early_windows(answer, work) for answer in answers(finals)]
-                answered[tree.id] = gathered.slices.keys, complete
-                report.operations[tree.id] += sum(finals.operations.values())
-                row_count = sum(len(answer.group) for answer in complete)
-                tally(report.counts, tree.id, {**finals.counts, ROW: row_count, ANSWERED: len(complete)})
+        trees, answers_by_tree = _answer_grouping(grouping, work, state, incoming, report)
+        all_trees += trees
         step("finals")
         watch.lap("finals")
-        if any(answers_of_tree for _, answers_of_tree in answered.values()):
-            tables = result_tables(grouping, list(answered.values()))
-            _tally_values(report.counts, grouping, answered)
-            if work.touched:
-                own = [file for file in work.touched if file.bucket == bucket and file.grouping == grouping.name]
-                tables = revise_tables(storage, own, work.batch, tables)
-            if tables:
-                report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
+        if any(of_tree for _, of_tree in answers_by_tree.values()):
+            _tally_values(report.counts, grouping, answers_by_tree)
+            _write_answers(storage, grouping, work, bucket, answers_by_tree, report)
             watch.lap("write")
     step("results")
     if work.kind == "correct":  # the batch itself sees to state and files
@@ -137,7 +118,48 @@ def finish_bucket(program: Program, work: Work, bucket: int, contents: Iterable[
     return report
 
 
-def _tally_values(counts: Tally, grouping: Grouping, answered: Mapping[str, tuple[pa.Table, list[Answer]]]) -> None:
+def _answer_grouping(
+    grouping: Grouping, work: Work, state: StateFiles, incoming: Mapping[str, list[pa.Table]], report: BucketReport
+) -> tuple[list[TreeSlices], AnswersByTree]:
+    """Return the slices of every tree that has some, and its answers to the windows that end; report both."""
+    slices_by_tree: dict[str, TreeSlices] = {}
+    answers_by_tree: AnswersByTree = {}
+    for tree in grouping.trees:
+        gathered = gather(grouping, tree, slices_by_tree, state, incoming, (work.emitted, work.until))
+        if gathered is None:
+            continue
+        slices_by_tree[tree.id] = gathered
+        report.partials[tree.id] = gathered.partials
+        report.operations[tree.id] = gathered.folded
+        tally(report.counts, tree.id, gathered.counts)
+        if gathered.slices:
+            finals = Finals(gathered.slices, tree, work.emitted, work.until, gathered.bounds)
+            answers_by_tree[tree.id] = gathered.slices.keys, _answer_tree(finals, work, report)
+    return list(slices_by_tree.values()), answers_by_tree
+
+
+def _answer_tree(finals: Finals, work: Work, report: BucketReport) -> list[Answer]:
+    """Return the answers of one tree's queries, as far as their windows are complete; report what they took."""
+    complete = [without_early_windows(answer, work) for answer in answers(finals)]
+    report.operations[finals.tree.id] += sum(finals.operations.values())
+    rows = sum(len(answer.group) for answer in complete)
+    tally(report.counts, finals.tree.id, {**finals.counts, ROW: rows, ANSWERED: len(complete)})
+    return complete
+
+
+def _write_answers(
+    storage: Storage, grouping: Grouping, work: Work, bucket: int, answers_by_tree: AnswersByTree, report: BucketReport
+) -> None:
+    """Write the answers of a grouping as one file; a correction writes only those in rows that late events touched."""
+    tables = result_tables(grouping, list(answers_by_tree.values()))
+    if work.touched:
+        own = [file for file in work.touched if file.bucket == bucket and file.grouping == grouping.name]
+        tables = revise_tables(storage, own, work.batch, tables)
+    if tables:
+        report.results.append(result_files.write_results(storage, work.batch, bucket, grouping.name, tables))
+
+
+def _tally_values(counts: Tally, grouping: Grouping, answered: AnswersByTree) -> None:
     """Count the values of the rows that the trees of a grouping write: keys, and a column of every type."""
     columns = len(grouping.columns) if grouping.keys else 0
     types = len({answer.value.type for _, of_tree in answered.values() for answer in of_tree})
