@@ -1,7 +1,8 @@
 """One idea off at a time: CPU seconds of the same answers with the idea, and without it.
 
 Plans are those of the default strategy by this machine's prices, as the commands make them; where one tree is the
-cheapest, whose grid folds coarser slices from finer ones by itself, there are no levels to leave out.
+cheapest, whose grid folds coarser slices from finer ones by itself, there are no levels to leave out. Equal plans are
+executed once: two measurements of the same one differ, too.
 
 Sharing is off where every query has a tree of its own, levels where there is one tree for all, the block kernel where
 another technique takes its place, columns of files where Spark reads the events (the frame lane). Shards of predicates
@@ -66,9 +67,11 @@ def measure(size: Size, progress: Progress) -> list[Figure]:
                 for idea, names in IDEAS.items()
             }
             progress(f"{count:,} queries, all ideas in turn")
-            runs = [replace(place, plan=plan).local for plan in plans.values()]
-            for idea, seconds in zip(plans, measured(*runs, times=TIMES, warm=1, clear=place.clear), strict=True):
-                points[_line(idea)].append((count, seconds))
+            distinct = {plan.fingerprint(): replace(place, plan=plan).local for plan in plans.values()}
+            spent = measured(*distinct.values(), times=TIMES, warm=1, clear=place.clear)
+            seconds = dict(zip(distinct, spent, strict=True))
+            for idea, plan in plans.items():
+                points[_line(idea)].append((count, seconds[plan.fingerprint()]))
             if count in (counts[0], counts[-1]):  # a Spark of its own, warmed up, every time
                 progress(f"{count:,} queries without the file lane")
                 points["without the file lane"].append((count, frame_lane(place.root)))
