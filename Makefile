@@ -35,6 +35,10 @@ fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORAC
 simulate: .venv/ready ## play the commit protocol with kills, races and repeats: MINUTES=1 SEED=1; EPISODES=1 plays one seed
 	@$(PY) -m tests.simulation --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) --episodes $(or $(EPISODES),0)
 
+hostile: .venv/ready ## try bytes that follow the code's coverage: TARGET=catalog (or page) MINUTES=10
+	@$(MAKE) --no-print-directory .venv-hostile/ready
+	@.venv-hostile/bin/python -m tests.hostile $(or $(TARGET),catalog) --minutes $(or $(MINUTES),10)
+
 soak: .venv/ready ## run a stream for MINUTES=60 and kill one of its processes every minute; rows right, files, memory and CPU flat
 	@$(PY) -m tests.whole.faults.soak --minutes $(or $(MINUTES),60) --every $(or $(EVERY),60) --seed $(or $(SEED),1)
 
@@ -112,6 +116,14 @@ clean: ## remove what runs and tests left behind (not .venv)
 	  > .venv-bench/lib/python3.11/site-packages/heddle.pth
 	@touch $@
 
+# What follows coverage, on top of .venv: only make hostile wants it.
+.venv-hostile/ready: .venv/ready tests/hostile/requirements.txt
+	@$(PY) -m venv --clear --without-pip .venv-hostile
+	@$(PY) -m uv pip install -q --no-deps --python .venv-hostile/bin/python -r tests/hostile/requirements.txt
+	@echo "import site; site.addsitedir('$(CURDIR)/.venv/lib/python3.11/site-packages')" \
+	  > .venv-hostile/lib/python3.11/site-packages/heddle.pth
+	@touch $@
+
 # Flink beside the others: its versions of numpy, pandas and pyarrow are not Heddle's. Only make evidence wants it.
 .venv-flink/ready: .venv/ready benchmarks/requirements-flink.txt
 	@echo "setting up .venv-flink ..."
@@ -119,4 +131,4 @@ clean: ## remove what runs and tests left behind (not .venv)
 	@$(PY) -m uv pip install -q --python .venv-flink/bin/python -r benchmarks/requirements-flink.txt
 	@touch $@
 
-.PHONY: help run ui test suite long quick fuzz simulate soak sbom production bench evidence lint format docs warm setup lock clean
+.PHONY: help run ui test suite long quick fuzz simulate hostile soak sbom production bench evidence lint format docs warm setup lock clean

@@ -1,6 +1,7 @@
 """What MLflow remembers. It is imported nowhere else.
 
 - artifacts: What a run shows: bar charts, queries and trees as Parquet, child runs for the costliest trees.
+- client: MLflow's client, whose trouble is told in one line.
 - comparisons: Comparisons: the same events under several strategies and techniques.
 - evaluations: Evaluation runs: what was measured against what was estimated.
 - past: What runs have left behind, read back for pages, and the prices they tell.

@@ -27,15 +27,14 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from jobs.host.machine import fingerprint_of, machine_facts
 from jobs.host.settings import Settings
+from jobs.tracking.client import WatchedClient, address_of
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.errors import UnreachableError
 
 if TYPE_CHECKING:
-    from mlflow import MlflowClient
     from mlflow.entities import Run
 
 
@@ -109,7 +108,7 @@ class Entry:
 class Store:
     """MLflow, for the streams of one platform."""
 
-    client: MlflowClient
+    client: WatchedClient
     artifacts: str  # "" where a server keeps them
 
     def experiment(self, stream: str) -> str:
@@ -264,7 +263,7 @@ def open_store(settings: Settings, patience: float = PATIENCE) -> Store:
         _require_answer(uri, patience)
     from mlflow import MlflowClient
 
-    return Store(MlflowClient(uri, uri), "" if server else settings.artifacts)
+    return Store(WatchedClient(MlflowClient(uri, uri), uri), "" if server else settings.artifacts)
 
 
 def _require_answer(uri: str, patience: float) -> None:
@@ -279,10 +278,8 @@ def _require_answer(uri: str, patience: float) -> None:
         reason: BaseException = error
         while reason.__context__ is not None:
             reason = reason.__context__
-        place = urlsplit(uri)
-        address = f"{place.scheme}://{place.netloc.rpartition('@')[2]}"  # without a password
         raise UnreachableError(
-            f"MLflow does not answer at {address} ({reason}); start it, or name another by HEDDLE_TRACKING"
+            f"MLflow does not answer at {address_of(uri)} ({reason}); start it, or name another by HEDDLE_TRACKING"
         ) from None
 
 

@@ -12,6 +12,16 @@ from optimizer.catalog.sql.expressions import quote
 from optimizer.strategies import STRATEGIES
 from optimizer.windows.window import SLICINGS
 from tests.fuzz.case import rename_columns
+from tests.fuzz.meetings import (
+    MORE_ZONES,
+    PACES,
+    SHIFTS,
+    condition,
+    escape,
+    kind_of_answer,
+    meet_others,
+    odd_folder_names,
+)
 from tests.fuzz.ways import WAYS
 from tests.fuzz.whole_case import Evaluation, Statement, WholeCase
 from tests.fuzz.write_events import FOLDER_VALUES, WITH_BYTES, Layout
@@ -86,16 +96,20 @@ class Drawing:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.pick = random.Random(seed)
+        self.meet = random.Random(f"meetings of {seed}")  # so that what is drawn besides leaves the rest as it was
         self.writer = Writer(seed)
+        self.pace = self.meet.choice(PACES)
 
     def case(self) -> WholeCase:
         """Return the case of the seed."""
         pick = self.pick
-        lateness, zone = pick.choice(LATENESS), pick.choice(ZONES)
-        corrections = pick.choice([0, 0, 0, 0, 100_000 * SECOND])
-        batches = self.batches(lateness + (40 * SECOND if corrections else 0))
+        lateness, zone = pick.choice(LATENESS) * self.pace, pick.choice(ZONES)
+        corrections = pick.choice([0, 0, 0, 0, 100_000 * SECOND]) * self.pace
+        batches = self.batches(lateness + (40 * SECOND * self.pace if corrections else 0))
         is_early = any(row["ts"] is not None and row["ts"] < 0 for rows in batches for row in rows)
         layout = self.layout(len(batches), is_early)
+        if self.pace > 1 and zone == "UTC":
+            zone = self.meet.choice(MORE_ZONES)
         if layout.time == "local times" or "modifiedAfter" in layout.options:
             zone = "UTC"  # local times have none; Spark moves the time of a file by that of the zone, twice
         statements = {f"q{number}": self.statement(layout) for number in range(pick.choice([3, 4, 5, 6]))}
@@ -112,17 +126,20 @@ class Drawing:
             pick.choice([1, 2, 3]),
             tuple(sorted(pick.sample(list(WAYS), pick.choice([0, 0, 1, 1, 2])))),
         )
-        return WholeCase(self.seed, layout, batches, lateness, zone, statements, evaluation, corrections)
+        case = WholeCase(self.seed, layout, batches, lateness, zone, statements, evaluation, corrections)
+        return meet_others(case, self.meet)
 
     def batches(self, disorder: int) -> tuple[tuple[Row, ...], ...]:
         """Return events at times of their own, in any order within so many microseconds, cut into files."""
         pick = self.pick
         origin, count = pick.choice(ORIGINS), pick.choice([3, 30, 60, 120, 240])
+        if self.pace > 1:
+            origin = self.meet.choice(SHIFTS) - 30 * SECOND * self.pace
         tame = pick.random() < 0.8
         times: set[int] = set()
         while len(times) < count:
             jitter, gap = pick.choice([0, 0, 0, 1, -1, 333_333]), pick.choice([0] * 15 + [4_000])
-            times.add(origin + pick.randrange(240) * SECOND // 4 + jitter + gap * SECOND)
+            times.add(origin + pick.randrange(240) * SECOND // 4 * self.pace + jitter + gap * SECOND)
         # whole milliseconds are what every type of time can hold
         rows = [self.row(time // 1000 * 1000, tame) for time in times]
         rows = list({row["ts"]: row for row in rows}.values())
@@ -152,13 +169,14 @@ class Drawing:
             refused = "\t`" if format == "orc" else "\t"  # by Spark's reader of ORC
             usable = {name.lower(): name for name in ODD_NAMES if not {*refused} & {*name} and name != "window"}
             names = dict(zip(names, pick.sample(list(usable.values()), len(names)), strict=True))
+        self.folder_names = odd_folder_names(self.meet, names.values())
         files, options, folders = self.files(count, format, names["j"] == "j")
         if pick.random() < 0.1 and count > 2:
             options["modifiedAfter"] = "2020-09-13T12:26:40Z"  # the first file is left out
         time = pick.choice(TIMES[format])
-        layout = Layout(
-            names, tuple(columns), time, files, options, pick.choice([1 << 20, 7]), pick.random() < 0.7, format, folders
-        )
+        folder_names = {name: self.folder_names[name] for name in folders}
+        rows_per_group, dictionaries = pick.choice([1 << 20, 7]), pick.random() < 0.7
+        layout = Layout(names, tuple(columns), time, files, options, rows_per_group, dictionaries, format, folder_names)
         return layout if format in BINARY else replace(layout, options=options | self.text_options(layout))
 
     def text_options(self, layout: Layout) -> dict[str, str]:
@@ -186,7 +204,9 @@ class Drawing:
             usable = [name for name in FOLDER_VALUES if has_plain_names or name != "j"]
             folders = pick.sample(usable, pick.choice([1, 1, 2]))
             for name in reversed(folders):
-                files = [f"{name}={pick.choice(FOLDER_VALUES[name])}/{file}" for file in files]
+                files = [
+                    f"{escape(self.folder_names[name])}={pick.choice(FOLDER_VALUES[name])}/{file}" for file in files
+                ]
         elif style == "glob":
             files = [name if pick.random() < 0.7 else f"other-{name}" for name in files]
             options["pathGlobFilter"] = pick.choice(["part-*", "part-[0-9]*", "{part,prt}-???.*"])
@@ -195,10 +215,13 @@ class Drawing:
     def statement(self, layout: Layout) -> Statement:
         """Return a statement in SQL."""
         pick = self.pick
-        names = dict(layout.names) | {name: name for name in layout.folders}
+        names = dict(layout.names) | dict(layout.folder_names)
+        if layout.time != "local times" and self.meet.random() < 0.4:
+            names["u"] = names["ts"]  # expressions over the time itself
         usable = [*(key for key in KEYS if key in layout.columns), *layout.folders]
         keys = pick.sample(usable, pick.choice([0, 1, 1, 2, 3]))
-        slide = pick.choice([1, 2, 3, 4, 6, 10]) * SECOND // 2
+        key_names = dict(layout.names) | dict(layout.folder_names)
+        slide = pick.choice([1, 2, 3, 4, 6, 10]) * SECOND // 2 * self.pace
         rest = pick.choice([0, 0, slide // 3 // 1000 * 1000, slide - 1000])
         length = pick.choice([1, 1, 2, 5]) * slide + rest
         offset = pick.choice([0, 0, 1000, slide // 2, -1000, 1 - slide])
@@ -208,12 +231,16 @@ class Drawing:
         window = f"window({time}, '{length} microseconds', '{slide} microseconds', '{offset} microseconds')"
         if length == slide and not offset and pick.random() < 0.5:
             window = f"window({time}, '{length} microseconds')"
-        grouped = [quote(names[key]) for key in keys]
+        grouped = [quote(key_names[key]) for key in keys]
         columns = [f"{text} AS g{n}" for n, text in enumerate(grouped)]
         columns += ["window.start AS w", *pick.choice([[], [], ["window.end AS e"], ["window"]])]
         columns += [f"{call} AS c{n}" for n, (call, _, _, _) in enumerate(calls)]
         pick.shuffle(columns)
         having = self.having(calls[0][0], grouped)
+        kind = kind_of_answer(*calls[0][1:3], [quote(names["p"]), quote(names["q"])])
+        if not having and self.meet.random() < 0.3:
+            having = condition(self.meet, kind, calls[0][0])
+        alert = condition(self.meet, kind, "") if self.meet.random() < 0.3 else ""
         text = f"SELECT {', '.join(columns)} FROM {STREAM}{f' WHERE {where}' if where else ''}"
         groups = [*grouped, window]
         pick.shuffle(groups)
@@ -223,9 +250,12 @@ class Drawing:
             "offset below zero" if offset < 0 else "offset" if offset else "no offset",
             "uneven range" if length % slide else "even range",
             "having" if having else "no having",
+            "alert" if alert else "no alert",
+            "the time in expressions" if names["u"] == names["ts"] else "the time in windows",
             *(f"key of {WITH_BYTES[key][0]}" if key in layout.columns else f"key {key} of a folder" for key in keys),
         ]
-        return Statement(text, length, len(keys), tuple((name, x, only) for _, name, x, only in calls), tuple(features))
+        asked = tuple((name, x, only) for _, name, x, only in calls)
+        return Statement(text, length, len(keys), asked, tuple(features), alert)
 
     def having(self, call: str, keys: list[str]) -> str:
         """Return a condition over what a statement selects, or none."""
@@ -255,7 +285,7 @@ class Drawing:
         if kind == "Y":
             return quote(names["w"])
         if kind in "WSE" and layout.folders and self.pick.random() < 0.5:
-            fitting = [name for name in layout.folders if OF_KIND.get(name) == kind]
+            fitting = [quote(names[name]) for name in layout.folders if OF_KIND.get(name) == kind]
             return self.pick.choice(fitting) if fitting else self.expression(kind, names)
         return self.expression(kind, names)
 

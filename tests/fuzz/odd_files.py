@@ -90,9 +90,15 @@ def write_dictionaries(
                 group = group.set_column(group.schema.get_field_index(name), name, column)
             writer.write_table(group)
     if twice:
-        content = path.read_bytes()
-        for written, meant in pages:
-            content = content.replace(dictionary_page(written), dictionary_page(meant))
+        content, place = path.read_bytes(), 0
+        for (
+            written,
+            meant,
+        ) in pages:  # in the file's order: two that are written alike may mean different texts
+            page = dictionary_page(meant)
+            place = content.index(dictionary_page(written), place)
+            content = content[:place] + page + content[place + len(page) :]
+            place += len(page)
         path.write_bytes(content.replace(OUR_WRITER, OTHER_WRITER))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.strategies.contract.problem import SearchOptions
+from tests.fuzz.deliveries import Killed, deliver_published, killed_at, sink_fields
 from tests.fuzz.write_events import Layout, write_file
 from tests.jobs.engine.shard_plans import forced
 from tests.worlds.streams import Row
@@ -36,6 +38,7 @@ class Statement:
     keys: int  # group-by columns
     aggregates: tuple[tuple[str, str, str], ...]  # name, first argument, filter: c0, c1, ... of the answers
     features: tuple[str, ...] = ()
+    alert: str = ""  # a condition over its answers
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Evaluation:
     files_per_batch: int
     buckets: int
     ways: tuple[str, ...] = ()  # other ways to the same answers, of tests/fuzz/ways.py
+    sinks: tuple[str, ...] = ()  # formats in which the answers are wanted elsewhere
+    kills: tuple[str, ...] = ()  # steps at which every run dies once, in one process
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class WholeCase:
     statements: Mapping[str, Statement]
     evaluation: Evaluation
     corrections: int = 0  # microseconds after its end that a window takes in late events
+    is_idle: bool = False  # the clock ends windows that no event ends
+    is_sql: bool = False  # the stream is made by SQL from another one, which has the files
 
     def write(self, folder: Path) -> None:
         """Write the files of events, each a second younger than the one before it, and the catalog."""
@@ -79,14 +86,25 @@ class WholeCase:
             "zone": self.zone,
             **({"corrections": f"{self.corrections} microseconds"} if self.corrections else {}),
         }
-        queries = [{"id": id, "sql": statement.sql} for id, statement in self.statements.items()]
-        document = {"streams": {STREAM: stream}, "queries": queries}
+        stream |= {"idle": "5 minutes"} if self.is_idle else {}
+        streams = {STREAM: stream}
+        if self.is_sql:
+            streams = {"raw": stream, STREAM: {**stream, "source": {"sql": f"SELECT * FROM raw WHERE {self.kept}"}}}
+        streams[STREAM] |= {"sinks": sink_fields(folder, self.evaluation.sinks)} if self.evaluation.sinks else {}
+        alerts = {id: {"alert": each.alert} for id, each in self.statements.items() if each.alert}
+        queries = [{"id": id, "sql": each.sql, **alerts.get(id, {})} for id, each in self.statements.items()]
+        document = {"streams": streams, "queries": queries}
         (folder / "catalog").mkdir(parents=True, exist_ok=True)
         (folder / "catalog" / "catalog.yaml").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
 
+    @property
+    def kept(self) -> str:
+        """Which events the SQL of a stream keeps, whose time is never left out."""
+        return f"{quote(self.layout.names['m'])} > 0 OR {quote(self.layout.names['m'])} IS NULL"
+
     def run(self, folder: Path, spark: Any) -> Catalog:
         """Evaluate the files as they arrive, into the folder's warehouse."""
-        catalog, warehouse, how = load_catalog(folder / "catalog"), str(folder / "warehouse"), self.evaluation
+        catalog, how = load_catalog(folder / "catalog"), self.evaluation
         waiting = [folder / "data" / name for name in self.layout.files]
         (folder / "waiting").mkdir()
         for number, file in enumerate(waiting):
@@ -99,11 +117,25 @@ class WholeCase:
                 arrived = place + 1
             options = Options("auto" if how.lane == "local" else how.lane, how.files_per_batch, buckets=how.buckets)
             plan = self.plan(catalog, strategy)
-            if how.lane == "local":
-                evaluate_local(catalog, plan, warehouse, options)
-            else:
-                evaluate(spark, catalog, plan, warehouse, options)
+            with killed_at(how.kills):
+                for _ in range(len(how.kills) + 1):
+                    with suppress(Killed):
+                        self._run_once(spark, catalog, plan, folder, options)
+                        break
         return catalog
+
+    def _run_once(self, spark: Any, catalog: Catalog, plan: Plan, folder: Path, options: Options) -> None:
+        if self.evaluation.lane == "local":
+            evaluate_local(catalog, plan, str(folder / "warehouse"), options)
+        else:
+            evaluate(spark, catalog, plan, str(folder / "warehouse"), options)
+        if self.delivers:
+            deliver_published(catalog, folder)
+
+    @property
+    def delivers(self) -> bool:
+        """Whether answers are wanted elsewhere, or watched."""
+        return bool(self.evaluation.sinks) or any(statement.alert for statement in self.statements.values())
 
     def plan(self, catalog: Catalog, strategy: str) -> Plan:
         """Plan the statements by one of the strategies."""
@@ -129,6 +161,11 @@ class WholeCase:
         yield from (f"option {name}" for name in layout.options)
         yield "in UTC" if self.zone == "UTC" else "in a zone"
         yield f"lateness {self.lateness > 0}"
+        yield "an idle stream" if self.is_idle else "a stream that waits"
+        yield "a stream by SQL" if self.is_sql else "a stream of files"
+        yield from (f"sink {format}" for format in how.sinks)
+        yield from (f"dies at {step}" for step in how.kills)
+        yield "odd names of folders" if any(k != v for k, v in layout.folder_names.items()) else "plain folders"
         yield "corrections" if self.corrections else "no corrections"
         yield from (f"by way of {way}" for way in how.ways)
         yield "all files at once" if not how.files_per_batch else "some files a batch"

@@ -66,7 +66,12 @@ class Layout:
     rows_per_group: int = 1 << 20
     dictionaries: bool = True
     format: str = "parquet"
-    folders: tuple[str, ...] = ()  # the columns that folders name
+    folder_names: Mapping[str, str] = field(default_factory=dict)  # of the columns that folders name
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The columns that folders name."""
+        return tuple(self.folder_names)
 
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column in the files."""

@@ -87,8 +87,14 @@ def assert_same(world: Readings, warehouse: str, reference: str) -> None:
     found, expected = published(world, warehouse), published(world, reference)
     for name, table in expected.items():
         assert table.num_rows
-        assert found[name].equals(table), name
+        assert found[name].equals(table), (name, found[name].num_rows, table.num_rows, _apart(found[name], table))
     assert_swept(warehouse)
+
+
+def _apart(found: pa.Table, expected: pa.Table) -> list[str]:
+    """Some rows that only one of two tables has."""
+    here, there = ({repr(row) for row in table.to_pylist()} for table in (found, expected))
+    return [*sorted(here - there)[:2], *sorted(there - here)[:2]]
 
 
 def assert_swept(warehouse: str) -> None:

@@ -5,30 +5,50 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from jobs.engine.warehouse.lifecycle import stream_storage
 from jobs.engine.warehouse.manifest import newest
-from jobs.host.stops import DRIVER_STEPS, TASK_STEPS
-from tests.whole.faults.local_runs import BALLAST, FILL, evaluate, run_apart
+from jobs.host import stops
+from jobs.host.stops import DRIVER_STEPS, KILL_AT, TASK_STEPS
+from jobs.sinks import SINKS
+from jobs.sinks.deliver import deliver
+from optimizer.errors import HeddleError
+from tests.whole.faults import spark_runs
+from tests.whole.faults.local_runs import BALLAST, FILL, evaluate, fill_disk, run_apart
+from tests.worlds import sinks
 from tests.worlds.readings import STREAM, Readings, assert_same
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk; test_damage limits files instead")
+PAGE, STREAM_OF_SINKS = 4096, "events"
+
+
+@contextmanager
+def mounted(folder: Path) -> Iterator[Path]:
+    """A disk of its own at a folder."""
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.fixture(scope="module")
 def disk(world: Readings) -> Iterator[Path]:
     """A disk of its own below the world's folder."""
-    folder = world.folder / "disk"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], check=True)
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(world.folder / "disk") as folder:
+        yield folder
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk; test_damage limits files instead")
+@as_root
 @pytest.mark.parametrize("files_per_batch", [1, 0])
 @pytest.mark.parametrize("step", [*DRIVER_STEPS, *TASK_STEPS])
 def test_a_disk_that_is_full_at_a_step(world: Readings, disk: Path, step: str, files_per_batch: int) -> None:
@@ -49,3 +69,86 @@ def test_a_disk_that_is_full_at_a_step(world: Readings, disk: Path, step: str, f
     evaluate(world, warehouse, files_per_batch)
     assert_same(world, warehouse, reference)
     shutil.rmtree(warehouse)
+
+
+@pytest.mark.slow
+@as_root
+@pytest.mark.parametrize("pages", [0, 1, 2, 4, 8, 12, 16, 24])
+def test_a_disk_that_fills_while_spark_writes(
+    spark: SparkSession, spark_world: Readings, disk: Path, pages: int
+) -> None:
+    """In a task or in the driver, wherever so much space ends; tasks that are tried again find no more of it."""
+    warehouse = spark_world.copy("spark_base", f"disk/spark_{pages}")
+    fill_disk(disk)
+    ballast = disk / BALLAST
+    os.truncate(ballast, ballast.stat().st_size - pages * PAGE)
+    before = newest(stream_storage(warehouse, STREAM)).batch
+    try:
+        spark_runs.evaluate(spark, spark_world, warehouse)
+        assert newest(stream_storage(warehouse, STREAM)).batch > before
+    except (HeddleError, OSError) as error:
+        said = str(error)
+    else:
+        said = "No space, or enough of it"
+    assert said.count("\n") == 0
+    assert "space" in said
+    ballast.unlink()
+    spark_runs.evaluate(spark, spark_world, warehouse)
+    assert_same(spark_world, warehouse, spark_world.warehouse("spark_reference"))
+    shutil.rmtree(warehouse)
+
+
+@pytest.mark.slow
+@as_root
+def test_a_disk_of_spark_itself_that_is_full(spark_world: Readings, disk: Path) -> None:
+    """Its shuffle and its class files have no place: nothing is committed, and the next run carries on."""
+    warehouse = spark_world.copy("spark_base", "spark_without_space")
+    (disk / "local").mkdir()
+    fill_disk(disk)
+    command = [sys.executable, "-m", "heddle", "evaluate", str(spark_world.folder / "catalog"), "--stream", STREAM]
+    command += ["--warehouse", warehouse, "--master", "local[2]"]
+    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(disk / "local")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "space" in done.stderr.splitlines()[-1]
+    (disk / BALLAST).unlink()
+    again = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert newest(stream_storage(warehouse, STREAM)).batch >= 2
+
+
+@pytest.mark.slow
+@as_root
+@pytest.mark.parametrize("place", ["sink", "warehouse"])
+@pytest.mark.parametrize("format", tuple(SINKS))
+def test_a_disk_that_is_full_in_a_delivery(
+    tmp_path: Path, format: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full sink is down, a full warehouse is told; with space again each row is there once."""
+    (tmp_path / "orders").mkdir()
+    monkeypatch.setenv(KILL_AT, str(tmp_path / "orders"))
+    with mounted(tmp_path / "disk") as small:
+        monkeypatch.setattr(stops.os, "kill", lambda process, number: fill_disk(small))
+        name = sinks.PLACES[format].get("path", "") if place == "sink" else "warehouse"
+        if not name.endswith(".db"):
+            (small / name).mkdir()
+        (tmp_path / name).symlink_to(small / name)
+        catalog = sinks.make_sinks_world(tmp_path, (format,))
+        for number, step in enumerate(("none", "before", "sink written", "sink committed", "delivered")):
+            sinks.arrive(tmp_path, 2 * number, 2 * number + 1)
+            warehouse = sinks.evaluate(tmp_path, catalog)
+            (tmp_path / "orders" / step).touch()
+            stops.step("before")
+            lines: list[str] = []
+            try:
+                deliver(catalog, STREAM_OF_SINKS, warehouse, lines.append)
+            except (HeddleError, OSError) as error:
+                lines.append(str(error))
+            assert (step == "none") != (small / BALLAST).exists(), "nobody reached the step"
+            assert all(line.count("\n") == 0 for line in lines)
+            if step == "before":
+                assert [line for line in lines if "sink" in line or "space" in line]
+            (small / BALLAST).unlink(missing_ok=True)
+            deliver(catalog, STREAM_OF_SINKS, warehouse, pytest.fail)
+            sinks.assert_delivered(tmp_path, catalog, format)
