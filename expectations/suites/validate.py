@@ -104,13 +104,24 @@ def validate(
         if tables[name].empty:
             checks += [_untold(name, text, expectation) for text, expectation in suite.expectations.items()]
             continue
-        result = _checkpoint(context, name, suite, folder).run(batch_parameters={"dataframe": tables[name]})
+        try:
+            result = _checkpoint(context, name, suite, folder).run(batch_parameters={"dataframe": tables[name]})
+        except (HeddleError, OSError):
+            raise
+        except Exception as error:  # whatever a release of theirs raises: no verdict is no pass
+            raise _failure(name, f"{type(error).__name__}: {error}") from None
         (validated,) = result.run_results.values()
         outcomes = {outcome.expectation_config.meta["name"]: outcome for outcome in validated.results}
         checks += [
             _check(name, text, outcomes[text], suite.example_columns, tables[name]) for text in suite.expectations
         ]
     return checks, tables["comparison"]
+
+
+def _failure(name: str, reason: str) -> HeddleError:
+    """Return what is told of an expectation, or a suite of them, that came to no verdict."""
+    line = " ".join((reason.strip().splitlines() or ["for no reason it names"])[0].split())[:300]
+    return HeddleError(f"Great Expectations failed at {name} ({line}); nothing is published; mend it, then audit again")
 
 
 def quiet_context() -> Any:
@@ -144,13 +155,20 @@ def _untold(suite: str, name: str, expectation: Any) -> Check:
 def _check(suite: str, name: str, outcome: Any, example_columns: tuple[str, ...], frame: pd.DataFrame) -> Check:
     result, config = outcome.result, outcome.expectation_config
     if not result:
-        raise RuntimeError(f"{name}: {outcome.exception_info}")
+        raise _failure(f"{suite}, {name}", _message(outcome.exception_info))
     own = tuple(column for column in (config.kwargs.get("column"),) if column and suite not in SUITES)
     listed = result.get("partial_unexpected_index_list") or []
     examples = [{column: row[column] for column in dict.fromkeys((*example_columns, *own))} for row in listed]
     rows, failing = _rows_with_values(frame, config.kwargs), result.get("unexpected_count") or 0
     severity, expected = config.severity.value, config.description or ""
     return Check(suite, name, bool(outcome.success), rows, failing, examples, severity, expected)
+
+
+def _message(info: Any) -> str:
+    """Return the first message in what Great Expectations keeps of an exception, or of one for each metric."""
+    kept = [info, *info.values()] if isinstance(info, Mapping) else []
+    messages = (each.get("exception_message") for each in kept if isinstance(each, Mapping))
+    return next((str(message) for message in messages if message), "")
 
 
 def _rows_with_values(frame: pd.DataFrame, kwargs: dict[str, Any]) -> int:

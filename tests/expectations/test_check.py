@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
+import great_expectations.expectations as gxe
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -13,10 +15,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from expectations.check import Choice, check
-from jobs.engine.warehouse.ledger import release, require_audit
+from expectations.suites import SUITES
+from jobs.engine.warehouse.ledger import newest_ledger, release, require_audit
 from jobs.engine.warehouse.manifest import newest
 from jobs.engine.warehouse.result_files import QUERY
 from jobs.results import late_table, results_table
+from optimizer.errors import HeddleError
 from tests.worlds.audited import STREAM, AuditedWorld, make_world
 from tests.worlds.streams import SECOND
 from tests.worlds.warehouse import add_batch, query, write_stream
@@ -77,6 +81,25 @@ def test_every_window_is_as_spark_has_it_then_a_changed_sum_is_not(spark: SparkS
     assert seen(world) == published
     release(world.storage, 3)
     assert seen(world) > published
+
+
+@pytest.mark.parametrize("name", list(SUITES))
+def test_an_audit_that_comes_to_no_verdict_publishes_nothing_and_the_next_one_decides(
+    spark: SparkSession, world: AuditedWorld, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Great Expectations fails while it looks at a column that is not there."""
+    broken = gxe.ExpectColumnValuesToNotBeNull(column="nowhere")
+    suite = SUITES[name]
+    before = newest_ledger(world.storage)
+    with monkeypatch.context() as patch:
+        patch.setitem(SUITES, name, replace(suite, expectations={**suite.expectations, "broken": broken}))
+        with pytest.raises(HeddleError, match=f"^Great Expectations failed at {name}.*; nothing is published") as error:
+            check(spark, world.catalog, STREAM, world.warehouse, Choice(everything=True))
+    assert len(str(error.value).splitlines()) == 1
+    assert newest_ledger(world.storage) == before
+    assert seen(world) == 0
+    assert check(spark, world.catalog, STREAM, world.warehouse, Choice(everything=True)).published == [1, 2]
+    assert seen(world) > 0
 
 
 SHAPES = ("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_intercept", "regr_r2", "regr_slope")

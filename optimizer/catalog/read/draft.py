@@ -151,17 +151,15 @@ class Draft:
             shape = table.shapes[code]
             if shape.stream not in corrected:
                 continue
-            sources = {column.source for column in self.columns.get(statement, ()) if column.kind != "answer"}
-            is_whole = statement not in self.columns or (
-                sources >= set(shape.group_by) and any(source.startswith("window") for source in sources)
-            )
+            own = self.columns.get(statement)
+            keys = {column.source for column in own or () if column.kind == "key"}
+            is_whole = own is None or (keys >= set(shape.group_by) and any(column.kind == "window" for column in own))
+            readers = ["a sink"] * bool(self.streams[shape.stream].sinks) + ["its alert"] * (statement in self.alerts)
             if table.windows.rows[row]:
                 wrong = f"a late event gives all rows after it other numbers, and {shape.stream} has corrections"
                 self.refuse(self.origin(row), statement, Mistake(wrong, "measure the window in time", "range"))
-            elif self.streams[shape.stream].sinks and not is_whole:
-                wrong = (
-                    f"it selects not all of its keys and its window, by which a sink of {shape.stream} corrects rows"
-                )
+            elif readers and not is_whole:
+                wrong = f"it selects not all of its keys and its window, by which {readers[0]} knows corrected rows"
                 self.refuse(self.origin(row), statement, Mistake(wrong, "select all of them", "sql"))
 
     def origin(self, row: int) -> Origin:

@@ -219,6 +219,9 @@ def test_without_the_setting_manifests_and_late_files_say_nothing_of_it(tmp_path
     assert "windows_corrected" not in late_table(str(tmp_path / "warehouse"), STREAM).column_names
 
 
+PEAK = f"SELECT window, max(m) AS m FROM {STREAM}"
+
+
 @pytest.mark.parametrize(
     ("fields", "queries", "line"),
     [
@@ -232,7 +235,17 @@ def test_without_the_setting_manifests_and_late_files_say_nothing_of_it(tmp_path
         (
             {"corrections": "1 day", "sinks": {"files": {"format": "parquet", "path": "out"}}},
             [{"id": "bare", "sql": f"SELECT count(x) FROM {STREAM} GROUP BY k, window(ts, '10 seconds')"}],
-            "bare: sql: it selects not all of its keys and its window",
+            "bare: sql: it selects not all of its keys and its window, by which a sink knows corrected rows",
+        ),
+        (
+            {"corrections": "1 day"},
+            [{"id": "bare", "sql": f"{PEAK} GROUP BY k, window(ts, '10 seconds')", "alert": "m > 5"}],
+            "bare: sql: it selects not all of its keys and its window, by which its alert knows corrected rows",
+        ),
+        (
+            {"corrections": "1 day", "sinks": {"files": {"format": "parquet", "path": "out"}}},
+            [{"id": "bare", "sql": f"SELECT windowed, {PEAK[15:]} GROUP BY windowed, window(ts, '10 seconds')"}],
+            "bare: sql: it selects not all of its keys and its window",  # though a key is called like one
         ),
     ],
 )
