@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from jobs.host.stops import ADOPTION_STEPS, DRIVER_STEPS, TASK_STEPS
 from jobs.results import results_table
 from jobs.runs.in_process import evaluate_local
 from jobs.runs.request import Options
@@ -28,6 +30,7 @@ from tests.jobs.engine.questions import Question, check, questions
 from tests.jobs.engine.row_questions import RowQuestion, check_rows, in_order, questions_in_rows
 from tests.jobs.engine.runs import Answers
 from tests.jobs.engine.shard_plans import forced
+from tests.worlds.deaths import killed_at, run_with_deaths
 from tests.worlds.names import ODD_NAMES
 from tests.worlds.streams import SCHEMA, SECOND, Arrival, Row, arrivals, table_of, ticks
 from tests.worlds.streams import TEXTS as TEXT_VALUES
@@ -36,6 +39,7 @@ from tests.worlds.warehouse import World, make_world
 SEARCHES = tuple(name for name in STRATEGIES if name != "exhaustive")  # which takes a dozen queries
 USUAL_FILES = OddFiles()
 THIRD = "third text"
+STEPS = (*DRIVER_STEPS, *TASK_STEPS, *ADOPTION_STEPS)
 RENAMED = tuple(name for name in SCHEMA.names if name != "ts")
 TEXT_KEYS = (("k", "s"), ("s", "k"), ("s", "k", "t"), ("t", "i", "s"))  # t: a third text, of cases alone
 THIS_CENTURY = 1_750_000_000 * SECOND  # after all events, before any run
@@ -75,6 +79,7 @@ class Case:
     files: OddFiles = USUAL_FILES
     features_of_rows: tuple[str, ...] = ()
     clock: str = ""  # of CLOCKS: what the stream has beside its lateness
+    kills: tuple[str, ...] = ()  # steps at which every run dies once
 
     def write(self, folder: Path) -> World:
         """Write the events and the catalog."""
@@ -108,8 +113,9 @@ class Case:
             for file in arriving:
                 (world.folder / file.name).rename(file)
             options = Options("auto", self.files_per_batch, buckets=self.buckets)
-            with self.files.limits():
-                evaluate_local(world.catalog, planned.plan(world, self.technique), warehouse, options)
+            run = partial(evaluate_local, world.catalog, planned.plan(world, self.technique), warehouse, options)
+            with self.files.limits(), killed_at(self.kills):
+                run_with_deaths(self.kills, run)
         return {f"q{number}": self._answers(world, number) for number in range(len(self.asked))}
 
     def _answers(self, world: World, number: int) -> dict[tuple[tuple[Any, ...], int], Any]:
@@ -144,6 +150,7 @@ class Case:
         yield f"{len(self.arrival.batches)} batches"
         yield "all files at once" if not self.files_per_batch else "a file a batch"
         yield "odd names" if self.names else "plain names"
+        yield from (f"dies at {step}" for step in self.kills)
         yield "plan change" if len(self.plans) > 1 else "one plan"
         yield from self.files.features()
         yield from self.features_of_rows
@@ -228,6 +235,7 @@ def cases(draw: st.DrawFn) -> Case:
         files,
         (f"rows {order}", f"a file without {emptied}" if emptied else "values in every file"),
         clock,
+        tuple(draw(st.lists(st.sampled_from(STEPS), max_size=2, unique=True))) if draw(st.booleans()) else (),
     )
 
 

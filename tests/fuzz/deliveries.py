@@ -1,47 +1,20 @@
-"""What a case delivers: the tables of its sinks and its alerts, and deaths on the way."""
+"""What a case delivers: the tables of its sinks, and its alerts."""
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from unittest.mock import patch
 
 import pyarrow as pa
 
 from jobs.engine.warehouse.lifecycle import stream_storage
-from jobs.host import stops
-from jobs.host.stops import KILL_AT
 from jobs.results import results_table
 from jobs.sinks.alerts import alerts_table
 from jobs.sinks.deliver import deliver
 from optimizer.catalog.model.catalog import Catalog
 from tests.worlds.sinks import PLACES, READERS, plain_rows
 from tests.worlds.warehouse import STREAM
-
-
-class Killed(BaseException):
-    """The process would be dead here."""
-
-
-@contextmanager
-def killed_at(steps: tuple[str, ...]) -> Iterator[None]:
-    """Let steps end the process, each once: nothing of the product catches what is raised."""
-    if not steps:
-        yield
-        return
-
-    def die(process: int, number: int) -> None:
-        raise Killed
-
-    with tempfile.TemporaryDirectory() as orders:
-        for step in steps:
-            Path(orders, step).touch()
-        with patch.dict(os.environ, {KILL_AT: orders}), patch.object(stops.os, "kill", die):
-            yield
 
 
 def sink_fields(folder: Path, formats: tuple[str, ...]) -> dict[str, dict[str, str]]:

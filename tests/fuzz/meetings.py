@@ -1,5 +1,7 @@
-"""What cases rarely have together unless it is drawn on purpose: days and months across changes of the clock, odd names
-of folders, conditions over answers, sinks, deaths, idle streams and streams made by SQL."""
+"""What cases rarely have together unless it is drawn on purpose.
+
+Days and weeks across changes of the clock, odd names of folders, conditions over answers, sinks, deaths, idle streams
+and streams made by SQL."""
 
 from __future__ import annotations
 
@@ -7,9 +9,10 @@ import random
 from collections.abc import Collection
 from dataclasses import replace
 
-from jobs.host.stops import DELIVERY_STEPS, DRIVER_STEPS, TASK_STEPS
+from jobs.host.stops import ADOPTION_STEPS, DELIVERY_STEPS, DRIVER_STEPS, TASK_STEPS
 from jobs.sinks import SINKS
 from tests.fuzz.whole_case import WholeCase
+from tests.fuzz.write_events import FOLDER_VALUES
 from tests.worlds.names import ODD_NAMES
 from tests.worlds.streams import SECOND
 
@@ -45,8 +48,6 @@ def condition(pick: random.Random, conditions: tuple[str, ...], call: str) -> st
 
 def odd_folder_names(pick: random.Random, taken: Collection[str]) -> dict[str, str]:
     """Return what the columns that folders name are called: at times, as columns rarely are."""
-    from tests.fuzz.write_events import FOLDER_VALUES
-
     names = {name: name for name in FOLDER_VALUES}
     if pick.random() < 0.4:
         lower = {name.lower() for name in (*taken, *names)}
@@ -72,11 +73,11 @@ def meet_others(case: WholeCase, pick: random.Random) -> WholeCase:
     if pick.random() < 0.25 or any(statement.alert for statement in case.statements.values()):
         how = replace(how, sinks=tuple(sorted(pick.sample(list(SINKS), pick.choice([1, 1, 2])))))
     if how.lane == "local" and pick.random() < 0.3:
-        steps = (*DRIVER_STEPS, *TASK_STEPS, *(DELIVERY_STEPS if how.sinks else ()))
+        steps = (*DRIVER_STEPS, *TASK_STEPS, *ADOPTION_STEPS, *(DELIVERY_STEPS if how.sinks else ()))
         how = replace(how, kills=tuple(pick.sample(steps, pick.choice([1, 1, 2]))))
     case = replace(case, evaluation=how)
     if pick.random() < 0.1 and (case.corrections or len(how.strategies) == 1):
-        forever = 40_000 * 86_400 * SECOND  # whatever comes later corrects windows that the clock has ended
+        forever = 36_500 * 86_400 * SECOND  # whatever comes later corrects windows that the clock has ended
         return replace(case, is_idle=True, corrections=case.corrections and forever)
     if pick.random() < 0.04 and not case.layout.options:
         return replace(case, is_sql=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ from optimizer.catalog.sql.expressions import quote
 from optimizer.plan.definition import Plan
 from optimizer.planning.stream import plan_stream
 from optimizer.strategies.contract.problem import SearchOptions
-from tests.fuzz.deliveries import Killed, deliver_published, killed_at, sink_fields
+from tests.fuzz.deliveries import deliver_published, sink_fields
 from tests.fuzz.write_events import Layout, write_file
 from tests.jobs.engine.shard_plans import forced
+from tests.worlds.deaths import killed_at, run_with_deaths
 from tests.worlds.streams import Row
 from tests.worlds.warehouse import LONG_AGO, STREAM
 
@@ -118,10 +119,7 @@ class WholeCase:
             options = Options("auto" if how.lane == "local" else how.lane, how.files_per_batch, buckets=how.buckets)
             plan = self.plan(catalog, strategy)
             with killed_at(how.kills):
-                for _ in range(len(how.kills) + 1):
-                    with suppress(Killed):
-                        self._run_once(spark, catalog, plan, folder, options)
-                        break
+                run_with_deaths(how.kills, partial(self._run_once, spark, catalog, plan, folder, options))
         return catalog
 
     def _run_once(self, spark: Any, catalog: Catalog, plan: Plan, folder: Path, options: Options) -> None:
