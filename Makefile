@@ -29,7 +29,7 @@ long: warm ## pass the tests that take minutes: a browser, stores that fail, doc
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow, no browser and few seconds each
 	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not long and not slow"
 
-fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORACLE=spark lets plain Spark judge, ORACLE=others DuckDB and polars
+fuzz: .venv/ready ## try random cases against the oracle: MINUTES=1 SEED=1; ORACLE=spark lets plain Spark judge, ORACLE=others DuckDB and polars, ORACLE=itself the plainest plan
 	@$(PY) -m tests.fuzz --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) --oracle $(or $(ORACLE),python)
 
 simulate: .venv/ready ## play the commit protocol with kills, races and repeats: MINUTES=1 SEED=1; EPISODES=1 plays one seed

@@ -1,12 +1,14 @@
 """Tables of a database, one per statement, by SQLAlchemy; an upsert and a table of batches in one transaction.
 
 A row is told apart by its keys, be they null, and its window, so that a row that comes again takes the place of the one
-that is there. A window is two columns, its start and its end; arrays are JSON.
+that is there. A window is two columns, its start and its end; arrays are JSON. SQLite takes a NaN for a null: in a key
+it is a text.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -98,22 +100,29 @@ class SqlSink:
         statement = DIALECTS[self.engine.dialect.name](target)
         if table.key:
             columns = [column for column in target.columns if column.name not in self._key(table)]
-            changed = {column.name: statement.excluded[column.name] for column in columns}
+            changed = {column.name: statement.excluded[column.key] for column in columns}
             statement = statement.on_conflict_do_update(index_elements=self._conflict(target, table), set_=changed)
-        for part in flat.to_batches(INSERTED_AT_ONCE):
-            connection.execute(statement, list(_values(part, self.engine.dialect.name == "sqlite")))
+        places = {name: _place(flat.schema.names.index(name)) for name in self._key(table)}
+        flat = flat.rename_columns([_place(number) for number in range(flat.num_columns)])
+        for part in self._parts(flat, list(places.values())):
+            connection.execute(statement, list(part))
 
     def _delete(self, connection: sa.Connection, table: SinkTable, replaced: pa.Table) -> None:
         """Delete the rows of some keys: what takes their place may fail the statement's condition."""
         target = self._table(table)
         target.create(connection, checkfirst=True)
-        keys = dict(zip(self._key(table), (f"key {place}" for place in range(len(table.key))), strict=True))
-        same = [target.columns[name].is_not_distinct_from(sa.bindparam(key)) for name, key in keys.items()]
-        flat = flat_keys(table, replaced).rename_columns(list(keys.values()))
+        keys = [f"key_{number}" for number in range(len(table.key))]
+        columns = [_column(target, name) for name in self._key(table)]
+        same = [column.is_not_distinct_from(sa.bindparam(key)) for column, key in zip(columns, keys, strict=True)]
+        flat = flat_keys(table, replaced).rename_columns(keys)
+        for part in self._parts(flat, keys):
+            connection.execute(sa.delete(target).where(*same), list(part))
+
+    def _parts(self, flat: pa.Table, key: Sequence[str]) -> Iterator[Iterator[dict[str, Any]]]:
+        """Yield rows as the driver takes them, in parts; SQLite takes a NaN for a null, and gets a text in a key."""
+        lite = self.engine.dialect.name == "sqlite"
         for part in flat.to_batches(INSERTED_AT_ONCE):
-            connection.execute(
-                sa.delete(target).where(*same), list(_values(part, self.engine.dialect.name == "sqlite"))
-            )
+            yield _values(part, lite, key if lite else ())
 
     def _table(self, table: SinkTable) -> sa.Table:
         name = f"{self.metadata.schema}.{table.name}" if self.metadata.schema else table.name
@@ -121,7 +130,10 @@ class SqlSink:
             return self.metadata.tables[name]
         flat = flatten_window(table.schema.empty_table()).schema
         lite = self.engine.dialect.name == "sqlite"
-        target = sa.Table(table.name, self.metadata, *(sa.Column(f.name, _type(f.type, lite)) for f in flat))
+        own = self._key(table) if lite else []
+        kinds = {f.name: (LITE_KEYS if f.name in own else {}).get(f.type) or _type(f.type, lite) for f in flat}
+        columns = (sa.Column(name, kind, key=_place(n)) for n, (name, kind) in enumerate(kinds.items()))
+        target = sa.Table(table.name, self.metadata, *columns)
         if table.key:
             # Postgres (15 and later) can be told that a null equals a null; in SQLite an expression says so
             key = self._conflict(target, table)
@@ -134,7 +146,7 @@ class SqlSink:
         return [name if name in names else part_name(name, "start", table.schema.names) for name in table.key]
 
     def _conflict(self, target: sa.Table, table: SinkTable) -> list[Any]:
-        columns = [target.columns[name] for name in self._key(table)]
+        columns = [_column(target, name) for name in self._key(table)]
         return [_null_as_value(column) for column in columns] if self.engine.dialect.name == "sqlite" else columns
 
     def _text(self, name: str, kind: Any) -> str:
@@ -149,6 +161,15 @@ class SqlSink:
             reason = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
             password = self.engine.url.password
             raise SinkDownError(reason.replace(str(password), "***") if password else reason) from None
+
+
+def _place(number: int) -> str:
+    """Name a column for SQLAlchemy, which binds the values of a column `a b` to one that is called `a_b`."""
+    return f"c{number}"
+
+
+def _column(target: sa.Table, name: str) -> sa.Column[Any]:
+    return next(column for column in target.columns if column.name == name)
 
 
 def part_name(window: str, part: str, names: Sequence[str]) -> str:
@@ -187,6 +208,20 @@ def _type(kind: pa.DataType, lite: bool) -> Any:
     return next((make() for is_kind, make in TYPES if is_kind(kind)), sa.Text())
 
 
+class KeyOfFloats(sa.types.UserDefinedType[Any]):
+    """A column of floats in a key of SQLite: its NaNs are texts, which a type of SQLAlchemy's would make NaNs again."""
+
+    cache_ok = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def get_col_spec(self, **_: Any) -> str:
+        """Return what the column is called in SQL."""
+        return self.name
+
+
+LITE_KEYS = {pa.float64(): KeyOfFloats("DOUBLE"), pa.float32(): KeyOfFloats("REAL")}
 TYPES: tuple[tuple[Any, Any], ...] = (
     (pa.types.is_boolean, sa.Boolean),
     (pa.types.is_int64, sa.BigInteger),
@@ -199,11 +234,13 @@ TYPES: tuple[tuple[Any, Any], ...] = (
 )
 
 
-def _values(part: pa.RecordBatch, lite: bool) -> Iterator[dict[str, Any]]:
-    """Yield rows as the driver takes them."""
+def _values(part: pa.RecordBatch, lite: bool, key: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield rows as the driver takes them; a NaN in a column of the key is a text."""
     columns = []
     for field, column in zip(part.schema, part.columns, strict=True):
         values = column.to_pylist()
+        if field.name in key and pa.types.is_floating(field.type):
+            values = ["NaN" if value is not None and math.isnan(value) else value for value in values]
         if pa.types.is_nested(field.type):
             values = [None if value is None else json.dumps(value, default=str) for value in values]
         elif lite and pa.types.is_decimal(field.type):

@@ -1,9 +1,9 @@
 """Tries random cases for some minutes; writes the first wrong one, made small, as a folder that can be run again.
 
-python -m tests.fuzz [--minutes 1] [--seed 1] [--into run/fuzz] [--oracle python|spark|others]
+python -m tests.fuzz [--minutes 1] [--seed 1] [--into run/fuzz] [--oracle python|spark|others|itself]
 
 By default a slow and obvious oracle in Python judges; with --oracle spark, plain Spark judges by the user's own SQL;
-with --oracle others, DuckDB and polars do, where they mean the same.
+with --oracle others, DuckDB and polars do, where they mean the same; with --oracle itself, the case evaluated plainly.
 """
 
 from __future__ import annotations
@@ -91,6 +91,34 @@ def try_on_spark(minutes: float, first: int, into: Path) -> None:
     sys.stdout.write(f"seeds {first} to {number - 1}: {rows:,} rows equal Spark's; {coverage.summary()}\n")
 
 
+def try_on_itself(minutes: float, first: int, into: Path) -> None:
+    """Hold cases against themselves for some minutes; write the first wrong one, made small."""
+    from tests.fuzz.against_itself import check_case
+
+    def fails(case: WholeCase) -> bool:
+        try:
+            check_case(case)
+        except Exception:  # the same one or another
+            return True
+        return False
+
+    coverage, until, number, rows = Coverage(), time.monotonic() + 60 * minutes, first, 0
+    while time.monotonic() < until:
+        case = draw_case(number)
+        coverage.add(case.features())
+        try:
+            rows += check_case(case)
+        except Exception:
+            traceback.print_exc(limit=-3)
+            write_whole_case(shrink_case(case, fails), into)
+            sys.stdout.write(f"wrong with --oracle itself --seed {number}: {into} has the case; {coverage.summary()}\n")
+            sys.exit(1)
+        number += 1
+    sys.stdout.write(
+        f"seeds {first} to {number - 1}: {rows:,} rows are those of the plainest plan; {coverage.summary()}\n"
+    )
+
+
 def try_on_others(minutes: float, first: int) -> None:
     """Hold cases against DuckDB and polars for some minutes; the first wrong one is raised, made small."""
     from tests.fuzz import against_others
@@ -128,10 +156,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--into", type=Path, default=Path("run/fuzz"))
-    parser.add_argument("--oracle", choices=("python", "spark", "others"), default="python")
+    parser.add_argument("--oracle", choices=("python", "spark", "others", "itself"), default="python")
     options = parser.parse_args()
     if options.oracle == "spark":
         try_on_spark(options.minutes, options.seed, options.into)
+        return
+    if options.oracle == "itself":
+        try_on_itself(options.minutes, options.seed, options.into)
         return
     if options.oracle == "others":
         try_on_others(options.minutes, options.seed)

@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 
 from optimizer.windows.window import Window
 from tests.fuzz.__main__ import try_cases, write_reproduction
+from tests.fuzz.against_itself import check_case as check_itself
 from tests.fuzz.case import Case, Planned, cases, odd_names
 from tests.fuzz.coverage import Coverage
+from tests.fuzz.draw_case import draw_case
 from tests.jobs.engine.row_questions import RowQuestion
 from tests.worlds.streams import Arrival, odd_row
 
@@ -21,6 +23,12 @@ def test_cases() -> None:
     sys.stdout.write(f"{coverage.summary()}\n")
     assert coverage.cases == 50
     assert len(coverage.pairs) > 1000
+
+
+def test_how_a_case_is_evaluated_is_not_seen_in_its_answers() -> None:
+    drawn = [draw_case(seed) for seed in range(40) if draw_case(seed).layout.format == "parquet"]
+    told = [case for case in drawn if case.evaluation.kills or case.evaluation.sinks][:6]
+    assert sum(map(check_itself, told)) > 100
 
 
 def test_a_case_can_be_written_down_and_run_again(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ ODD_NAMES = [
     *("window", "window.start", "windows_missed", "watermark", "value int64", "has q", "answer q"),
     *("_row", "_rows", "_k", "heddle time", "heddle statement", "heddle from", "heddle to", "arrival", "by", "event"),
     *("slice_start", "count_1", "sum_2", "events_t1", "rows sum(n) 0", "order max(s)", "events"),
+    *(".a", ".k", "[0]", "a_b", "key 0", "window_start", "place of row"),  # to Arrow, a dot in front begins a path
 ]
 # columns that are called like an expression over others, and like two others together
 CALLED_LIKE_OTHERS: list[dict[str, str]] = [

@@ -141,6 +141,8 @@ def _plain(value: Any) -> Any:
         return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
     if isinstance(value, float) and math.isnan(value):
         return None
+    if value == "NaN":  # of a key, in SQLite
+        return None
     if isinstance(value, float):
         return value + 0.0  # SQLite has no -0.0
     return str(value) if isinstance(value, Decimal) else value

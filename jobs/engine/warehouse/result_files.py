@@ -243,9 +243,9 @@ def number_groups(table: pa.Table) -> Ints:
     >>> number_groups(pa.table({"k": ["a", None, "a", None], "n": [1, 2, 1, 3]})).tolist()
     [0, 1, 0, 2]
     """
-    places = table.append_column("place of row", pa.array(np.arange(table.num_rows)))
-    lists = places.group_by(table.column_names, use_threads=False).aggregate([("place of row", "list")])
-    groups = lists["place of row_list"].combine_chunks()
+    keys = [str(number) for number in range(table.num_columns)]  # Arrow takes a name like `.a` for a path
+    places = table.rename_columns(keys).append_column("row", pa.array(np.arange(table.num_rows)))
+    groups = places.group_by(keys, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
     numbers = np.empty(table.num_rows, np.int64)
     numbers[np.asarray(groups.flatten())] = np.repeat(np.arange(len(groups)), np.asarray(pc.list_value_length(groups)))
     return numbers

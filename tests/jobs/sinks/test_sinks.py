@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Callable
 from decimal import Decimal
@@ -337,6 +338,72 @@ def test_every_type_of_an_answer_is_kept(tmp_path: Path, format: str) -> None:
     else:
         rows = flatten_window(rows.set_column(7, "many", [["[1.5, null]", None]])).to_pylist()
     assert plain_rows(there) == plain_rows(rows)
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()], ids=str)
+@pytest.mark.parametrize("format", EVERY)
+def test_keys_that_are_hard_to_tell_apart_have_a_row_each_and_are_corrected(
+    tmp_path: Path, format: str, kind: pa.DataType
+) -> None:
+    """A NaN, a null and the infinities, in one window; then every other row is corrected, the last one away."""
+    keys = [math.nan, None, math.inf, -math.inf, 0.0, 1.5]
+    starts = pa.array([0] * len(keys), pa.timestamp("us"))
+    windows = pa.StructArray.from_arrays([starts, starts], ["start", "end"])
+
+    def rows_of(places: list[int], value: int) -> pa.Table:
+        taken = pa.array(places)
+        columns = {"f": pa.array(keys, kind).take(taken), "window": windows.take(taken)}
+        return pa.table({**columns, "n": [value] * len(places), "batch": pa.array([value] * len(places), pa.int64())})
+
+    first, corrected = rows_of([0, 1, 2, 3, 4, 5], 1), rows_of([0, 2, 4], 2)
+    table = SinkTable("odd", first.schema, ("f", "window"))
+    place = Place(make_sinks_world(tmp_path, (format,)).streams[STREAM].sinks[0], STREAM, "here")
+    replaced = rows_of([0, 2, 4, 5], 2).select(["f", "window"])
+    for number, rows in enumerate((TableRows(table, first), TableRows(table, corrected, replaced))):
+        sink = import_module(SINKS[format]).open_sink(place)
+        sink.check([table])
+        sink.write(number + 1, number + 1, [rows])
+    there = READERS[format](tmp_path, "odd")
+    there = there.to_pylist() if isinstance(there, pa.Table) else there
+    expected = pa.concat_tables([rows_of([1, 3], 1), corrected]).to_pylist()
+    assert plain_rows(there) == plain_rows(expected)
+
+
+ALIKE = [
+    ("a b", "a_b"),
+    ("a.b", "a_b"),
+    (".a", "a"),
+    ("window_start", "a"),
+    ("place of row", "row"),
+    ("key 0", "key_0"),
+]
+ALIKE += [("%s", "P"), (":a", "Ca"), ("(", "A"), ("[", "_"), ("c1", "c0"), ("é", "e"), ("'", '"'), ("select", "from")]
+
+
+@pytest.mark.parametrize("names", ALIKE, ids=str)
+@pytest.mark.parametrize("format", EVERY)
+def test_columns_of_names_that_a_library_could_take_for_each_other(
+    tmp_path: Path, format: str, names: tuple[str, str]
+) -> None:
+    """Two keys, and two answers; one row is corrected, of the two that differ in one key alone."""
+    starts = pa.array([0, 0, 0], pa.timestamp("us"))
+    windows = pa.StructArray.from_arrays([starts, starts], ["start", "end"])
+    for places in ((0, 1, 2, 3), (2, 3, 0, 1)):
+        columns = [pa.array([1, 1, 2]), pa.array([1, 2, 1]), pa.array([10, 20, 30]), pa.array([40, 50, 60])]
+        own = [(*names, "x", "y")[place] for place in places]
+        first = pa.table({**dict(zip(own, columns, strict=True)), "window": windows, "batch": pa.array([1, 1, 1])})
+        corrected = first.slice(1, 1).set_column(2, own[2], pa.array([21]))
+        table = SinkTable(f"odd{places[0]}", first.schema, (own[0], own[1], "window"))
+        place = Place(make_sinks_world(tmp_path / table.name, (format,)).streams[STREAM].sinks[0], STREAM, "here")
+        replaced = corrected.select([own[0], own[1], "window"])
+        for number, rows in enumerate((TableRows(table, first), TableRows(table, corrected, replaced))):
+            sink = import_module(SINKS[format]).open_sink(place)
+            sink.check([table])
+            sink.write(number + 1, number + 1, [rows])
+        there = READERS[format](tmp_path / table.name, table.name)
+        there = there.to_pylist() if isinstance(there, pa.Table) else there
+        assert plain_rows(there) == plain_rows([*first.slice(0, 1).to_pylist(), *corrected.to_pylist(),
+                                                *first.slice(2).to_pylist()])  # fmt: skip
 
 
 def test_an_address_is_in_the_environment_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
