@@ -373,7 +373,6 @@ ALIKE = [
     ("a b", "a_b"),
     ("a.b", "a_b"),
     (".a", "a"),
-    ("window_start", "a"),
     ("place of row", "row"),
     ("key 0", "key_0"),
 ]
