@@ -33,7 +33,11 @@ class Door:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
-                server = socket.create_connection((LOOPBACK, self.to))
+                try:
+                    server = socket.create_connection((LOOPBACK, self.to))
+                except OSError:  # the server is down itself
+                    client.close()
+                    continue
                 self.inside += [client, server]
                 threading.Thread(target=self._carry, args=(client, server, False), daemon=True).start()
                 threading.Thread(target=self._carry, args=(server, client, True), daemon=True).start()
