@@ -147,7 +147,7 @@ def test_a_server_that_goes_down_at_a_call(
 ) -> None:
     act, is_as_it_should_be = STEPS[step]
     lines: list[str] = []
-    for number in range(1, 200):
+    for number in range(1 + is_done, 200, 2):  # every other call before it is done, and the ones between after it
         clear(place)
         if step == "weave":
             take_champion(place)
@@ -169,7 +169,7 @@ def test_a_server_that_goes_down_at_a_call(
         assert is_as_it_should_be(place), number
         if is_over:
             break
-    assert len(lines) == number - 1 > 3, "a call that failed went by unseen"
+    assert len(lines) == (number - 1) // 2 > 1, "a call that failed went by unseen"
     assert all(line.startswith("MLflow ") and len(line.splitlines()) == 1 for line in lines)
 
 
