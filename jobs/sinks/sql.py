@@ -100,7 +100,7 @@ class SqlSink:
         statement = DIALECTS[self.engine.dialect.name](target)
         if table.key:
             columns = [column for column in target.columns if column.name not in self._key(table)]
-            changed = {column.name: statement.excluded[column.key] for column in columns}
+            changed = {column.key: statement.excluded[column.key] for column in columns}
             statement = statement.on_conflict_do_update(index_elements=self._conflict(target, table), set_=changed)
         places = {name: _place(flat.schema.names.index(name)) for name in self._key(table)}
         flat = flat.rename_columns([_place(number) for number in range(flat.num_columns)])
