@@ -223,8 +223,14 @@ class Store:
 
     def read(self, run: str, name: str) -> bytes:
         """Read an artifact of a run."""
+        from mlflow.exceptions import MlflowException
+
         with tempfile.TemporaryDirectory() as folder:
-            return Path(self.client.download_artifacts(run, name, folder)).read_bytes()
+            try:
+                return Path(self.client.download_artifacts(run, name, folder)).read_bytes()
+            except MlflowException:  # which says of a server that is down that there is no such file
+                self.client.get_run(run)
+                raise UnreachableError(f"MLflow has no {name} of run {run} now; mend it, then run again") from None
 
 
 def machine_tags(facts: Mapping[str, str]) -> dict[str, str]:

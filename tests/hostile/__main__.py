@@ -9,7 +9,7 @@ from pathlib import Path
 
 import atheris
 
-TARGETS = {"catalog": ("catalog_reader", ["optimizer", "sqlglot"]), "page": ("page_parameters", ["plugins", "jobs"])}
+TARGETS = {"catalog": ("catalog_reader", ["optimizer", "sqlglot"]), "page": ("page_parameters", ["plugins"])}
 CORPUS = Path("build/hostile")
 LONGEST = 4096
 
@@ -31,7 +31,7 @@ def main() -> None:
         f"-max_total_time={round(60 * options.minutes)}",
         f"-max_len={LONGEST}",
         "-timeout=60",
-        "-rss_limit_mb=4096",
+        "-rss_limit_mb=8192",
     ]
     limits += [f"-artifact_prefix={CORPUS}/{options.target}_", f"-dict={kept}", "-print_final_stats=1"]
     atheris.Setup([sys.argv[0], *limits, str(corpus)], target.take)

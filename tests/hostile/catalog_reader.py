@@ -12,7 +12,6 @@ from optimizer.errors import CatalogError
 from tests.optimizer.catalog.mutations import BASE, HOSTILE, mutate
 from tests.optimizer.catalog.test_hostile import assert_harmless, assert_lines
 
-PACKAGES = ["optimizer", "sqlglot"]
 SQL = "SELECT machine, window, {} FROM vibration WHERE {} GROUP BY machine, window(ts, '5 minutes', '30 seconds')"
 FOLDER = Path(tempfile.mkdtemp(prefix="heddle_hostile_"))
 SPLIT = b"\n%%%\n"  # between the YAML and a query in SQL

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, quote_from_bytes
 
-PACKAGES = ["plugins", "jobs"]
 FOLDER = Path(tempfile.mkdtemp(prefix="heddle_hostile_"))
 os.environ |= {"HEDDLE_HOME": str(FOLDER / "platform"), "AIRFLOW_HOME": str(FOLDER / "airflow")}
 
