@@ -169,7 +169,8 @@ def test_a_server_that_goes_down_at_a_call(
         assert is_as_it_should_be(place), number
         if is_over:
             break
-    assert len(lines) == (number - 1) // 2 > 1, "a call that failed went by unseen"
+    unseen = (number - 1) // 2 - len(lines)
+    assert unseen <= 1 < len(lines), "a call that failed went by unseen"  # but of a download, which is tried twice
     assert all(line.startswith("MLflow ") and len(line.splitlines()) == 1 for line in lines)
 
 
