@@ -9,10 +9,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +26,7 @@ from jobs.runs.request import Options
 from optimizer.algebra.techniques import BLOCK, CARDS
 from optimizer.catalog.model.catalog import Catalog
 from optimizer.catalog.read.load import load_catalog
-from optimizer.plan.counters import FINAL, STEPS, WORKER
+from optimizer.plan.counters import FINAL, STEPS
 from optimizer.plan.definition import Plan
 from optimizer.plan.prices import Measured, Prices, fit_steps, operations_of
 from optimizer.planning.stream import plan_stream
@@ -111,8 +109,7 @@ def calibrate(say: Say, trials: Sequence[Trial] = TRIALS) -> Prices:
         for number in range(REPEATS):
             calibration.run_once()
             say(f"calibrating: round {number + 1} of {REPEATS}")
-        prices = calibration.fit()
-        return replace(prices, each={**prices.each, WORKER: calibration.seconds_of_worker()})
+        return calibration.fit()
 
 
 class Calibration:
@@ -141,21 +138,6 @@ class Calibration:
             for (number, place), reports in self._reports.items()
         ]
         return _no_free_technique(fit_steps(runs))
-
-    def seconds_of_worker(self) -> float:
-        """Return how much longer the work of a new process takes, which has to load compiled code first."""
-        number = min(1, len(self._worlds) - 1)
-        world = self._worlds[number]
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            fresh = pool.submit(evaluate_in_new_process, str(world.folder), world.plans[0].to_json()).result()
-        steps = measured_run(world.plans[0], self._reports[number, 0]).steps
-        return max(fresh - sum(steps.values()), 0.0)
-
-
-def evaluate_in_new_process(folder: str, plan: str) -> float:
-    """Return the CPU seconds of all steps of a trial's plan."""
-    world = World(Path(folder), load_catalog(Path(folder, "catalog")), [], Options(buckets=1))
-    return sum(world.evaluate(Plan.from_json(plan)).step_seconds.values())
 
 
 @contextmanager

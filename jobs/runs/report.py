@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,6 @@ from jobs.engine.warehouse.manifest import Manifest
 from jobs.engine.work import tally
 from jobs.host.machine import CpuMeter, machine_facts
 from jobs.measure.machine_prices import load_prices
-from optimizer.plan.counters import WORKER
 from optimizer.plan.definition import Plan
 from optimizer.plan.prices import counts_by_tree, operations_for, schedule_for
 from optimizer.windows.window import BEGINNING
@@ -57,16 +55,13 @@ def format_time(ticks: int) -> str:
         return f"{ticks} µs"
 
 
-def estimate_seconds(plan: Plan, events: int, batches: int, buckets: int = 1, workers: int = 0) -> float | None:
-    """Return the CPU seconds that a plan should take for this many events; None on a machine without prices.
-
-    `workers` processes of Spark's have to be started for it.
-    """
+def estimate_seconds(plan: Plan, events: int, batches: int, buckets: int = 1) -> float | None:
+    """Return the CPU seconds that a plan should take for this many events; None on a machine without prices."""
     prices = load_prices()
     operations = operations_for(plan, events, max(batches, 1), buckets) if prices and events else None
     if prices is None or operations is None or not prices.knows(operations):
         return None
-    return round(prices.seconds(operations, max(batches, 1)) + workers * prices.each.get(WORKER, 0.0), 3)
+    return round(prices.seconds(operations, max(batches, 1)), 3)
 
 
 def estimate_counts(plan: Plan, events: int, batches: int, buckets: int = 1) -> dict[str, dict[str, int]]:
@@ -78,7 +73,6 @@ def estimate_counts(plan: Plan, events: int, batches: int, buckets: int = 1) -> 
 
 
 COUNTED = ("events", "results", "late", "windows_missed", "without_time")
-ALONE = "local"  # the master of the engine without Spark
 LISTED = 1000  # batches whose seconds are kept one by one
 
 
@@ -93,7 +87,7 @@ class RunFacts:
     numbers: list[int] = field(default_factory=list)  # the first and the last batch
     started: float = field(default_factory=time.time)  # seconds since 1970
     ended: float = 0.0
-    master: str = ALONE  # Spark's, or none: the engine alone
+    master: str = "local"  # Spark's, or none: the engine alone
     machine: dict[str, str] = field(default_factory=dict)  # what makes the machine fast or slow
 
 
@@ -163,8 +157,7 @@ class RunReport(RunCost, RunCounts, RunFacts):
         self.ended = time.time()
         self.machine = {**machine_facts(), "master": self.master}
         self.estimated_cost = plan.cost
-        workers = 0 if self.master == ALONE else min(buckets, os.cpu_count() or 1)
-        self.estimated_seconds = estimate_seconds(plan, self.events, self.batches, buckets, workers)
+        self.estimated_seconds = estimate_seconds(plan, self.events, self.batches, buckets)
         if self.events and self.batches:
             self.estimated = estimate_counts(plan, self.events, self.batches, buckets)
         self.unshared = {query: self.unshared.get(query, 0) for query in (*plan.unshared, *self.unshared)}

@@ -45,7 +45,6 @@ FOLDED_QUERY = "query.folded"  # all windows of a range and slide in a batch tha
 FOLDED_WIDE = "window.folded.wide"  # the same for moments, and for values that a selective measure carries
 STEP = "slice.step."  # before a technique's name: a slice that it takes, for one measure
 STEP_ANSWER = "window.step."  # before a technique's name: a window that it answers
-WORKER = "worker"  # a process of Spark's that is new, and loads compiled code
 FINAL = "final."  # before a technique's name: a combine operation of it
 ANSWER = "answer"  # a window of a query that ends with a value
 ROW = "row"  # such a window that is written
