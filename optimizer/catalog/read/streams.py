@@ -198,7 +198,12 @@ def sources_of(sql: str) -> list[str]:
 
 def check_sources(streams: Mapping[str, Stream], tables: Mapping[str, Table]) -> Iterator[tuple[str, Mistake]]:
     """Yield a mistake for every stream whose SQL reads from something that does not exist, or from itself."""
-    reads = {name: sources_of(stream.sql) for name, stream in streams.items() if stream.sql}
+    reads: dict[str, list[str]] = {}
+    for name, stream in streams.items():
+        try:
+            reads |= {name: sources_of(stream.sql)} if stream.sql else {}
+        except Mistake as mistake:  # in what was written back: `a$b` is a variable to the parser
+            yield name, mistake
     for name, sources in reads.items():
         for source in sources:
             if source not in streams and source not in tables:

@@ -38,6 +38,14 @@ def test_mutated_catalogs_are_refused_in_lines_or_harmless(part: int, tmp_path: 
     assert accepted < CATALOGS / PARTS / 2, "mutations that change nothing test nothing"
 
 
+@pytest.mark.parametrize("name", ["vibr$ation", "$vibration", "vibration$", "a.vibr$ation", "vibration AS a$b"])
+def test_a_stream_that_reads_from_an_odd_name_is_refused_in_a_line(name: str, tmp_path: Path) -> None:
+    folder = write_bytes(tmp_path, BASE.replace("FROM vibration WHERE x > 0", f"FROM {name} WHERE x > 0"))
+    with pytest.raises(CatalogError) as error:
+        load_catalog(folder)
+    assert_lines(error.value, 0)
+
+
 def write_bytes(folder: Path, text: str) -> Path:
     catalog = write(folder, {})
     (catalog / "catalog.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
