@@ -98,6 +98,8 @@ def _check(spark: SparkSession, case: WholeCase, folder: Path) -> Verdict:
     if case.is_sql:
         frame = frame.where(case.kept)
     latest = frame.selectExpr(f"max({quote(case.layout.names['ts'])}) AS latest").toArrow()["latest"][0].as_py()
+    if latest is None and frame.isEmpty():  # no file fits the options, and nothing is evaluated
+        return Verdict(0, dict.fromkeys(case.statements, "no event"))
     until = None if latest is None else THIS_CENTURY if case.is_idle else ticks(latest) - case.lateness
     frame.createOrReplaceTempView(STREAM)
     oracle = Oracle(frame.sparkSession, case.statements)
