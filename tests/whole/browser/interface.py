@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from heddle.processes import ROOT
 from tests.worlds.busy_platform import make_busy_platform
 
 CATALOG = """
@@ -28,6 +30,25 @@ queries:
 """
 READY = "Ctrl-C stops both"
 CALM = {"AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "600"}  # seconds: the files do not change meanwhile
+GUIDE = ROOT / "docs" / "airflow.md"
+OTHERS = "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST"
+TELL_HOURS = """
+from airflow.sdk import dag, task
+
+from dags.assets import announce_hours
+
+
+@dag(schedule=None)
+def tell_hours():
+    @task
+    def publish(ti, outlet_events):
+        announce_hours("sensors", ["2026-01-01T09:00:00"], ti.task, outlet_events)
+
+    publish()
+
+
+tell_hours()
+"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +66,8 @@ def interface(home: Path) -> Iterator[Interface]:
     """Airflow and MLflow while they are up; Ctrl-C ends them, and nothing is left."""
     _fill(home)
     command = [sys.executable, "-m", "heddle", "ui", "--home", str(home)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **CALM})
+    variables = {**os.environ, **CALM, **_dags_of_others(home / "others")}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables)
     assert process.stdout
     said = ""
     try:
@@ -61,6 +83,18 @@ def interface(home: Path) -> Iterator[Interface]:
         process.communicate(timeout=60)
     assert process.returncode == 0
     assert not _left(home), _left(home)
+
+
+def _dags_of_others(folder: Path) -> dict[str, str]:
+    """Lay the DAGs that the guide shows into a folder, and one that tells of hours; name it beside Heddle's own."""
+    folder.mkdir()
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)[:2]):
+        (folder / f"guide_{number}.py").write_text(block)
+    (folder / "tell_hours.py").write_text(TELL_HOURS)
+    places = {"heddle": ROOT / "dags", "others": folder}
+    local = "airflow.dag_processing.bundles.local.LocalDagBundle"
+    bundles = [{"name": name, "classpath": local, "kwargs": {"path": str(path)}} for name, path in places.items()]
+    return {OTHERS: json.dumps(bundles)}
 
 
 def _fill(home: Path) -> None:

@@ -42,6 +42,7 @@ def test_from_the_form_to_the_page(tmp_path: Path, pytestconfig: pytest.Config) 
             look(browser, ui, theme, pictures, axe)
         without_a_mouse(browser)
         see_what_the_run_left(browser, ui, run, pictures)
+        let_another_team_start_on_an_hour(api)
         decide_what_is_quarantined(browser, ui, api, home)
         assert errors(browser) == []
 
@@ -141,6 +142,16 @@ def see_what_the_run_left(browser: Chrome, ui: Interface, run: str, pictures: Pa
     browser.save_screenshot(str(pictures / "run.png"))
     press(browser, "//a[contains(@href, 'stream=sensors')]")
     see(browser, "//h2[@id='plan-title']")
+
+
+def let_another_team_start_on_an_hour(api: Api) -> None:
+    """The DAG of the guide runs with the hour as its partition key, as soon as `publish` has told of it."""
+    api.wait_for_dag("use_hour")
+    api.ask("PATCH", "/api/v2/dags/use_hour", {"is_paused": False})
+    assert api.run_once("tell_hours") == "success"
+    run = api.newest_run("use_hour", "asset_triggered")
+    assert api.wait_for_run("use_hour", run) == "success"
+    assert api.ask("GET", f"/api/v2/dags/use_hour/dagRuns/{quote(run)}")["partition_key"] == "2026-01-01T09:00:00"
 
 
 def decide_what_is_quarantined(browser: Chrome, ui: Interface, api: Api, home: Path) -> None:
