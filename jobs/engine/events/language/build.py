@@ -21,6 +21,7 @@ from jobs.engine.events.language.nodes import (
     apply,
     as_decimal,
     before_float,
+    choose,
     combine,
     common_type,
     compare,
@@ -204,10 +205,7 @@ def _case(builder: Builder, tree: Any) -> Node:
     default = tree.args.get("default")
     values = [builder.build(arm.args["true"]) for arm in tree.args["ifs"]]
     values.append(builder.build(default) if default else Node(NULL, value=constant(NULL, None)))
-    values = to_common(builder.zone, *values)
-    parts = [part for pair in zip(conditions, values, strict=False) for part in pair]
-    is_open = any(value.is_open for value in values)
-    return apply(values[-1].type, comparisons.choose, *parts, values[-1], is_open=is_open)
+    return choose(builder.zone, conditions, values)
 
 
 def _cast(builder: Builder, tree: Any) -> Node:

@@ -19,6 +19,7 @@ from jobs.engine.events.language.nodes import (
     Kernel,
     Node,
     apply,
+    choose,
     combine,
     convert,
     fit_literal,
@@ -111,9 +112,7 @@ def _of_common(kernel: Kernel, keeps_open: bool = False) -> Function:
 def _if(call: Call) -> Node:
     condition, *values = call.parts
     require(condition.type in (TRUTH, NULL) and not condition.is_open, "if of no condition")
-    values = to_common(call.zone, *values)
-    is_open = any(value.is_open for value in values)
-    return apply(values[0].type, comparisons.choose, convert(condition, TRUTH, call.zone), *values, is_open=is_open)
+    return choose(call.zone, [convert(condition, TRUTH, call.zone)], values)
 
 
 def _null_if(call: Call) -> Node:
@@ -347,4 +346,5 @@ LEFT_TO_SPARK: dict[str, str] = {
     "floor(x, 1) > 0": "`ceil` and `floor` to a number of digits, and decimals rounded by any function",
     "1 / 0": "constants that Spark refuses",
     "n + 1 - 2 > 0": "sums or products of whole numbers with several constants, which Spark moves: other ones overflow",
+    "CASE WHEN 1 / n > x THEN 2 ELSE 2 END": "what decides nothing and Spark does not compute: this, or `1 / n > NULL`",
 }

@@ -5,7 +5,7 @@ An operator makes a node of two: arithmetic and comparisons, in the types that S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -208,6 +208,7 @@ def literal_of(node: Node) -> Any:
 
 def combine(zone: str, kind: type, a: Node, b: Node, kernel: Callable[..., Vector] | None = None) -> Node:
     """Return an arithmetic operation in Spark's type of its result."""
+    require_evaluated(a, b)
     is_open = a.is_open or b.is_open
     require(not is_open or kind is exp.Mul or (kind is exp.Div and not b.is_open), CLOSED)
     a, b = fit_literal(a, b), fit_literal(b, a)
@@ -249,6 +250,8 @@ def as_decimal(kind: pa.DataType) -> pa.DataType:
 def compare(zone: str, kind: type, a: Node, b: Node, text: Any = None) -> Node:
     """Return a comparison of both sides in the type they have in common."""
     require(not (a.is_open or b.is_open), CLOSED)
+    if kind is not exp.NullSafeEQ:
+        require_evaluated(a, b)
     if b.is_constant and whole(a) and pa.types.is_decimal(b.type) and kind in NEAREST and not a.is_constant:
         kind, b = _to_whole(kind, b)
     if kind is exp.NullSafeEQ and (_never_equal(a, b) or _never_equal(b, a)):
@@ -256,6 +259,17 @@ def compare(zone: str, kind: type, a: Node, b: Node, text: Any = None) -> Node:
     a, b = to_common(zone, fit_literal(a, b), fit_literal(b, a))
     require_kept_casts(zone, a, b)
     return apply(TRUTH, COMPARISONS[kind], a, b, text=text.sql("spark") if text is not None else "")
+
+
+def require_evaluated(a: Node, b: Node) -> None:
+    """Leave operations on a constant null to Spark, which does not compute the other side then, even where it fails."""
+    for side, other in ((a, b), (b, a)):
+        require(not (is_null(side) and other.kernel), "an operation on null, whose other side Spark does not compute")
+
+
+def is_null(node: Node) -> bool:
+    """Whether a node is a constant that is null."""
+    return node.value is not None and node.value.valid is not None and not node.value.valid.any()
 
 
 def require_kept_casts(zone: str, *sides: Node) -> None:
@@ -280,11 +294,14 @@ NEAREST: dict[type, tuple[type, bool]] = {  # how a whole number is compared ins
 
 
 def _never_equal(node: Node, other: Node) -> bool:
-    """Whether a whole number meets a constant that is none: Spark then does not look at the number at all."""
+    """Whether a whole number meets a constant that is none, or out of its range: Spark then does not look at it."""
     value = other.value
-    if value is None or value.valid is not None or node.is_constant:
+    if value is None or value.valid is not None or node.is_constant or not whole(node):
         return False
-    return whole(node) and pa.types.is_decimal(other.type) and int(value.values[0]) % 10**other.type.scale != 0
+    if whole(other):
+        limit = 1 << (node.type.bit_width - 1)
+        return not -limit <= int(value.values[0]) < limit
+    return bool(pa.types.is_decimal(other.type)) and int(value.values[0]) % 10**other.type.scale != 0
 
 
 def _to_whole(kind: type, literal: Node) -> tuple[type, Node]:
@@ -299,3 +316,22 @@ def _to_whole(kind: type, literal: Node) -> tuple[type, Node]:
         return kind, literal
     number = constant(LONG, nearest)
     return instead, Node(LONG, value=number)
+
+
+def choose(zone: str, conditions: Sequence[Node], values: Sequence[Node]) -> Node:
+    """Return CASE: the value whose condition is the first that holds, or the last value."""
+    values = to_common(zone, *values)
+    require(not _is_same(*values[-2:]), "a condition that decides nothing, which Spark does not compute")
+    parts = [part for pair in zip(conditions, values, strict=False) for part in pair]
+    is_open = any(value.is_open for value in values)
+    return apply(values[-1].type, comparisons.choose, *parts, values[-1], is_open=is_open)
+
+
+def _is_same(a: Node, b: Node) -> bool:
+    """Whether two nodes of a type are the same computation."""
+    if a.is_constant or b.is_constant:
+        if is_null(a) or is_null(b):
+            return is_null(a) and is_null(b)
+        return a.is_constant and b.is_constant and bool(literal_of(a) == literal_of(b))
+    alike = (a.type, a.kernel, a.column, len(a.parts)) == (b.type, b.kernel, b.column, len(b.parts))
+    return alike and all(map(_is_same, a.parts, b.parts))

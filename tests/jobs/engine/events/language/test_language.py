@@ -46,6 +46,17 @@ def test_numbers_that_are_computed_are_no_literals(spark: SparkSession) -> None:
     assert outcome.evaluated > 10
 
 
+def test_what_spark_does_not_compute_cannot_fail(spark: SparkSession) -> None:
+    """A whole number out of range, the other side of null, and conditions on which nothing depends."""
+    texts = [f"CAST(x AS INT) {comparison} 3000000000" for comparison in ("<=>", "IS DISTINCT FROM")]
+    texts += ["(i % 0) = CAST(NULL AS INT)", "(i % 0) < NULL", "(i % 0) + CAST(NULL AS INT)", "NULL <> (1 / i)"]
+    texts += ["CASE WHEN i / 0 > 1 THEN 2 ELSE 2 END", "if(i % 0 = 1, NULL, NULL)", "if(i % 0 = 1, i + 1, i + 1)"]
+    texts += ["CASE WHEN i % 0 = 1 THEN 3 WHEN i % 0 = 2 THEN 2 ELSE 2 END", "CASE WHEN i % 0 = 1 THEN NULL END"]
+    outcome = compare(spark, odd_rows(48, 2), [*texts, "CAST(x AS INT) <=> 3", "if(i > 1, i, i)"])
+    assert not outcome.differences
+    assert outcome.evaluated + len(outcome.left_to_spark) == len(texts) + 2
+
+
 def test_case_of_letters(spark: SparkSession) -> None:
     letters = [chr(code) for code in range(1, 0x1F000) if not 0xD800 <= code < 0xE000 and chr(code).isprintable()]
     newer = [chr(code) for pair in texts.CAPITAL_TO_SMALL.items() for code in pair]
