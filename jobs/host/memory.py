@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt
-KEPT, LARGE = 1 << 30, 32 << 20  # bytes: free memory that a process keeps; arrays that go back to the system at once
+KEPT, LARGE = 256 << 20, 32 << 20  # bytes: free memory that a process keeps; arrays that go back to the system at once
 
 
 def keep_freed_memory() -> None:
