@@ -23,8 +23,9 @@ test: .venv/ready ## set up, then pass every check, and every test that takes no
 suite: warm
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
 
+# Four processes: most of these tests wait, for slow stores and for servers that are down.
 long: warm ## pass the tests that take minutes: a browser, stores that fail, docs followed to the letter, more seeds
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m long
+	@$(PY) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m long
 
 quick: .venv/ready ## pass the tests that need no Spark, no Airflow, no browser and few seconds each
 	@$(PY) -m pytest -n 2 --dist loadfile -m "not spark and not airflow and not long and not slow"
