@@ -33,16 +33,16 @@ PARTS = {  # the module whose `measure(size, progress)` gives the figures
 }
 MINUTES = {  # that a part took on two cores at its usual size, for the progress line of a first run
     "peers": 7.0,
-    "plans": 6.0,
-    "weaving": 6.0,
-    "estimates": 2.0,
-    "kernels": 6.0,
-    "factors": 0.5,
-    "rewriting": 6.0,
-    "sharing": 2.0,
-    "optimality": 3.0,
-    "scaling": 2.0,
-    "ablations": 2.0,
+    "plans": 5.0,
+    "weaving": 4.0,
+    "estimates": 1.0,
+    "kernels": 3.0,
+    "factors": 0.1,
+    "rewriting": 9.0,
+    "sharing": 8.0,
+    "optimality": 1.0,
+    "scaling": 0.5,
+    "ablations": 1.0,
 }
 
 
